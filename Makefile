@@ -1,0 +1,44 @@
+# `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test clean
+
+NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
+IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_NEW_ENOUGH)' 2>/dev/null && echo $$p && break; done)
+
+BIN := .venv/bin
+STAMP := .venv/.set-up
+CLASS := tests/sample_class
+FEEDBACK_ON ?= $(CLASS)/no_second_barrier.cu
+
+help:  ## list the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(STAMP)  ## create .venv with the grader, the CUDA compiler and the tools that test it
+
+$(STAMP): pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; install one, or name it: make PYTHON=/path/to/python3" >&2; exit 3; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 3; }
+	@command -v g++ >/dev/null || { echo "nvcc needs a host compiler; on Debian and Ubuntu: apt-get install g++" >&2; exit 3; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[nvcc,dev]'
+	@touch $@
+
+# Exit code 1 means "graded, below full marks", which is what a sample of mistakes is for.
+demo: $(STAMP)  ## grade a sample class, and show one submission's feedback
+	rm -rf demo-out
+	$(BIN)/grader grade tiled-matmul $(CLASS) -o demo-out || test $$? -eq 1
+	$(BIN)/grader report demo-out
+	$(BIN)/grader check tiled-matmul $(FEEDBACK_ON) || test $$? -eq 1
+
+test: $(STAMP)  ## lint, types, layers and every test that needs neither GPU nor container
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/lint-imports --no-cache >.venv/layers.log || { cat .venv/layers.log; exit 1; }
+	$(BIN)/python -m pytest -q -n 2
+
+clean:  ## remove .venv, caches and the demonstration's output
+	rm -rf .venv demo-out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,90 @@
+"""The checks: one file per kind of rubric item, and the table that dispatches to them.
+
+How `needs` works. An item is judged only where everything it needs has passed, with full marks:
+
+- a need that failed makes the item fail, worth nothing: the rubric asked for one before the other;
+- else a need that is in error makes it an error: we cannot know, and a student must not pay for that;
+- else a need that is skipped makes it skipped: its points are set apart like those of the need.
+
+A failed need outranks the others because no repair of ours could still earn the points. What the item saw
+of each case is kept, so that a report on cases is complete whatever an item needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from grader.checks import compile as compile_
+from grader.checks import memory, output, races, speedup, traffic
+from grader.checks.cases import NOTHING
+from grader.errors import OurError
+from grader.model import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.model import CheckResult, Evidence, RubricItem
+
+    Check: TypeAlias = Callable[[RubricItem, Evidence], CheckResult]
+
+CHECKS: dict[str, Check] = {
+    "compile": compile_.check,
+    "output": output.check,
+    "races": races.check,
+    "memory": memory.check,
+    "traffic": traffic.check,
+    "speedup": speedup.check,
+}
+
+BLOCKING = (Verdict.FAIL, Verdict.ERROR, Verdict.SKIP)
+"""The verdicts of a need that decide for the item, the strongest first."""
+
+
+def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[CheckResult, ...]:
+    """Judge every item; the results are in the order of the rubric, whatever needs what.
+
+    Raises:
+        OurError: an item names a check that does not exist, or needs an item that does not (a spec
+            that was accepted has neither), or itself.
+
+    """
+    results: dict[str, CheckResult] = {}
+    waiting = list(rubric)
+    while waiting:
+        ready = [item for item in waiting if all(need in results for need in item.needs)]
+        if not ready:
+            stuck = ", ".join(item.id for item in waiting)
+            raise OurError(f"rubric items wait for each other or for items that do not exist: {stuck}")
+        for item in ready:
+            results[item.id] = _after_needs(_checked(item, evidence), results)
+        waiting = [item for item in waiting if item.id not in results]
+    return tuple(results[item.id] for item in rubric)
+
+
+def _checked(item: RubricItem, evidence: Evidence) -> CheckResult:
+    if item.check not in CHECKS:
+        raise OurError(f"rubric item {item.id} names the check {item.check}; there are {', '.join(CHECKS)}")
+    return CHECKS[item.check](item, evidence)
+
+
+def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckResult:
+    """The result, unless something that the item needs has not passed."""
+    for verdict in BLOCKING:
+        for need in result.item.needs:
+            if results[need].verdict is verdict:
+                return replace(
+                    result,
+                    verdict=verdict,
+                    fraction=NOTHING,
+                    message=_not_judged(need, verdict),
+                    hint="",
+                    findings=(),
+                )
+    return result
+
+
+def _not_judged(need: str, verdict: Verdict) -> str:
+    """Why an item was not judged."""
+    state = {Verdict.SKIP: ", which was skipped", Verdict.ERROR: ", which could not be judged"}
+    return f"not judged: needs `{need}`{state.get(verdict, '')}"

@@ -1,0 +1,177 @@
+"""What several checks ask of the cases: which ones, what went wrong, and how verdicts add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from grader.checks import wording
+from grader.model import CheckResult, Finding, FindingKind, Severity, Verdict, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.model import CaseEvidence, Evidence, Named, RubricItem
+
+FULL = Fraction(1)
+NOTHING = Fraction(0)
+
+STOPPERS = (
+    FindingKind.TIMEOUT,
+    FindingKind.FAULT,
+    FindingKind.OUT_OF_BOUNDS,
+    FindingKind.MISALIGNED,
+    FindingKind.BARRIER_DIVERGENCE,
+)
+"""What can end a run before its time."""
+
+SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseVerdict:
+    """One case as one item sees it; ``reason`` is a clause about it that names no shape."""
+
+    case: CaseEvidence
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def visible(self) -> bool:
+        """Whether the student may be told about this case."""
+        return is_visible(self.case)
+
+
+def is_visible(case: CaseEvidence) -> bool:
+    """Whether a case may be named and quoted in a message."""
+    return case.case.visibility is Visibility.VISIBLE
+
+
+def option(item: RubricItem, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as the spec holds it
+    """The value of an option of a rubric item."""
+    return dict(item.options).get(name, default)
+
+
+def selected(item: RubricItem, evidence: Evidence) -> tuple[CaseEvidence, ...]:
+    """The cases an item speaks of, by tag or id; all of them where it names none."""
+    wanted = set(item.cases)
+    return tuple(
+        case
+        for case in evidence.cases
+        if not wanted or case.case.id in wanted or wanted & set(case.case.tags)
+    )
+
+
+def our_trouble(case: CaseEvidence) -> str:
+    """Why a case cannot be judged through no fault of the student; empty where it can."""
+    if case.error:
+        return case.error
+    if not case.completed and not case.findings:
+        return "the run was cut short and nothing says why"
+    return ""
+
+
+def stopped_by(case: CaseEvidence) -> str:
+    """What ended an incomplete run, as a clause that names no shape."""
+    for finding in case.findings:
+        if finding.kind in STOPPERS:
+            return wording.sentence(wording.bare(finding))
+    return "the kernel was stopped"
+
+
+def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None:
+    """The result where no case of an item ran: ours, the student's, or nobody's; None where some did.
+
+    A build that failed on us is an error. A submission that does not build earns nothing here. Where the
+    item's cases were simply not asked for (hidden ones in a self-check) the item is skipped.
+    """
+    if evidence.build.error:
+        return CheckResult(
+            item, Verdict.ERROR, NOTHING, f"not judged: {wording.printable(evidence.build.error)}"
+        )
+    if not evidence.build.ok:
+        return CheckResult(
+            item, Verdict.FAIL, NOTHING, "nothing could be run, because the submission does not build"
+        )
+    if not selected(item, evidence):
+        return CheckResult(item, Verdict.SKIP, NOTHING, "none of its cases was run this time")
+    return None
+
+
+def shown_findings(cases: Iterable[CaseEvidence]) -> tuple[Finding, ...]:
+    """All findings of some cases as the student may see them, visible cases first."""
+    ordered = sorted(cases, key=lambda case: not is_visible(case))
+    return tuple(
+        wording.shown(finding, case.case.visibility, case.case.id)
+        for case in ordered
+        for finding in case.findings
+    )
+
+
+def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding for each kind, hazard and pair of lines, the severest first.
+
+    It is the first of its group, with the counts of all of them and the worst severity.
+    """
+    groups: dict[tuple[object, ...], Finding] = {}
+    for finding in findings:
+        key = (finding.kind, finding.hazard, finding.file, finding.line, finding.other_line)
+        first = groups.get(key)
+        if first is None:
+            groups[key] = finding
+            continue
+        worst = max(first.severity, finding.severity, key=SEVERITIES.index)
+        # What a hidden case adds to the count would say how large it is.
+        more = finding.count if finding.case else 0
+        groups[key] = replace(first, count=first.count + more, severity=worst)
+    return tuple(sorted(groups.values(), key=lambda finding: -SEVERITIES.index(finding.severity)))
+
+
+def at_least(findings: Iterable[Finding], severity: str) -> tuple[Finding, ...]:
+    """The findings that are as severe as ``severity``, or more."""
+    limit = SEVERITIES.index(Severity(severity))
+    return tuple(finding for finding in findings if SEVERITIES.index(finding.severity) >= limit)
+
+
+def decide(
+    item: RubricItem,
+    judged: tuple[CaseVerdict, ...],
+    message: str,
+    hint: str = "",
+    findings: tuple[Finding, ...] = (),
+) -> CheckResult:
+    """Add the verdicts of an item's cases up to its own.
+
+    A case in error makes the item an error. Else all must pass for all the points, or, with
+    ``partial: per-case``, each earns its share; the verdict is a pass only with full marks.
+    """
+    passed = sum(case.verdict is Verdict.PASS for case in judged)
+    verdict = Verdict.PASS if passed == len(judged) else Verdict.FAIL
+    fraction = (
+        Fraction(passed, len(judged)) if item.partial == "per-case" else Fraction(passed == len(judged))
+    )
+    broken = next((case for case in judged if case.verdict is Verdict.ERROR), None)
+    if broken is not None:
+        verdict, fraction = Verdict.ERROR, NOTHING
+        message = f"not judged, through no fault of the submission: {wording.printable(broken.reason)}"
+        hint, findings = "", ()
+    return CheckResult(
+        item=item,
+        verdict=verdict,
+        fraction=fraction,
+        message=message,
+        hint=both_hints(hint, item.hint) if verdict is Verdict.FAIL else "",
+        findings=findings,
+        case_verdicts=verdicts(judged),
+    )
+
+
+def verdicts(judged: tuple[CaseVerdict, ...]) -> Named[Verdict]:
+    """Verdicts by case id, hidden cases included."""
+    return tuple((case.case.case.id, case.verdict) for case in judged)
+
+
+def both_hints(specific: str, general: str) -> str:
+    """What the evidence suggests, then what the staff wrote for this item."""
+    return " ".join(dict.fromkeys(hint for hint in (specific, general) if hint))

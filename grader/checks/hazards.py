@@ -1,0 +1,78 @@
+"""What `races` and `memory` share: findings of some kinds, over cases that must have run to their end.
+
+A run that stopped early may have stopped before the very thing that we look for. So a case earns only
+where its launch came to its end; a stop by the student's own doing is a fail whose message says so, a stop
+by ours an error. Warnings count like errors unless the item says `severity: error`; what is merely `info`
+never costs anything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.checks import wording
+from grader.checks.cases import (
+    CaseVerdict,
+    at_least,
+    decide,
+    merged,
+    nothing_to_judge,
+    option,
+    our_trouble,
+    selected,
+    shown_findings,
+    stopped_by,
+)
+from grader.model import Severity, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from grader.model import CaseEvidence, CheckResult, Evidence, Finding, FindingKind, RubricItem
+
+
+def check_kinds(
+    item: RubricItem,
+    evidence: Evidence,
+    kinds: Collection[FindingKind],
+    clean: str,
+    extra: tuple[Finding, ...] = (),
+) -> CheckResult:
+    """Fail cases with findings of ``kinds``; ``extra`` ones hold for all cases; ``clean`` is the praise."""
+    empty = nothing_to_judge(item, evidence)
+    if empty is not None:
+        return empty
+    cases = selected(item, evidence)
+    severity = option(item, "severity", Severity.WARNING)
+    extra = at_least(extra, severity)
+    judged = tuple(_judge(case, kinds, severity, fails_anyway=bool(extra)) for case in cases)
+    of_kind = (finding for finding in shown_findings(cases) if finding.kind in kinds)
+    findings = (*merged(at_least(of_kind, severity)), *extra)
+    return decide(item, judged, _message(judged, findings, clean), findings=findings)
+
+
+def _judge(
+    case: CaseEvidence, kinds: Collection[FindingKind], severity: str, *, fails_anyway: bool
+) -> CaseVerdict:
+    """One case: ours to explain, clean, or not."""
+    trouble = our_trouble(case)
+    if trouble:
+        return CaseVerdict(case, Verdict.ERROR, trouble)
+    if fails_anyway or at_least((finding for finding in case.findings if finding.kind in kinds), severity):
+        return CaseVerdict(case, Verdict.FAIL)
+    if not case.completed:
+        return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
+    return CaseVerdict(case, Verdict.PASS)
+
+
+def _message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], clean: str) -> str:
+    """The first finding and how many more; or why it could not be judged; or praise."""
+    if findings:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        times = f", {findings[0].count:,} times" if findings[0].count > 1 else ""
+        return wording.sentence(findings[0]) + times + more
+    stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
+    if stopped is None:
+        return f"{clean} in {wording.count(len(judged), 'case')}"
+    which = f"case `{wording.printable(stopped.case.case.id)}`" if stopped.visible else "a hidden case"
+    return f"could not be judged, because {which} did not run to its end: {stopped.reason}"

@@ -1,0 +1,150 @@
+"""`output`: every element of every output is within its error bound, and the inputs are as they were.
+
+A case passes where its run came to the end, no `in` array was written to and no element is wrong. An item
+takes all its cases or nothing, or with `partial: per-case` earns the share of cases that pass. The message
+quotes the first visible case that fails; of hidden ones it tells how many fail, and the name of the mistake.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.checks import wording
+from grader.checks.cases import (
+    CaseVerdict,
+    decide,
+    is_visible,
+    merged,
+    nothing_to_judge,
+    our_trouble,
+    selected,
+    shown_findings,
+    stopped_by,
+)
+from grader.model import Finding, FindingKind, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.model import CaseEvidence, CheckResult, Comparison, Evidence, RubricItem
+
+
+def check(item: RubricItem, evidence: Evidence) -> CheckResult:
+    """Judge the outputs of the item's cases."""
+    empty = nothing_to_judge(item, evidence)
+    if empty is not None:
+        return empty
+    judged = tuple(judge(case) for case in selected(item, evidence))
+    failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
+    worst = _to_quote(failing)
+    return decide(item, judged, _message(judged, failing), _hint(worst), _findings(failing))
+
+
+def judge(case: CaseEvidence) -> CaseVerdict:
+    """Whether one case gave the right answer."""
+    trouble = our_trouble(case)
+    if not trouble and case.completed and not case.comparisons:
+        trouble = "no output was compared"
+    if trouble:
+        return CaseVerdict(case, Verdict.ERROR, trouble)
+    if not case.completed:
+        return CaseVerdict(case, Verdict.FAIL, f"the run did not come to its end: {stopped_by(case)}")
+    if case.changed_inputs:
+        names = ", ".join(f"`{wording.printable(name)}`" for name in case.changed_inputs)
+        return CaseVerdict(case, Verdict.FAIL, f"the kernel wrote into its input {names}")
+    wrong = wrong_comparison(case)
+    if wrong is not None:
+        return CaseVerdict(case, Verdict.FAIL, wrong.explanation)
+    return CaseVerdict(case, Verdict.PASS)
+
+
+def wrong_comparison(case: CaseEvidence) -> Comparison | None:
+    """The first output that is wrong."""
+    return next((comparison for comparison in case.comparisons if comparison.wrong), None)
+
+
+def _to_quote(failing: tuple[CaseVerdict, ...]) -> CaseVerdict | None:
+    """The case to tell of: the first visible one that fails, else the first hidden one."""
+    return next((case for case in failing if case.visible), failing[0] if failing else None)
+
+
+def _hint(quoted: CaseVerdict | None) -> str:
+    comparison = None if quoted is None else wrong_comparison(quoted.case)
+    return "" if comparison is None else comparison.hint
+
+
+def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) -> str:
+    """How many cases are right, the first visible one that is not, and how many hidden ones are not."""
+    total = len(judged)
+    if not failing:
+        return "the one case is right" if total == 1 else f"all {total} cases are right"
+    parts = [
+        f"{total - len(failing)} of {wording.count(total, 'case')} {_is_or_are(total - len(failing))} right"
+    ]
+    visible = [case for case in failing if case.visible]
+    if visible:
+        parts.append(_quote(visible[0]))
+    hidden = [case for case in failing if not case.visible]
+    if hidden:
+        also = " as well" if visible else ""
+        verb = "fails" if len(hidden) == 1 else "fail"
+        reason = f": {hidden[0].reason}" if hidden[0].reason and not visible else ""
+        parts.append(f"{wording.count(len(hidden), 'hidden case')} {verb}{also}{reason}")
+    return ". ".join(part.removesuffix(".") for part in parts)
+
+
+def _is_or_are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _quote(judged: CaseVerdict) -> str:
+    """A visible case with its shape, and what is wrong with it."""
+    case = judged.case.case
+    shape = ", ".join(f"{name}={value}" for name, value in case.shape)
+    where = f"In case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
+    wrong = wrong_comparison(judged.case)
+    if not judged.case.completed or judged.case.changed_inputs or wrong is None:
+        return f"{where} {judged.reason}"
+    explanation = f"; {wrong.explanation}" if wrong.explanation else ""
+    return f"{where} {element_sentence(wrong)}{explanation}"
+
+
+def element_sentence(wrong: Comparison) -> str:
+    """`C[54][0]` should be …: the first wrong element, and how many there are."""
+    name = wording.printable(wrong.array)
+    total = f"{wrong.wrong:,} of {wording.count(wrong.total, 'element')} {_is_or_are(wrong.wrong)} wrong"
+    if wrong.unwritten:
+        total += f", {wrong.unwritten:,} never written"
+    if wrong.first is None:
+        return f"`{name}` is wrong ({total})"
+    first = wrong.first
+    index = "".join(f"[{i}]" for i in first.index)
+    expected = f"`{name}{index}` should be {wording.number(first.expected)}"
+    margin = f" (at most {wording.small(first.bound)} off)" if first.bound else ""
+    actual = "was never written" if first.unwritten else f"is {wording.number(first.got)}"
+    return f"{expected}{margin} but {actual} ({total})"
+
+
+def _findings(failing: tuple[CaseVerdict, ...]) -> tuple[Finding, ...]:
+    """Per failing visible case what is wrong there, what stopped a run, and each mistake once."""
+    stopped = merged(shown_findings(case.case for case in failing if not case.case.completed))
+    return (*(_wrong_output(case) for case in failing if case.visible), *stopped, *_mistakes(failing))
+
+
+def _wrong_output(judged: CaseVerdict) -> Finding:
+    wrong = wrong_comparison(judged.case)
+    address = ""
+    if wrong is not None and wrong.first is not None:
+        address = wording.printable(wrong.array) + "".join(f"[{i}]" for i in wrong.first.index)
+    return Finding(FindingKind.WRONG_OUTPUT, _quote(judged), case=judged.case.case.id, address=address)
+
+
+def _mistakes(failing: tuple[CaseVerdict, ...]) -> Iterator[Finding]:
+    """Each mistake that explains an output; with its case where that may be named."""
+    seen = set()
+    for judged in sorted(failing, key=lambda case: not case.visible):
+        for comparison in judged.case.comparisons:
+            if comparison.explanation and comparison.explanation not in seen:
+                seen.add(comparison.explanation)
+                case = judged.case.case.id if is_visible(judged.case) else ""
+                yield Finding(FindingKind.MISTAKE, comparison.explanation, case=case)

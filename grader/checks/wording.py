@@ -1,0 +1,184 @@
+"""What the checks say: one sentence per finding, and numbers as people write them.
+
+A sentence starts in lower case and names the student's lines. Of a case that the student may not see it
+tells the lines only (`concealed`): block, thread, element and count would give away its shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from grader.model import Dim3, Finding, FindingKind, Visibility
+
+LONGEST = 500
+"""Characters of somebody else's text (a compiler's, say) that one message may hold."""
+
+Sentence: TypeAlias = Callable[[Finding], str]
+
+HAZARD_SENTENCES = {
+    "RAW": "one thread reads {what}{line} while another is still writing it{other}",
+    "WAR": "one thread overwrites {what}{line} while another is still reading it{other}",
+    "WAW": "two threads write {what} at the same time{lines}",
+}
+
+
+def printable(text: str) -> str:
+    """One line of at most `LONGEST` characters; control characters are shown, never obeyed."""
+    line = " ".join(text.split())
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 case`, `2,365 elements`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def number(value: float) -> str:
+    """A value of an array: as many digits as float32 can tell apart."""
+    return f"{value:.9g}"
+
+
+def small(value: float) -> str:
+    """An error or a bound: its size matters, not its digits."""
+    return f"{value:.3g}"
+
+
+def percent(share: Fraction, limit: Fraction) -> str:
+    """``share`` with as many decimals as it takes not to look like a ``limit`` that it is not."""
+    for decimals in range(1, 10):
+        text = f"{float(share * 100):.{decimals}f}"
+        if share == limit or Fraction(text) != limit * 100:
+            break
+    return f"{text} %"
+
+
+def plain_percent(share: Fraction) -> str:
+    """A threshold as the staff wrote it: `10 %`, `12.5 %`."""
+    return f"{float(share * 100):.6g} %"
+
+
+def sentence(finding: Finding) -> str:
+    """The finding's own message, or else a sentence made of its fields."""
+    return finding.message or SENTENCES[finding.kind](finding)
+
+
+def bare(finding: Finding) -> Finding:
+    """The finding without anything that depends on the shape or the values of its case."""
+    return replace(
+        finding,
+        message="",
+        case="",
+        block=None,
+        thread=None,
+        other_block=None,
+        other_thread=None,
+        address=finding.address.partition("[")[0],
+        count=1,
+    )
+
+
+def concealed(finding: Finding) -> Finding:
+    """The bare finding, with a message that says where it comes from."""
+    stripped = bare(finding)
+    return replace(stripped, message=sentence(stripped) + " (in a hidden case)")
+
+
+def shown(finding: Finding, visibility: Visibility, case: str) -> Finding:
+    """The finding as a student may see it, with a message and its case."""
+    if visibility is not Visibility.VISIBLE:
+        return concealed(finding)
+    named = replace(finding, case=finding.case or case)
+    return replace(named, message=printable(sentence(named)))
+
+
+def at_line(line: int | None, word: str = " on line") -> str:
+    """` on line 18`, or nothing where the line is not known."""
+    return "" if line is None else f"{word} {line}"
+
+
+def _what(finding: Finding, fallback: str = "memory") -> str:
+    return f"`{printable(finding.address)}`" if finding.address else fallback
+
+
+def _triple(place: Dim3) -> str:
+    return "({}, {}, {})".format(*place)
+
+
+def _where(finding: Finding) -> str:
+    """` (block (0, 0, 0), threads (3, 0, 0) and (5, 0, 0), case `mp3`)`, of what is known."""
+    parts = []
+    if finding.block is not None:
+        parts.append(f"block {_triple(finding.block)}")
+    if finding.thread is not None and finding.other_thread is not None:
+        other = "" if finding.other_block is None else f" of block {_triple(finding.other_block)}"
+        parts.append(f"threads {_triple(finding.thread)} and {_triple(finding.other_thread)}{other}")
+    elif finding.thread is not None:
+        parts.append(f"thread {_triple(finding.thread)}")
+    if finding.case:
+        parts.append(f"case `{printable(finding.case)}`")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _race(finding: Finding) -> str:
+    both = "" if finding.line is None else at_line(finding.line)
+    if both and finding.other_line not in (None, finding.line):
+        both = f" on lines {finding.line} and {finding.other_line}"
+    template = HAZARD_SENTENCES.get(finding.hazard, "two threads use {what} without waiting{lines}")
+    line, other = at_line(finding.line), at_line(finding.other_line)
+    text = template.format(what=_what(finding), line=line, other=other, lines=both)
+    return text + _where(finding)
+
+
+def _out_of_bounds(finding: Finding) -> str:
+    verb = "writes" if finding.hazard in {"store", "write"} else "reads"
+    if finding.hazard not in {"store", "write", "load", "read"}:
+        verb = "goes"
+    return f"a thread {verb} outside {_what(finding, 'every array')}{at_line(finding.line)}{_where(finding)}"
+
+
+def _misaligned(finding: Finding) -> str:
+    text = f"a thread uses {_what(finding)} at an address that does not fit its type"
+    return text + at_line(finding.line) + _where(finding)
+
+
+def _uninitialised(finding: Finding) -> str:
+    what = _what(finding, "a value")
+    return f"a thread reads {what} before anything was stored there{at_line(finding.line)}{_where(finding)}"
+
+
+def _barrier(finding: Finding) -> str:
+    waiting = f"some threads of a block wait at `__syncthreads()`{at_line(finding.line)}"
+    return f"{waiting} and the others never get there{_where(finding)}"
+
+
+def _fault(finding: Finding) -> str:
+    return f"the kernel stopped with a fault{at_line(finding.line)}{_where(finding)}"
+
+
+def _timeout(finding: Finding) -> str:
+    seen = at_line(finding.line, "; it was last seen on line")
+    return f"the kernel did not come to an end{seen}{_where(finding)}"
+
+
+def _plainly(text: str) -> Sentence:
+    return lambda finding: text + at_line(finding.line) + _where(finding)
+
+
+SENTENCES: dict[FindingKind, Sentence] = {
+    FindingKind.COMPILE: _plainly("the submission does not compile"),
+    FindingKind.WRONG_OUTPUT: _plainly("an output is wrong"),
+    FindingKind.RACE: _race,
+    FindingKind.OUT_OF_BOUNDS: _out_of_bounds,
+    FindingKind.MISALIGNED: _misaligned,
+    FindingKind.UNINITIALISED: _uninitialised,
+    FindingKind.BARRIER_DIVERGENCE: _barrier,
+    FindingKind.FAULT: _fault,
+    FindingKind.TIMEOUT: _timeout,
+    FindingKind.SLOW: _plainly("the kernel is slow"),
+    FindingKind.TRAFFIC: _plainly("the kernel moves too much memory"),
+    FindingKind.MISTAKE: _plainly("there is a known mistake"),
+}

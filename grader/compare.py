@@ -1,0 +1,135 @@
+"""One output array against the oracle: how many elements are wrong, by how much, and where.
+
+An element is right where ``|got - expected| <= bound``, asked so that NaN can never pass. An infinity is
+right only where exactly that infinity is expected; an infinite bound forgives no infinite error, and an
+oracle that expects NaN accepts nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from grader.model import Comparison, WrongElement
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Reals: TypeAlias = "NDArray[np.float64]"
+Mask: TypeAlias = "NDArray[np.bool_]"
+
+MAP_ROWS = 24
+MAP_COLUMNS = 48
+MAP_CHARACTERS = ".?nx"
+"""Right; never written; NaN; wrong. A cell of several elements shows the rightmost that it holds."""
+
+
+def compare(
+    array_name: str,
+    got: NDArray[Any],
+    expected: NDArray[Any],
+    bound: ArrayLike,
+    *,
+    poison: Mask | None = None,
+) -> Comparison:
+    """Judge ``got`` (any real dtype, any shape) element by element.
+
+    ``expected`` has the shape of ``got``; ``bound`` is an absolute error, one for all or one for each.
+    ``poison`` is true where the buffer still holds what it held before the launch (see `untouched`).
+    The error is taken in float64, so integers beyond 2⁵³ are compared as rounded.
+
+    Raises:
+        ValueError: the shapes do not fit each other.
+
+    """
+    if got.shape != expected.shape:
+        raise ValueError(f"{array_name} has shape {got.shape} where the oracle has {expected.shape}")
+    values, wanted = np.asarray(got, np.float64), np.asarray(expected, np.float64)
+    bounds = np.broadcast_to(np.asarray(bound, np.float64), got.shape)
+    error = _absolute_error(values, wanted)
+    right = (error <= bounds) & np.isfinite(error)
+    unwritten = np.zeros_like(right) if poison is None else ~right & poison
+    worst = int(np.argmax(error)) if error.size else None
+    picture, cell = wrong_map(_states(values, right, unwritten))
+    return Comparison(
+        array=array_name,
+        total=got.size,
+        wrong=int(np.count_nonzero(~right)),
+        unwritten=int(np.count_nonzero(unwritten)),
+        max_error=0.0 if worst is None else float(error.flat[worst]),
+        error_bound=0.0 if worst is None else float(bounds.flat[worst]),
+        first=_first_wrong(values, wanted, bounds, right, unwritten),
+        wrong_map=picture,
+        map_cell=cell,
+    )
+
+
+def untouched(after: NDArray[Any], before: NDArray[Any]) -> Mask:
+    """Where an array holds, bit for bit, what it held before (NaN poison included)."""
+    if after.shape != before.shape or after.dtype != before.dtype:
+        raise ValueError("an array has changed its shape or type during a launch")
+    size = (after.size, after.dtype.itemsize)
+    bytes_after = np.ascontiguousarray(after).view(np.uint8).reshape(size)
+    bytes_before = np.ascontiguousarray(before).view(np.uint8).reshape(size)
+    same: Mask = (bytes_after == bytes_before).all(axis=1).reshape(after.shape)
+    return same
+
+
+def wrong_map(states: NDArray[np.uint8]) -> tuple[tuple[str, ...], tuple[int, int]]:
+    """Draw an array of indices into `MAP_CHARACTERS`; also the rows and columns behind one character.
+
+    Two dimensions keep their form, more are flattened to rows of the last axis, a vector is folded into
+    lines. At most `MAP_ROWS` lines of `MAP_COLUMNS`: a larger array is drawn in cells, and a cell shows
+    the worst that it holds. Empty where nothing is wrong.
+    """
+    if not states.any():
+        return (), (1, 1)
+    if states.ndim <= 1:
+        return _folded(states.reshape(-1))
+    table = states.reshape(-1, states.shape[-1])
+    height, width = -(-table.shape[0] // MAP_ROWS), -(-table.shape[1] // MAP_COLUMNS)
+    by_rows = np.maximum.reduceat(table, np.arange(0, table.shape[0], height), axis=0)
+    cells = np.maximum.reduceat(by_rows, np.arange(0, table.shape[1], width), axis=1)
+    return tuple(_line(row) for row in cells), (height, width)
+
+
+def _folded(vector: NDArray[np.uint8]) -> tuple[tuple[str, ...], tuple[int, int]]:
+    """A vector as lines of `MAP_COLUMNS` characters."""
+    width = -(-vector.size // (MAP_ROWS * MAP_COLUMNS))
+    line = _line(np.maximum.reduceat(vector, np.arange(0, vector.size, width)))
+    return tuple(line[start : start + MAP_COLUMNS] for start in range(0, len(line), MAP_COLUMNS)), (1, width)
+
+
+def _line(states: NDArray[np.uint8]) -> str:
+    return "".join(MAP_CHARACTERS[state] for state in states)
+
+
+def _absolute_error(values: Reals, wanted: Reals) -> Reals:
+    """|got - expected|: 0 for equal infinities, infinity wherever there is no number."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(values - wanted)
+    error = np.where(values == wanted, 0.0, error)
+    return np.where(np.isnan(error), np.inf, error)
+
+
+def _states(values: Reals, right: Mask, unwritten: Mask) -> NDArray[np.uint8]:
+    """For each element its index into `MAP_CHARACTERS`."""
+    wrong = np.where(np.isnan(values), 2, 3)
+    return np.where(right, 0, np.where(unwritten, 1, wrong)).astype(np.uint8)
+
+
+def _first_wrong(
+    values: Reals, wanted: Reals, bounds: Reals, right: Mask, unwritten: Mask
+) -> WrongElement | None:
+    """The first wrong element in C order."""
+    if right.all():
+        return None
+    flat = int(np.argmax(~right))
+    return WrongElement(
+        index=tuple(int(i) for i in np.unravel_index(flat, right.shape)),
+        expected=float(wanted.flat[flat]),
+        got=float(values.flat[flat]),
+        bound=float(bounds.flat[flat]),
+        unwritten=bool(unwritten.flat[flat]),
+    )

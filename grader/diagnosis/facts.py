@@ -1,0 +1,106 @@
+"""What a diagnosis starts from, and when a prediction agrees with what was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from grader.model import Named
+
+Reals: TypeAlias = "NDArray[np.float64]"
+Mask: TypeAlias = "NDArray[np.bool_]"
+
+RELATIVE_SLACK = 1e-5
+BOUND_SLACK = 4.0
+"""A prediction is computed in float64 where the kernel worked in float32, on other sums than the right ones."""
+
+LEAST_SHARE = 8
+"""One wrong element in so many must be explained, the others being out of the prediction's reach."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongOutput:
+    """One wrong output array of one case, with all that may explain it.
+
+    ``got``, ``expected`` and ``unwritten`` have the shape of the array; ``bound`` is one number or one for
+    each. ``inputs`` are the kernel's ``in`` arrays in the order of its parameters. ``before`` is what the
+    array held before the launch. ``store_bytes`` counts what the kernel stored to global memory, None where
+    nobody counted. After a run that was cut short (``completed`` false) unwritten elements prove nothing.
+    """
+
+    array: str
+    got: NDArray[Any]
+    expected: NDArray[Any]
+    bound: ArrayLike
+    unwritten: Mask
+    inputs: Named[NDArray[Any]] = ()
+    constants: Named[int] = ()
+    before: NDArray[Any] | None = None
+    store_bytes: int | None = None
+    completed: bool = True
+
+    @property
+    def values(self) -> Reals:
+        """What was got, in float64."""
+        return np.asarray(self.got, np.float64)
+
+    @property
+    def wanted(self) -> Reals:
+        """What was expected, in float64."""
+        return np.asarray(self.expected, np.float64)
+
+    @property
+    def bounds(self) -> Reals:
+        """The bound of each element."""
+        return np.broadcast_to(np.asarray(self.bound, np.float64), self.got.shape)
+
+    @property
+    def wrong(self) -> Mask:
+        """Where the array is wrong."""
+        with np.errstate(invalid="ignore"):
+            right: Mask = np.abs(self.values - self.wanted) <= self.bounds
+        return ~right
+
+    @property
+    def empty(self) -> Mask:
+        """Where the array holds no number: never written, or NaN."""
+        missing: Mask = self.unwritten | np.isnan(self.values)
+        return missing
+
+    @property
+    def tiles(self) -> tuple[int, ...]:
+        """The tile sizes to think of: the constants' values, without those that tile nothing."""
+        return tuple(dict.fromkeys(value for _, value in self.constants if value > 1))
+
+    def tolerance(self, predicted: Reals) -> Reals:
+        """How far from a prediction a kernel may be that makes exactly the predicted mistake."""
+        bounds = self.bounds[np.isfinite(self.bounds)]
+        absolute = BOUND_SLACK * float(bounds.max(initial=0.0))
+        return absolute + RELATIVE_SLACK * np.abs(np.nan_to_num(predicted))
+
+
+def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = None) -> bool:
+    """Whether a prediction fits every element that it knows, and explains enough of the wrong ones.
+
+    ``predicted`` has the shape of the array, or one axis more in front for alternatives, any of which may
+    hold at an element. NaN predicts that nothing (or NaN) is stored there; infinity predicts nothing.
+    """
+    alternatives = np.asarray(predicted, np.float64).reshape(-1, *output.got.shape)
+    seen = np.ones(output.got.shape, np.bool_) if known is None else known
+    if not output.completed:
+        seen = seen & ~output.unwritten
+    tolerance = output.tolerance(alternatives)
+    with np.errstate(invalid="ignore"):
+        close = np.abs(alternatives - output.values) <= tolerance
+        harmless = np.abs(alternatives - output.wanted) <= tolerance
+    fits = (close | (np.isnan(alternatives) & output.empty)).any(axis=0)
+    if not fits[seen].all():
+        return False
+    wrong = output.wrong
+    explained = np.count_nonzero(seen & wrong & ~harmless.any(axis=0))
+    return explained > 0 and explained * LEAST_SHARE >= np.count_nonzero(wrong)

@@ -1,0 +1,260 @@
+"""Hypotheses that know nothing of the operation: what was stored, where, and how far off it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.diagnosis.facts import RELATIVE_SLACK, agrees
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from grader.diagnosis.facts import Mask, Reals, WrongOutput
+
+ENOUGH = 4
+"""Elements that must share a pattern before it counts as one: any one number is a multiple of any other."""
+
+HALF_TO_SINGLE = 2.0**14
+"""How much larger than a float32 bound the error of 16-bit arithmetic may be (2⁻¹¹ against 2⁻²⁴, doubled)."""
+
+CROWDED = 64
+"""Stores to one element beyond which there is no telling whose value stays."""
+
+
+# --- what was stored at all --------------------------------------------------------------------------
+
+
+def no_store(output: WrongOutput) -> bool:
+    """Everything is as it was, and nobody saw a store."""
+    return output.completed and bool(output.unwritten.all()) and not output.store_bytes
+
+
+def adds_to_output(output: WrongOutput) -> bool:
+    """Nothing but NaN came of NaN poison, or exactly the poison plus the answer of any other."""
+    if output.empty.all() and not no_store(output):
+        return output.completed
+    if output.before is None:
+        return False
+    return agrees(output, np.asarray(output.before, np.float64) + output.wanted)
+
+
+def all_zeros(output: WrongOutput) -> bool:
+    """Zero everywhere."""
+    return not output.values.any()
+
+
+# --- where the right numbers went --------------------------------------------------------------------
+
+
+def stored_elsewhere(output: WrongOutput) -> Iterator[tuple[str, Reals]]:
+    """The right numbers stored with another stride: transposed, or with the width of another array."""
+    if output.got.ndim != 2:  # noqa: PLR2004 - rows and columns
+        return
+    rows, columns = output.got.shape
+    arrays = (output.got, *(array for _, array in output.inputs))
+    widths = dict.fromkeys(extent for array in arrays for extent in array.shape)
+    for mistake, strides in (
+        *(("output-transposed", (1, width)) for width in widths),
+        *(("output-leading-dimension", (width, 1)) for width in widths if width != columns),
+    ):
+        index = np.add.outer(np.arange(rows) * strides[0], np.arange(columns) * strides[1])
+        predicted = scatter(index, output.wanted)
+        if predicted is not None:
+            yield mistake, predicted
+
+
+def scatter(index: np.ndarray[tuple[int, ...], np.dtype[np.intp]], values: Reals) -> Reals | None:
+    """What stands where after ``flat[index] = values`` in no particular order: alternatives for `agrees`.
+
+    Stores beyond the end are lost. None where an element has so many writers that nothing can be said.
+    """
+    where, what = index.reshape(-1), values.reshape(-1)
+    order = np.argsort(where, kind="stable")
+    order = order[where[order] < values.size]
+    where, what = where[order], what[order]
+    if not where.size:
+        return None
+    rank = np.arange(where.size) - np.searchsorted(where, where)
+    writers = int(rank.max()) + 1
+    if writers > CROWDED:
+        return None
+    flat = np.full((writers, values.size), np.inf)
+    flat[0] = np.nan
+    flat[rank, where] = what
+    return flat.reshape(writers, *values.shape)
+
+
+def blocks_swapped(output: WrongOutput) -> bool:
+    """Right where a grid with its axes exchanged reaches, untouched beyond; or tiles in each other's place."""
+    if output.got.ndim != 2:  # noqa: PLR2004 - rows and columns
+        return False
+    rows, columns = output.got.shape
+    for tile in output.tiles:
+        covered = output.wanted.copy()
+        covered[-(-columns // tile) * tile :, :] = np.nan
+        covered[:, -(-rows // tile) * tile :] = np.nan
+        if agrees(output, covered) or _tiles_exchanged(output, tile):
+            return True
+    return False
+
+
+def _tiles_exchanged(output: WrongOutput, tile: int) -> bool:
+    """Each tile holds what belongs into the one across the diagonal."""
+    row, column = np.indices(output.got.shape)
+    source = (column // tile * tile + row % tile, row // tile * tile + column % tile)
+    known = (source[0] < output.got.shape[0]) & (source[1] < output.got.shape[1])
+    taken = output.wanted[np.where(known, source[0], 0), np.where(known, source[1], 0)]
+    return agrees(output, taken, known)
+
+
+# --- how far off it is -------------------------------------------------------------------------------
+
+
+def sign_flipped(output: WrongOutput) -> bool:
+    """The right answer times -1."""
+    return agrees(output, -output.wanted)
+
+
+def constant_factor(output: WrongOutput) -> bool:
+    """The right answer times one number."""
+    clear = np.abs(output.wanted) > output.tolerance(output.wanted)
+    if output.empty.any() or np.count_nonzero(clear) < ENOUGH:
+        return False
+    factor = float(np.median(output.values[clear] / output.wanted[clear]))
+    return abs(factor) > RELATIVE_SLACK and agrees(output, factor * output.wanted)
+
+
+def constant_offset(output: WrongOutput) -> bool:
+    """The right answer plus one number."""
+    if output.empty.any() or output.got.size < ENOUGH:
+        return False
+    return agrees(output, output.wanted + float(np.median(output.values - output.wanted)))
+
+
+def integer_output(output: WrongOutput) -> bool:
+    """The right answer without its fraction."""
+    return agrees(output, np.trunc(output.wanted))
+
+
+def half_precision(output: WrongOutput) -> bool:
+    """Close, and every number is one that a float16 (or a bfloat16) can hold."""
+    values = output.values
+    if not np.issubdtype(output.got.dtype, np.floating) or values.size < ENOUGH or not _close(output):
+        return False
+    return any(bool(fits(values).all()) and not fits(output.wanted).all() for fits in (_is_half, _is_bfloat))
+
+
+def _is_half(values: Reals) -> Mask:
+    with np.errstate(over="ignore"):
+        return values == values.astype(np.float16)
+
+
+def _is_bfloat(values: Reals) -> Mask:
+    with np.errstate(over="ignore"):
+        return (values.astype(np.float32).view(np.uint32) & 0xFFFF) == 0
+
+
+def imprecise(output: WrongOutput) -> bool:
+    """Close, with errors of the size that 16-bit arithmetic makes."""
+    error = np.abs(output.values - output.wanted)
+    return _close(output) and bool((error <= HALF_TO_SINGLE * output.bounds).all())
+
+
+def _close(output: WrongOutput) -> bool:
+    """No error above a twentieth of the largest element."""
+    if output.empty.any() or not np.isfinite(output.values).all():
+        return False
+    return bool((np.abs(output.values - output.wanted) <= np.abs(output.wanted).max() / 20).all())
+
+
+# --- where it is wrong -------------------------------------------------------------------------------
+
+
+def _edge(shape: tuple[int, ...], tile: int) -> Mask:
+    """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
+    edge = np.zeros(shape, np.bool_)
+    for axis, extent in enumerate(shape):
+        start = min(extent // tile * tile, extent - 1)
+        edge |= np.expand_dims(np.arange(extent) >= start, [i for i in range(len(shape)) if i != axis])
+    return edge
+
+
+def _only_edge_wrong(output: WrongOutput) -> bool:
+    """Something is right, and all that is wrong lies at the edge."""
+    wrong = output.wrong
+    return not wrong.all() and any(not (wrong & ~_edge(wrong.shape, tile)).any() for tile in output.tiles)
+
+
+def edge_not_written(output: WrongOutput) -> bool:
+    """The edge was left out, the rest is right."""
+    return output.completed and _only_edge_wrong(output) and bool(output.unwritten[output.wrong].all())
+
+
+def edge_wrong(output: WrongOutput) -> bool:
+    """The edge is wrong, the rest is right."""
+    return _only_edge_wrong(output)
+
+
+def _tile_numbers(shape: tuple[int, ...], tile: int) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
+    """For each element the number of its tile; tiles are squares of the last two axes, or lines of the only."""
+    numbers = np.zeros(shape, np.intp)
+    for axis, extent in enumerate(shape):
+        along = np.arange(extent) // (tile if axis >= len(shape) - 2 else 1)
+        others = [i for i in range(len(shape)) if i != axis]
+        numbers = numbers * (int(along[-1]) + 1) + np.expand_dims(along, others)
+    return numbers
+
+
+def first_block_only(output: WrongOutput) -> bool:
+    """The first tile is right and nothing else is."""
+    wrong = output.wrong
+    numbers = (_tile_numbers(wrong.shape, tile) for tile in output.tiles)
+    return output.completed and any(np.array_equal(wrong, number > 0) for number in numbers if number.any())
+
+
+def some_blocks(output: WrongOutput) -> bool:
+    """Every tile is all right or all wrong, and there are both."""
+    wrong = output.wrong
+    if wrong.all() or not output.completed:
+        return False
+    for tile in output.tiles:
+        numbers = _tile_numbers(wrong.shape, tile).reshape(-1)
+        sizes = np.bincount(numbers)
+        bad = np.bincount(numbers, weights=wrong.reshape(-1))
+        if sizes.max() >= ENOUGH and ((bad == 0) | (bad == sizes)).all():
+            return True
+    return False
+
+
+def partly_unwritten(output: WrongOutput) -> bool:
+    """All that is wrong was never written."""
+    return output.completed and bool(output.unwritten[output.wrong].all())
+
+
+if TYPE_CHECKING:
+    Test = Callable[[WrongOutput], bool]
+
+CERTAIN: tuple[tuple[str, Test], ...] = (
+    ("no-store", no_store),
+    ("adds-to-output", adds_to_output),
+    ("all-zeros", all_zeros),
+)
+"""Asked first: nothing else could look like these."""
+
+LIKELY: tuple[tuple[str, Test], ...] = (
+    ("block-indices-swapped", blocks_swapped),
+    ("sign-flipped", sign_flipped),
+    ("integer-output", integer_output),
+    ("constant-factor", constant_factor),
+    ("constant-offset", constant_offset),
+    ("half-precision", half_precision),
+    ("imprecise", imprecise),
+    ("edge-not-written", edge_not_written),
+    ("edge-wrong", edge_wrong),
+    ("first-block-only", first_block_only),
+    ("some-blocks", some_blocks),
+    ("partly-unwritten", partly_unwritten),
+)
+"""Asked last, the more specific first."""

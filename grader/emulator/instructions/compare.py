@@ -1,0 +1,108 @@
+"""Comparison and selection (PTX ISA sections 9.7.6 and 9.7.7): `setp`, `selp`, `slct`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.values import DTYPES, Value
+from grader.ptx import Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.emulator.machine import Machine
+    from grader.emulator.program import Fetch, Link, Step
+    from grader.ptx import Instruction
+
+
+def _unordered(compare: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    return lambda a, b: compare(a, b) | np.isnan(a) | np.isnan(b)
+
+
+def _ordered_not_equal(a: Value, b: Value) -> Value:
+    return (a < b) | (a > b)
+
+
+COMPARISONS: dict[str, Callable[[Value, Value], Value]] = {
+    "eq": np.equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "lo": np.less,
+    "ls": np.less_equal,
+    "hi": np.greater,
+    "hs": np.greater_equal,
+    "equ": _unordered(np.equal),
+    "neu": np.not_equal,
+    "ltu": _unordered(np.less),
+    "leu": _unordered(np.less_equal),
+    "gtu": _unordered(np.greater),
+    "geu": _unordered(np.greater_equal),
+    "num": lambda a, b: ~(np.isnan(a) | np.isnan(b)),
+    "nan": lambda a, b: np.isnan(a) | np.isnan(b),
+}
+"""The ordered comparisons are false for a NaN, those ending in ``u`` true (section 9.3.1.2)."""
+
+_LOGIC = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+
+
+def setp(ins: Instruction, link: Link) -> Step:
+    """`setp.CmpOp[.BoolOp].type p[|q], a, b[, [!]c]` (section 9.7.6.2)."""
+    kind, relation = ins.modifiers[-1], ins.modifiers[0]
+    rest = set(ins.modifiers[1:-1]) - {"ftz"}
+    if kind not in DTYPES or relation not in (*COMPARISONS, "ne") or not rest <= set(_LOGIC):
+        raise link.unsupported()
+    compare = COMPARISONS.get(relation) or (_ordered_not_equal if kind[0] == "f" else np.not_equal)
+    first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
+    logic = _LOGIC[rest.pop()] if rest else None
+    destination = ins.operands[0]
+    if isinstance(destination, Pair) or logic:
+        third = link.fetch(ins.operands[3], "pred") if logic else None
+        return _setp_general(destination, link, compare, (first, second, third), logic)
+    register = link.register(destination)
+    return lambda m: m.write(register, compare(first(m, m.computing), second(m, m.computing)))
+
+
+def _setp_general(
+    destination: object,
+    link: Link,
+    compare: Callable[[Value, Value], Value],
+    sources: tuple[Fetch, Fetch, Fetch | None],
+    logic: Callable[[Value, Value], Value] | None,
+) -> Step:
+    """The forms with a second destination (the negation) or with a predicate to combine with."""
+    both = destination if isinstance(destination, Pair) else None
+    register = link.register(both.first if both else destination)  # type: ignore[arg-type]
+    other = link.register(both.second) if both else -1
+    first, second, third = sources
+
+    def step(m: Machine) -> None:
+        holds = compare(first(m, m.computing), second(m, m.computing))
+        negation = np.logical_not(holds)
+        if logic and third:
+            predicate = third(m, m.computing)
+            holds, negation = logic(holds, predicate), logic(negation, predicate)
+        if register >= 0:
+            m.write(register, holds)
+        if other >= 0:
+            m.write(other, negation)
+
+    return step
+
+
+def selp(ins: Instruction, link: Link) -> Step:
+    """`selp.type d, a, b, p`: a where p holds, else b (section 9.7.6.3)."""
+    kind = ins.modifiers[-1]
+    return link.pure(lambda a, b, p: np.where(p, a, b)[()], kind, kind, "pred")
+
+
+def slct(ins: Instruction, link: Link) -> Step:
+    """`slct.dtype.ctype d, a, b, c`: a where c >= 0, else b (section 9.7.6.4)."""
+    kind, test = ins.modifiers[-2:]
+    return link.pure(lambda a, b, c: np.where(c >= 0, a, b)[()], kind, kind, test)
+
+
+TABLE = {"setp": setp, "selp": selp, "slct": slct}

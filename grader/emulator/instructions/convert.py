@@ -1,0 +1,161 @@
+"""Moves and conversions (PTX ISA sections 9.7.9.1 `mov`, 9.7.9.20 `cvta`, 9.7.9.21 `cvt`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.memory import GLOBAL_BASE, LOCAL_BASE, SHARED_BASE, WINDOW
+from grader.emulator.values import DTYPES, Value
+from grader.ptx import Register, Vector
+from grader.ptx.nodes import TYPE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.emulator.machine import Machine
+    from grader.emulator.program import Link, Step
+    from grader.ptx import Instruction
+
+_TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+_WINDOWS = {"shared": SHARED_BASE, "local": LOCAL_BASE}
+
+
+def mov(ins: Instruction, link: Link) -> Step:
+    """`mov`: registers, addresses, and packing and unpacking of vectors (sections 9.7.9.2 and 9.7.9.3)."""
+    destination, source = ins.operands
+    kind = ins.modifiers[-1]
+    if isinstance(source, Vector):
+        return _pack(ins, link, source)
+    if isinstance(destination, Vector):
+        return _unpack(ins, link, destination)
+    if kind == "b128":
+        raise link.unsupported()
+    if isinstance(source, Register) or kind == "pred":
+        return link.pure(lambda value: value, kind)
+    register, fetch = link.register(destination), link.fetch(source, kind)
+    return lambda m: m.write(register, fetch(m, m.computing))
+
+
+def _pack(ins: Instruction, link: Link, source: Vector) -> Step:
+    register = link.register(ins.operands[0])
+    total = TYPE_BYTES[ins.modifiers[-1]]
+    piece = 8 * total // len(source.elements)
+    wide = np.dtype(f"u{total}")
+    fetches = [link.fetch(element, f"b{piece}") for element in source.elements]
+
+    def step(m: Machine) -> None:
+        packed = wide.type(0)
+        for place, fetch in enumerate(fetches):
+            packed = packed | fetch(m, m.computing).astype(wide) << wide.type(place * piece)
+        m.write(register, packed)
+
+    return step
+
+
+def _unpack(ins: Instruction, link: Link, destination: Vector) -> Step:
+    total = TYPE_BYTES[ins.modifiers[-1]]
+    piece = 8 * total // len(destination.elements)
+    wide, narrow = np.dtype(f"u{total}"), np.dtype(f"u{piece // 8}")
+    registers = [link.register(element) for element in destination.elements]
+    fetch = link.fetch(ins.operands[1], f"b{8 * total}")
+
+    def step(m: Machine) -> None:
+        value = fetch(m, m.computing)
+        for place, register in enumerate(registers):
+            if register >= 0:
+                m.write(register, (value >> wide.type(place * piece)).astype(narrow))
+
+    return step
+
+
+def cvta(ins: Instruction, link: Link) -> Step:
+    """`cvta`: global addresses are generic ones; shared and local ones have a window each."""
+    kind = ins.modifiers[-1]
+    window = next((_WINDOWS[word] for word in ins.modifiers if word in _WINDOWS), 0)
+    if "to" in ins.modifiers:
+        return link.pure(lambda address: address - np.uint64(window), kind)
+    return link.pure(lambda address: address + np.uint64(window), kind)
+
+
+def isspacep(ins: Instruction, link: Link) -> Step:
+    """`isspacep.space p, a`: whether a generic address lies in a state space (section 9.7.9.19)."""
+    space = ins.modifiers[0].split("::")[0]
+    if space == "global":
+        base = np.uint64(GLOBAL_BASE)
+        end = np.uint64(SHARED_BASE)
+    elif space in _WINDOWS:
+        base, end = np.uint64(_WINDOWS[space]), np.uint64(_WINDOWS[space] + WINDOW)
+    else:
+        raise link.unsupported()
+    return link.pure(lambda address: (address >= base) & (address < end), "u64")
+
+
+def cvt(ins: Instruction, link: Link) -> Step:
+    """`cvt.rounding.dtype.atype` (section 9.7.9.21): operands may sit in wider registers."""
+    *how, to, source = ins.modifiers
+    known = {"rn", "ftz", "sat", *_TO_INTEGER}
+    if to not in DTYPES or source not in DTYPES or not set(how) <= known:
+        raise link.unsupported()
+    function = _extended(_conversion(how, to, source), link)
+    return link.pure(function, source)
+
+
+def _extended(function: Callable[[Value], Value], link: Link) -> Callable[[Value], Value]:
+    """Sign- or zero-extend the result to its register (section 9.4.1)."""
+    width = TYPE_BYTES[link.register_type(link.instruction.operands[0])]
+
+    def extended(value: Value) -> Value:
+        result = function(value)
+        if result.dtype.itemsize < width and result.dtype.kind in "iu":
+            return result.astype(f"{result.dtype.kind}{width}")
+        return result
+
+    return extended
+
+
+def _conversion(how: list[str], to: str, source: str) -> Callable[[Value], Value]:
+    target = DTYPES[to]
+    if source[0] == "f" and to[0] == "f":
+        return _between_floats(how, target)
+    if source[0] == "f":
+        rounding = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), np.trunc)
+        return lambda value: _clamped(rounding(value), target)
+    if to[0] != "f" and "sat" in how:
+        return lambda value: _saturated(value, target)
+    return lambda value: value.astype(target)
+
+
+def _between_floats(how: list[str], target: np.dtype[np.floating]) -> Callable[[Value], Value]:
+    rounding = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), None)
+    saturate = "sat" in how
+
+    def convert(value: Value) -> Value:
+        if rounding is not None:
+            value = rounding(value)
+        result = value.astype(target)
+        if saturate:
+            result = np.where(np.isnan(result), target.type(0), np.clip(result, 0, 1))[()]
+        return result
+
+    return convert
+
+
+def _clamped(value: Value, target: np.dtype[np.integer]) -> Value:
+    """A float as an integer: out of range goes to the nearest limit, NaN to 0 (section 9.7.9.21)."""
+    limits = np.iinfo(target)
+    number = np.nan_to_num(np.asarray(value, np.float64), nan=0.0)
+    low, high = number <= limits.min, number >= limits.max
+    inside = np.where(low | high, 0.0, number).astype(target)
+    return np.where(low, target.type(limits.min), np.where(high, target.type(limits.max), inside))[()]
+
+
+def _saturated(value: Value, target: np.dtype[np.integer]) -> Value:
+    limits, source = np.iinfo(target), np.iinfo(value.dtype)
+    low = value.dtype.type(max(limits.min, source.min))
+    high = value.dtype.type(min(limits.max, source.max))
+    return np.clip(value, low, high).astype(target)
+
+
+TABLE = {"mov": mov, "cvta": cvta, "isspacep": isspacep, "cvt": cvt}

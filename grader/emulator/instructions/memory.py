@@ -1,0 +1,162 @@
+"""Loads and stores (PTX ISA sections 9.7.9.8 `ld`, 9.7.9.11 `st`), also of parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator import access
+from grader.emulator.values import DTYPES, Value
+from grader.ptx import Address, Operand, Symbol, Vector
+from grader.ptx.nodes import TYPE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.emulator.machine import Machine
+    from grader.emulator.program import Link, Step
+    from grader.ptx import Instruction
+
+_SPACES = {"global", "shared", "local", "const", "param"}
+_HINTS = {"nc", "volatile", "relaxed", "acquire", "release", "weak", "cta", "gpu", "sys", "cluster", "lu"} | {
+    *("ca", "cg", "cs", "cv", "wb", "wt", "v2", "v4"),
+    *("L1::evict_last", "L1::no_allocate", "L1::evict_first", "L1::evict_normal", "L1::evict_unchanged"),
+    *("L2::64B", "L2::128B", "L2::256B"),
+}
+"""Modifiers that change neither the value nor, here, the order of an access."""
+
+
+def _form(ins: Instruction, link: Link) -> tuple[str, str]:
+    """State space (empty: generic) and type."""
+    space, kind = "", ins.modifiers[-1]
+    for word in ins.modifiers[:-1]:
+        name = word.split("::")[0]
+        if name in _SPACES:
+            space = name
+        elif word not in _HINTS:
+            raise link.unsupported()
+    if kind not in DTYPES:
+        raise link.unsupported()
+    return space, kind
+
+
+def ld(ins: Instruction, link: Link) -> Step:
+    """`ld`: from memory, or from a parameter."""
+    space, kind = _form(ins, link)
+    destination, address = ins.operands
+    elements = destination.elements if isinstance(destination, Vector) else (destination,)
+    registers = [(link.register(element), _extension(link, element, kind)) for element in elements]
+    if space == "param":
+        return _load_parameter(link, address, registers, kind)
+    dtype, size, site = DTYPES[kind], TYPE_BYTES[kind], link.site()
+    where = link.address(address)
+    if len(registers) == 1:
+        register, extend = registers[0]
+
+        def step(m: Machine) -> None:
+            m.write_active(register, extend(access.load(m, site, where(m, m.active), dtype, space)))
+
+        return step
+
+    def vector_step(m: Machine) -> None:
+        base = where(m, m.active)
+        for place, (register, extend) in enumerate(registers):
+            value = extend(access.load(m, site, base + np.int64(place * size), dtype, space))
+            if register >= 0:
+                m.write_active(register, value)
+
+    return vector_step
+
+
+def _extension(link: Link, register: Operand, kind: str) -> Callable[[Value], Value]:
+    """A narrow value is sign- or zero-extended to its register (section 9.4.1)."""
+    if isinstance(register, Symbol):  # the sink `_`
+        return lambda value: value
+    width = TYPE_BYTES[link.register_type(register)]
+    dtype = DTYPES[kind]
+    if dtype.itemsize >= width:
+        return lambda value: value
+    wide = np.dtype(f"{'i' if dtype.kind == 'i' else 'u'}{width}")
+    return lambda value: value.astype(wide)
+
+
+def _load_parameter(
+    link: Link,
+    address: Operand,
+    registers: list[tuple[int, Callable[[Value], Value]]],
+    kind: str,
+) -> Step:
+    name, offset = _parameter(link, address)
+    dtype = DTYPES[kind]
+
+    def step(m: Machine) -> None:
+        pieces = m.frame.parameters.get(name, {})
+        for place, (register, extend) in enumerate(registers):
+            value = _piece(pieces, offset + place * dtype.itemsize, dtype)
+            if value is None:
+                raise link.unsupported()
+            m.write(register, extend(value if value.ndim == 0 or m.computing is None else value[m.computing]))
+
+    return step
+
+
+def _piece(pieces: dict[int, Value], offset: int, dtype: np.dtype[np.generic]) -> Value | None:
+    """Bytes ``offset`` … of a parameter that was stored in pieces; None if no single piece holds them."""
+    value = pieces.get(offset)
+    if value is not None and value.dtype.itemsize == dtype.itemsize:
+        return value.view(dtype)
+    for start, whole in pieces.items():
+        if start <= offset and offset + dtype.itemsize <= start + whole.dtype.itemsize:
+            bits = whole.view(f"u{whole.dtype.itemsize}") >> np.uint8(8 * (offset - start)).astype(f"u{whole.dtype.itemsize}")
+            return bits.astype(f"u{dtype.itemsize}").view(dtype)
+    return None
+
+
+def _parameter(link: Link, address: Operand) -> tuple[str, int]:
+    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
+        raise link.unsupported()
+    return address.base.name, address.base.offset + address.offset
+
+
+def st(ins: Instruction, link: Link) -> Step:
+    """`st`: to memory, or to a parameter of a function that is about to be called."""
+    space, kind = _form(ins, link)
+    address, source = ins.operands
+    elements = source.elements if isinstance(source, Vector) else (source,)
+    fetches = [link.fetch(element, kind) for element in elements]
+    size = TYPE_BYTES[kind]
+    if space == "param":
+        name, offset = _parameter(link, address)
+
+        def store_parameter(m: Machine) -> None:
+            pieces = m.frame.parameters.setdefault(name, {})
+            for place, fetch in enumerate(fetches):
+                m.write_parameter(pieces, offset + place * size, fetch(m, m.computing))
+
+        return store_parameter
+    site, where = link.site(), link.address(address)
+
+    def step(m: Machine) -> None:
+        base = where(m, m.active)
+        for place, fetch in enumerate(fetches):
+            at = base + np.int64(place * size) if place else base
+            access.store(m, site, at, fetch(m, m.active), space)
+
+    return step
+
+
+def nothing(_ins: Instruction, _link: Link) -> Step:
+    """`prefetch`, `fence`, `membar` and the like: no effect on the values that this machine computes."""
+    return lambda _m: None
+
+
+TABLE = {
+    "ld": ld,
+    "ldu": ld,
+    "st": st,
+    "prefetch": nothing,
+    "prefetchu": nothing,
+    "discard": nothing,
+    "applypriority": nothing,
+}

@@ -1,0 +1,290 @@
+"""The state of a chunk of blocks that run side by side: lanes, frames, groups of lanes, memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.emulator.memory import Region
+from grader.emulator.values import Lanes, Value, merge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.memory import GlobalMemory
+    from grader.emulator.observers import Observer
+    from grader.emulator.program import Code
+    from grader.emulator.reporter import Reporter
+    from grader.model import Dim3, Launch
+    from grader.ptx import Instruction
+
+WARP = 32
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation of a function, shared by all lanes that were called from one place together.
+
+    ``registers`` are indexed by the numbers that linking gave them. ``parameters`` maps a ``.param``
+    variable to its pieces: byte offset → value. ``local`` is where the frame's local memory begins.
+    """
+
+    code: Code
+    registers: list[Value | None]
+    parameters: dict[str, dict[int, Value]]
+    local: int
+    depth: int = 0
+    caller: Frame | None = None
+    return_pc: int = 0
+    results: tuple[tuple[str, str], ...] = ()
+    """Pairs of the callee's name and the caller's name of each result."""
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Lanes that are at the same instruction of the same frame.
+
+    ``turn`` counts how often it was put back for looping while others waited.
+    """
+
+    frame: Frame
+    pc: int
+    lanes: Lanes
+    turn: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A group that arrived at a barrier: which one, and for how many threads (0: the whole block)."""
+
+    group: Group
+    site: int
+    number: Value
+    expected: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Which lane is which thread: lane = block-in-chunk * threads + linear thread index."""
+
+    launch: Launch
+    first_block: int
+    blocks: int
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        x, y, z = self.launch.block
+        return x * y * z
+
+    @property
+    def size(self) -> int:
+        """Lanes in the chunk."""
+        return self.blocks * self.threads
+
+    @property
+    def warps_per_block(self) -> int:
+        """Warps per block; the last may be partial."""
+        return -(-self.threads // WARP)
+
+    def block_index(self, lane: int) -> Dim3:
+        """``blockIdx`` of a lane."""
+        return _unflatten(self.first_block + lane // self.threads, self.launch.grid)
+
+    def thread_index(self, lane: int) -> Dim3:
+        """``threadIdx`` of a lane."""
+        return _unflatten(lane % self.threads, self.launch.block)
+
+
+def _unflatten(index: int, extents: Dim3) -> Dim3:
+    x, y, _ = extents
+    return (index % x, index // x % y, index // (x * y))
+
+
+@dataclass(eq=False, slots=True)
+class Machine:
+    """What an instruction sees and changes.
+
+    ``active`` are the lanes that execute; ``computing`` those that arithmetic need be right for: None
+    (all) as soon as every lane that has not exited is active, for what exited lanes hold does not matter.
+    """
+
+    geometry: Geometry
+    memory: GlobalMemory
+    shared_bytes: int
+    local_bytes: int
+    observer: Observer
+    reporter: Reporter
+    special: dict[str, Value] = field(default_factory=dict)
+    size: int = 0
+    frame: Frame = field(init=False)
+    registers: list[Value | None] = field(default_factory=list)
+    active: Lanes = None
+    computing: Lanes = None
+    steps: int = 0
+    waiting: list[Waiting] = field(default_factory=list)
+    stopped: bool = False
+    carry: Value = np.False_
+    alive: NDArray[np.bool_] = field(init=False)
+    alive_count: int = 0
+    block_of: NDArray[np.intp] = field(init=False)
+    warp_of: NDArray[np.intp] = field(init=False)
+    shared: Region = field(init=False)
+    local: Region = field(init=False)
+    shared_start: NDArray[np.int64] = field(init=False)
+    local_start: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Lay out lanes and their memory."""
+        shape, size = self.geometry, self.geometry.size
+        self.size = size
+        lane = np.arange(size)
+        self.alive = np.ones(size, np.bool_)
+        self.alive_count = size
+        self.block_of = lane // shape.threads
+        self.warp_of = self.block_of * shape.warps_per_block + lane % shape.threads // WARP
+        stride = -(-self.shared_bytes // 16) * 16
+        track = self.observer.tracks_initialisation
+        self.shared = Region(stride * shape.blocks, track=track)
+        self.shared_start = self.block_of * stride
+        self.local = Region(self.local_bytes * size, track=track)
+        self.local_start = lane * self.local_bytes
+        self.special = _special_registers(shape, lane)
+
+    @property
+    def count(self) -> int:
+        """How many lanes execute."""
+        return self.size if self.active is None else len(self.active)
+
+    def count_of(self, group: Group) -> int:
+        """How many lanes a group has."""
+        return self.size if group.lanes is None else len(group.lanes)
+
+    def lanes(self) -> NDArray[np.intp]:
+        """The executing lanes as indices."""
+        return np.arange(self.size) if self.active is None else self.active
+
+    def enter(self, group: Group, *, everyone: bool) -> None:
+        """Make a group's lanes the executing ones; ``everyone``: no other lane is still running."""
+        self.frame = group.frame
+        self.registers = group.frame.registers
+        self.active = group.lanes
+        self.computing = None if everyone else group.lanes
+
+    def write(self, register: int, value: Value) -> None:
+        """Set a register from a value computed over ``computing``."""
+        if self.computing is None:
+            self.registers[register] = value
+        else:
+            self.registers[register] = merge(self.registers[register], value, self.computing, self.size)
+
+    def write_active(self, register: int, value: Value) -> None:
+        """Set a register from a value computed over ``active`` (loads and what needs exact lanes)."""
+        if self.active is None:
+            self.registers[register] = value
+        else:
+            self.registers[register] = merge(self.registers[register], value, self.active, self.size)
+
+    def split(self, group: Group, condition: Value) -> tuple[Group | None, Group | None]:
+        """The lanes of a group for which a condition holds, and those for which it does not."""
+        if condition.ndim == 0:
+            return (group, None) if condition else (None, group)
+        taken = np.flatnonzero(condition)
+        if len(taken) == len(condition):
+            return group, None
+        if not taken.size:
+            return None, group
+        others = np.flatnonzero(~condition)
+        lanes = group.lanes
+        yes, no = (taken, others) if lanes is None else (lanes[taken], lanes[others])
+        return (
+            Group(group.frame, group.pc, yes, group.turn),
+            Group(group.frame, group.pc, no, group.turn),
+        )
+
+    def exit(self, group: Group) -> None:
+        """The lanes of a group end."""
+        self.alive[slice(None) if group.lanes is None else group.lanes] = False
+        self.alive_count = int(self.alive.sum())
+
+    def stop(self) -> None:
+        """All lanes end, of all blocks: the launch failed."""
+        self.alive[:] = False
+        self.alive_count = 0
+        self.stopped = True
+
+    def wait(self, group: Group, site: int, number: Value, expected: Value) -> None:
+        """A group arrived at a barrier."""
+        self.observer.arrived(self.count)
+        self.waiting.append(Waiting(group, site, number, expected))
+
+    def hand_back(self, frame: Frame, group: Group) -> None:
+        """Return from a function: its results become the caller's parameters."""
+        caller = frame.caller
+        if caller is None:
+            return
+        for formal, actual in frame.results:
+            pieces = caller.parameters.setdefault(actual, {})
+            for offset, value in frame.parameters.get(formal, {}).items():
+                if group.lanes is None:
+                    pieces[offset] = value
+                else:
+                    part = value if value.ndim == 0 else value[group.lanes]
+                    pieces[offset] = merge(pieces.get(offset), part, group.lanes, self.size)
+        group.frame, group.pc = caller, frame.return_pc
+
+    def write_parameter(self, pieces: dict[int, Value], offset: int, value: Value) -> None:
+        """Set a piece of a ``.param`` variable for the lanes in ``computing``."""
+        if self.computing is None:
+            pieces[offset] = value
+        else:
+            pieces[offset] = merge(pieces.get(offset), value, self.computing, self.size)
+
+    def carry_in(self) -> Value:
+        """CC.CF of the computing lanes."""
+        return self.carry if self.computing is None or self.carry.ndim == 0 else self.carry[self.computing]
+
+    def carry_out(self, value: Value) -> None:
+        """Set CC.CF."""
+        self.carry = value if self.computing is None else merge(self.carry, value, self.computing, self.size)
+
+    def ticks(self) -> int:
+        """A clock: vector steps so far."""
+        return self.steps
+
+    def unset(self, dtype: np.dtype[Any], instruction: Instruction) -> Value:
+        """The value of a register that nothing wrote: the source used a variable it never set."""
+        self.reporter.unset_register(self, instruction)
+        return np.zeros(1, f"u{dtype.itemsize}").view(dtype)[0] if dtype != np.bool_ else np.False_
+
+
+def _special_registers(shape: Geometry, lane: NDArray[np.intp]) -> dict[str, Value]:
+    """``%tid.x`` and the like (PTX ISA chapter 10); scalars where all lanes agree."""
+    grid, block = shape.launch.grid, shape.launch.block
+    thread, linear = lane % shape.threads, lane // shape.threads + shape.first_block
+    found: dict[str, Value] = {}
+    for name, index, extents in (("tid", thread, block), ("ctaid", linear, grid)):
+        x, y, _ = extents
+        for axis, values in (("x", index % x), ("y", index // x % y), ("z", index // (x * y))):
+            found[f"%{name}.{axis}"] = _scalar_if_uniform(values.astype(np.uint32))
+    for name, extents in (("ntid", block), ("nctaid", grid)):
+        for axis, extent in zip("xyz", extents, strict=True):
+            found[f"%{name}.{axis}"] = np.uint32(extent)
+    found["%laneid"] = (thread % WARP).astype(np.uint32)
+    found["%warpid"] = (thread // WARP).astype(np.uint32)
+    found["%nwarpid"] = np.uint32(shape.warps_per_block)
+    bit = np.uint32(1) << found["%laneid"]
+    found["%lanemask_eq"] = bit
+    found["%lanemask_lt"] = bit - np.uint32(1)
+    found["%lanemask_le"] = (bit - np.uint32(1)) | bit
+    found["%lanemask_gt"] = ~found["%lanemask_le"]
+    found["%lanemask_ge"] = ~found["%lanemask_lt"]
+    found["%smid"] = (linear % 108).astype(np.uint32)
+    found["%gridid"] = np.uint64(1)
+    return found
+
+
+def _scalar_if_uniform(values: NDArray[np.uint32]) -> Value:
+    return values[0] if (values == values[0]).all() else values

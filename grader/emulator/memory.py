@@ -1,0 +1,122 @@
+"""Memory: flat byte arrays behind 64-bit generic addresses (PTX ISA sections 5.1 and 6.4.1.1).
+
+All global arrays live in one buffer, apart from each other by red zones that belong to nobody. Shared
+and local memory have a window each in the generic address space; an address inside the window means the
+own block's, or the own thread's, memory.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.emulator.values import Value
+
+GLOBAL_BASE = 0x7000_0000_0000
+SHARED_BASE = 0x7E00_0000_0000
+LOCAL_BASE = 0x7F00_0000_0000
+WINDOW = 1 << 32
+"""Bytes of generic addresses that each window spans."""
+
+RED_ZONE = 4096
+"""Bytes that belong to nobody, at least, on either side of every global array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A global array: bytes ``start`` to ``end`` of the buffer; ``shape`` and ``itemsize`` name elements."""
+
+    name: str
+    start: int
+    end: int
+    itemsize: int = 1
+    shape: tuple[int, ...] = ()
+
+
+class Region:
+    """Bytes, which of them were ever written, and typed access to them.
+
+    ``initialised`` holds a byte 1 for every byte that holds a value; None where nobody keeps count.
+    """
+
+    def __init__(self, size: int, *, track: bool) -> None:
+        size = -(-size // 16) * 16
+        self.bytes: NDArray[np.uint8] = np.full(size, 0xFF, np.uint8)
+        self.initialised: NDArray[np.uint8] | None = np.zeros(size, np.uint8) if track else None
+        self._settled = not track
+
+    def read(self, index: Value, dtype: np.dtype[Any]) -> Value:
+        """The elements at byte ``index``, each aligned to its size."""
+        return self.bytes.view(dtype)[index >> _SHIFT[dtype.itemsize]]
+
+    def write(self, index: Value, value: Value) -> None:
+        """Store; where two lanes name one address the later lane wins, as good an order as any."""
+        shifted = index >> _SHIFT[value.dtype.itemsize]
+        self.bytes.view(value.dtype)[shifted] = value
+        if self.initialised is not None and not self._settled:
+            self.initialised.view(f"u{value.dtype.itemsize}")[shifted] = _ONES[value.dtype.itemsize]
+
+    def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
+        """Which of the elements hold a byte that nobody wrote; None if none does."""
+        if self._settled or self.initialised is None:
+            return None
+        missing = np.atleast_1d(self.initialised.view(f"u{size}")[index >> _SHIFT[size]] != _ONES[size])
+        return missing if missing.any() else None
+
+    def settle(self) -> None:
+        """Stop keeping count once every byte holds a value: nothing can become uninitialised again."""
+        if not self._settled and self.initialised is not None and self.initialised.all():
+            self._settled = True
+
+
+_SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
+_ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
+
+
+class GlobalMemory(Region):
+    """All arrays of a launch in one buffer, with red zones between them."""
+
+    def __init__(self, sizes: list[tuple[str, int, int, tuple[int, ...]]], *, track: bool) -> None:
+        """``sizes``: name, bytes, bytes per element and shape of each array."""
+        self.allocations: list[Allocation] = []
+        offset = RED_ZONE
+        for name, size, itemsize, shape in sizes:
+            self.allocations.append(Allocation(name, offset, offset + size, itemsize, shape))
+            offset += -(-size // 256) * 256 + max(RED_ZONE, -(-size // 4096) * 4096)
+        super().__init__(offset, track=track)
+        self._starts = [allocation.start for allocation in self.allocations]
+
+    def fill(self, allocation: Allocation, content: NDArray[Any], *, initialised: bool) -> None:
+        """Put an array's bytes in place before the launch."""
+        self.bytes[allocation.start : allocation.end] = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
+        if self.initialised is not None and initialised:
+            self.initialised[allocation.start : allocation.end] = 1
+
+    def content(self, allocation: Allocation, like: NDArray[Any]) -> NDArray[Any]:
+        """A copy of an array, with the type and shape of ``like``."""
+        return self.bytes[allocation.start : allocation.end].copy().view(like.dtype).reshape(like.shape)
+
+    def holding(self, lowest: int, end: int) -> Allocation | None:
+        """The array that holds bytes ``lowest`` up to ``end``; None if no single one does."""
+        found = bisect_right(self._starts, lowest) - 1
+        if found < 0 or end > self.allocations[found].end:
+            return None
+        return self.allocations[found]
+
+    def inside(self, index: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
+        """For each byte index, whether all of its ``size`` bytes lie in one array."""
+        if not self.allocations:
+            return np.zeros(index.shape, np.bool_)
+        found = np.searchsorted(np.array(self._starts), index, side="right") - 1
+        ends = np.array([allocation.end for allocation in self.allocations])
+        return (found >= 0) & (index + size <= ends[found])
+
+    def nearest(self, index: int) -> Allocation | None:
+        """The array that an address outside all of them was most likely meant for."""
+        if not self.allocations:
+            return None
+        return min(self.allocations, key=lambda each: max(each.start - index, index - each.end + 1, 0))

@@ -1,0 +1,84 @@
+"""Names for what a student would recognise: source lines, arrays, elements."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from grader.emulator.memory import Allocation
+    from grader.emulator.program import Program
+    from grader.ptx import Instruction, Location
+
+_LOCAL_NAME = re.compile(r"E(?P<length>\d+)(?P<rest>[A-Za-z_]\w*)$")
+
+
+def symbol_name(symbol: str) -> str:
+    """The source name of a variable: ``A_tile`` for ``_ZZ11tiledMatMulPfS_S_iiiE6A_tile``.
+
+    A variable local to a function is mangled as ``_ZZ function E length name`` (Itanium C++ ABI, 5.1.6).
+    """
+    if not symbol.startswith("_Z"):
+        return symbol
+    for match in re.finditer(r"(?P<length>\d+)(?=[A-Za-z_])", symbol[::-1] and symbol):
+        length, start = int(match["length"]), match.end()
+        name = symbol[start : start + length]
+        rest = symbol[start + length :]
+        if len(name) == length and re.fullmatch(r"(_\d+)?E?", rest):
+            return name
+    return symbol
+
+
+@dataclass(frozen=True, slots=True)
+class SharedArray:
+    """A shared variable: its bytes in the block's shared memory."""
+
+    name: str
+    start: int
+    size: int
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a program's addresses and instructions are called."""
+
+    program: Program
+    shared: tuple[SharedArray, ...]
+    source: str
+    """The path, as the PTX has it, of the student's file; findings elsewhere name no line."""
+
+    def line(self, instruction: Instruction) -> int | None:
+        """The line in the student's file; of the call, where a function from elsewhere was inlined."""
+        files = dict(self.program.module.files)
+        location: Location | None = instruction.location
+        while location is not None:
+            if self._is_source(files.get(location.file, "")) and location.line:
+                return location.line
+            location = location.inlined_at
+        return None
+
+    def _is_source(self, path: str) -> bool:
+        return not self.source or path.rsplit("/", 1)[-1] == self.source
+
+    def shared_element(self, offset: int, size: int) -> str:
+        """``A_tile[3][5]`` for a byte offset into a block's shared memory."""
+        for array in self.shared:
+            if array.start <= offset < array.start + array.size:
+                return array.name + subscript((offset - array.start) // size, array.shape)
+        return f"shared memory at byte {offset}"
+
+
+def subscript(index: int, shape: tuple[int, ...]) -> str:
+    """``[3][5]``: a flat index in C order, by the extents of the array; ``[53]`` where they are unknown."""
+    if len(shape) < 2 or not 0 <= index < int(np.prod(shape)):  # noqa: PLR2004 - dimensions
+        return f"[{index}]"
+    return "".join(f"[{each}]" for each in np.unravel_index(index, shape))
+
+
+def global_element(allocation: Allocation, offset: int) -> str:
+    """``A[3][5]`` for a byte offset into an array; an index outside it stays flat."""
+    return allocation.name + subscript((offset - allocation.start) // allocation.itemsize, allocation.shape)

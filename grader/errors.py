@@ -1,0 +1,67 @@
+"""Every exception this package raises on purpose.
+
+    GraderError                 base: its text is shown to the user as it stands, without a traceback
+    ├── UsageError              the command line asks for something that cannot be (exit 2)
+    │   └── SpecError           an assignment is not sound; carries every problem found (exit 2)
+    └── OurError                the grader or its machine is at fault (exit 3), never the student
+        ├── ToolMissing         nvcc, g++, an engine… is not installed; says how to get it
+        ├── StorageError        a folder cannot be written: read-only, full, gone
+        ├── PtxSyntaxError      PTX text we could not read
+        └── UnsupportedPtx      an instruction the emulator does not interpret
+
+A student's mistake is never an exception that leaves a stage: it is a `Finding` in a record.
+"""
+
+
+class GraderError(Exception):
+    """Base of all; ``exit_code`` is what the command line ends with."""
+
+    exit_code = 3
+
+
+class UsageError(GraderError):
+    """The user asked for something that cannot be; the message says what to do instead."""
+
+    exit_code = 2
+
+
+class SpecError(UsageError):
+    """An assignment is not sound.
+
+    ``problems`` holds one complete line per problem (``file:line:column: path: expected …``), in the
+    order of the file; ``str(error)`` is those lines joined.
+    """
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class OurError(GraderError):
+    """The grader, or the machine it runs on, is at fault: verdict ``error``, never a zero."""
+
+
+class ToolMissing(OurError):
+    """A program that grading needs is not installed; the message says how to get it."""
+
+
+class StorageError(OurError):
+    """A folder cannot be written: it is read-only, full or gone."""
+
+
+class PtxSyntaxError(OurError):
+    """PTX text we could not read; names the PTX line."""
+
+
+class UnsupportedPtx(OurError):  # noqa: N818 - a statement about the PTX, not about the caller
+    """An instruction that the emulator does not interpret.
+
+    Names the instruction, its PTX line and the line of the student's source it came from.
+    """
+
+    def __init__(self, instruction: str, ptx_line: int, source: str = "") -> None:
+        where = f"PTX line {ptx_line}" + (f", from {source}" if source else "")
+        super().__init__(f"the emulator does not interpret `{instruction}` yet ({where})")
+        self.instruction = instruction
+        self.ptx_line = ptx_line
+        self.source = source

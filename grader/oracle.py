@@ -1,0 +1,173 @@
+"""The staff's oracle: what a kernel is given, what it should answer, and how far it may be off.
+
+An operation has a folder ``reference/<operation>/`` whose ``oracle.py`` is trusted code of the course:
+
+- ``inputs(kind, shape, rng)`` gives the ``in`` and ``inout`` arrays by name;
+- ``expected(inputs, shape)`` gives for each ``out`` and ``inout`` array the values and elementwise the
+  largest error that a right answer may have, both in float64;
+- ``KINDS`` names the kinds of inputs.
+
+Outputs hold poison before a launch, so that what nobody wrote can be told from what was written.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.arithmetic import evaluate
+from grader.errors import OurError, UsageError
+from grader.model import Argument, Case, KernelInterface, Parameter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+Array: TypeAlias = NDArray[Any]
+Shape: TypeAlias = Mapping[str, int]
+Expected: TypeAlias = dict[str, tuple[Array, Array]]
+
+_FLOAT_POISON = {2: 0x7ED1, 4: 0x7FD15EA5, 8: 0x7FFD15EA5ED15EA5}
+"""Quiet NaNs with a payload that no arithmetic makes by itself, by size in bytes."""
+
+_INTEGER_POISON = 0xD15EA5ED_D15EA5ED
+"""Cut to the size of the integer; negative where it is signed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """The functions of one ``oracle.py``; ``kinds`` are the kinds of inputs that it can make."""
+
+    folder: Path
+    kinds: tuple[str, ...]
+    inputs: Callable[[str, Shape, np.random.Generator], dict[str, Array]]
+    expected: Callable[[Mapping[str, Array], Shape], Expected]
+
+
+def load_oracle(folder: Path) -> Oracle:
+    """Load ``folder/oracle.py``.
+
+    Raises:
+        UsageError: there is no such file, it cannot be loaded, or it lacks one of its three parts.
+
+    """
+    module = _load(folder)
+    missing = [part for part in ("inputs", "expected", "KINDS") if not hasattr(module, part)]
+    if missing:
+        raise UsageError(
+            f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
+        )
+    return Oracle(folder, tuple(module.KINDS), module.inputs, module.expected)
+
+
+def _load(folder: Path) -> ModuleType:
+    path = folder / "oracle.py"
+    if not path.is_file():
+        raise UsageError(
+            f"{folder}: no oracle.py; expected the folder of an operation, reference/<operation>"
+        )
+    name = f"grader_oracle_{folder.name}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise OurError(f"{path}: Python offers no way to load it")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as problem:
+        raise UsageError(f"{path}: cannot be loaded: {type(problem).__name__}: {problem}") from problem
+    return module
+
+
+def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
+    """The input arrays of a case; its seed decides them.
+
+    Raises:
+        UsageError: the oracle does not know this kind of inputs.
+
+    """
+    if case.inputs not in oracle.kinds:
+        known = ", ".join(oracle.kinds)
+        raise UsageError(f"case {case.id}: no inputs of kind `{case.inputs}`; the oracle makes {known}")
+    return oracle.inputs(case.inputs, dict(case.shape), np.random.default_rng(case.seed))
+
+
+def make_arguments(
+    interface: KernelInterface, shape: Shape, arrays: Mapping[str, Array], constants: Shape
+) -> tuple[Argument, ...]:
+    """The arguments of a launch, in the order of the interface.
+
+    ``arrays`` come from the oracle; ``out`` arrays are filled with poison; scalars are computed from
+    ``shape`` and ``constants``.
+
+    Raises:
+        UsageError: an expression has no value, or the value does not fit its type.
+        OurError: the oracle gave no such array, or one of another shape than the interface asks for.
+
+    """
+    names = {**constants, **shape}
+    return tuple(
+        Argument(parameter.name, parameter.direction, _value(parameter, names, arrays))
+        for parameter in interface.parameters
+    )
+
+
+def _value(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Array | np.generic:
+    if parameter.direction == "value":
+        return _scalar(parameter, names)
+    extents = tuple(evaluate(extent, names) for extent in parameter.extents)
+    if parameter.direction == "out":
+        return np.full(extents, poison(parameter.dtype))
+    if parameter.name not in arrays:
+        raise OurError(f"the oracle gives no `{parameter.name}`, which the kernel reads")
+    given = arrays[parameter.name]
+    if given.shape != extents:
+        raise OurError(
+            f"the oracle's {parameter.name} has shape {given.shape}, the assignment says {extents}"
+        )
+    return np.ascontiguousarray(given, dtype=parameter.dtype)
+
+
+def _scalar(parameter: Parameter, names: Shape) -> np.generic:
+    if parameter.value is None and parameter.name not in names:
+        raise UsageError(f"`{parameter.name}` is neither a dimension nor a constant; give it a value")
+    number = names[parameter.name] if parameter.value is None else evaluate(parameter.value, names)
+    try:
+        value: np.generic = np.dtype(parameter.dtype).type(number)
+    except OverflowError as problem:
+        raise UsageError(f"`{parameter.name}` is {number}, which {parameter.dtype} cannot hold") from problem
+    return value
+
+
+def poison(dtype: np.dtype[Any] | str) -> np.generic:
+    """What an output element of this type holds before a launch: a marked NaN, or an unlikely integer.
+
+    Raises:
+        OurError: there is no poison for this type.
+
+    """
+    kind = np.dtype(dtype)
+    if kind.kind == "f" and kind.itemsize in _FLOAT_POISON:
+        bits = _FLOAT_POISON[kind.itemsize]
+    elif kind.kind in "iu":
+        bits = _INTEGER_POISON % (1 << 8 * kind.itemsize)
+    else:
+        raise OurError(f"no poison is defined for arrays of {kind}")
+    marked: np.generic = np.array([bits], f"u{kind.itemsize}").view(kind)[0]
+    return marked
+
+
+def is_poison(array: Array) -> NDArray[np.bool_]:
+    """Where an array holds its type's poison, bit for bit.
+
+    For floating point that is proof; an integer may have this value by right, one in 2⁸ for int8.
+    """
+    bits = np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}")
+    mask: NDArray[np.bool_] = bits == np.asarray(poison(array.dtype)).view(bits.dtype)
+    return mask.reshape(array.shape)

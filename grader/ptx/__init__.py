@@ -1,0 +1,38 @@
+"""PTX text → frozen nodes. Knows nothing of execution.
+
+``parse(text) -> Module`` is the whole interface; the nodes are in `grader.ptx.nodes`.
+"""
+
+from grader.ptx.nodes import (
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Location,
+    Module,
+    Operand,
+    Pair,
+    Register,
+    Symbol,
+    Tuple,
+    Variable,
+    Vector,
+)
+from grader.ptx.parser import parse
+
+__all__ = [
+    "Address",
+    "Function",
+    "Immediate",
+    "Instruction",
+    "Location",
+    "Module",
+    "Operand",
+    "Pair",
+    "Register",
+    "Symbol",
+    "Tuple",
+    "Variable",
+    "Vector",
+    "parse",
+]

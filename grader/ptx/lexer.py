@@ -1,0 +1,48 @@
+"""PTX text → tokens (PTX ISA chapter 4)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from grader.errors import PtxSyntaxError
+
+_TOKEN = re.compile(
+    r"""
+    (?P<space>[ \t\r\f]+|//[^\n]*|/\*.*?\*/)
+  | (?P<newline>\n)
+  | (?P<real>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][+-]?\d+)?)
+  | (?P<integer>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)
+  | (?P<word>[%._$A-Za-z][\w$]*(?:(?:\.|::)[\w$]+)*)
+  | (?P<string>"[^"\n]*")
+  | (?P<punctuation>[][(){}<>,;:=|!@+*-])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Token(NamedTuple):
+    """A lexeme: ``kind`` is a group of the expression above; ``line`` counts from 1."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def tokens(text: str) -> list[Token]:
+    """All tokens of ``text``; raises PtxSyntaxError at a character that starts none."""
+    found: list[Token] = []
+    line, position = 1, 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise PtxSyntaxError(f"PTX line {line}: unexpected character {text[position]!r}")
+        kind = match.lastgroup or ""
+        if kind == "newline":
+            line += 1
+        elif kind == "space":
+            line += match.group().count("\n")
+        else:
+            found.append(Token(kind, match.group(), line))
+        position = match.end()
+    return found

@@ -1,0 +1,156 @@
+"""The syntax of a PTX module as frozen nodes (PTX ISA 9.0, chapters 4, 5 and 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+TYPE_BYTES = {
+    **{f"{kind}{bits}": bits // 8 for kind in "bus" for bits in (8, 16, 32, 64)},
+    **{"f16": 2, "f32": 4, "f64": 8, "f16x2": 4, "bf16": 2, "bf16x2": 4, "b128": 16, "pred": 1},
+}
+"""Size in bytes of each fundamental type (section 5.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the source (``.loc``, section 11.4): an index into ``Module.files``, a line, a column.
+
+    ``inlined_at`` is where the function it belongs to was inlined.
+    """
+
+    file: int
+    line: int
+    column: int = 0
+    inlined_at: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register, or a special register such as ``%tid.x``; ``negated`` for ``!%p1``."""
+
+    name: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A literal. ``kind`` is ``int``, ``f32`` or ``f64``; floats are held as their bits (section 4.5)."""
+
+    value: int
+    kind: str = "int"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The name of a variable, function or label, with a byte offset."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``[base + offset]``; the base is a register, a symbol or an absolute number (section 6.4.1)."""
+
+    base: Register | Symbol | Immediate
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """``{a, b, c, d}`` (section 6.4.3)."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A parenthesised list: the arguments and results of a call (section 9.7.12.5)."""
+
+    elements: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """``d|p``: two destinations (``setp``, ``shfl.sync``, ``match.sync``)."""
+
+    first: Operand
+    second: Operand
+
+
+Operand: TypeAlias = Register | Immediate | Symbol | Address | Vector | Tuple | Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction: ``@guard opcode.modifiers operands;``."""
+
+    opcode: str
+    modifiers: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Register | None = None
+    ptx_line: int = 0
+    location: Location | None = None
+
+    @property
+    def name(self) -> str:
+        """The full name, ``ld.global.v4.f32``."""
+        return ".".join((self.opcode, *self.modifiers))
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable in a state space (section 5.1): ``count`` elements of ``type``; 0 elements: ``[]``.
+
+    ``initial`` holds numbers as bits, or symbols whose generic address is meant.
+    """
+
+    space: str
+    name: str
+    type: str
+    count: int = 1
+    align: int = 1
+    initial: tuple[Immediate | Symbol, ...] = ()
+    linkage: str = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes it takes."""
+        return TYPE_BYTES[self.type] * self.count
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An ``.entry`` or ``.func``; a prototype has no ``body`` and ``defined`` is false.
+
+    ``registers`` pairs each declared register with its type; ranges such as ``%r<44>`` are spelt out.
+    ``labels`` gives for each label the index of the instruction it stands before.
+    """
+
+    name: str
+    is_entry: bool
+    parameters: tuple[Variable, ...] = ()
+    results: tuple[Variable, ...] = ()
+    registers: tuple[tuple[str, str], ...] = ()
+    variables: tuple[Variable, ...] = ()
+    body: tuple[Instruction, ...] = ()
+    labels: tuple[tuple[str, int], ...] = ()
+    defined: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A PTX module; ``files`` pairs the indices that locations use with the paths in ``.file``."""
+
+    target: str
+    functions: tuple[Function, ...]
+    variables: tuple[Variable, ...] = ()
+    files: tuple[tuple[int, str], ...] = ()
+
+    def function(self, name: str) -> Function:
+        """The definition of ``name``; KeyError if there is none."""
+        for function in self.functions:
+            if function.name == name and function.defined:
+                return function
+        raise KeyError(name)

@@ -1,0 +1,66 @@
+"""What a student may see of a grade.
+
+A hidden case or item shows its title and its verdict. Its shape, values, counters and timing would give
+it away. The checks write their messages for students to begin with (they quote visible cases only); this
+is where everything else is left out, and where a message that names a hidden case all the same is caught.
+
+``after_due_date`` and ``after_published`` count as hidden here: a report does not know whether the day
+has come, the learning platform does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.model import CaseGrade, Counters, Grade, ItemGrade, Named, Verdict, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+WORDS = {Verdict.PASS: "passes", Verdict.FAIL: "fails", Verdict.SKIP: "is skipped", Verdict.ERROR: "is in error"}
+
+
+def student_view(grade: Grade) -> Grade:
+    """Leave out what is hidden, and the seeds; scores and verdicts stay as they are.
+
+    Hidden cases lose their ids too, which often tell the shape: they become ``hidden-1``, ``hidden-2``…
+    """
+    hidden = [case.case.id for case in grade.cases if case.case.visibility != Visibility.VISIBLE]
+    alias = {case_id: f"hidden-{number}" for number, case_id in enumerate(hidden, start=1)}
+    return replace(
+        grade,
+        seed=0,
+        items=tuple(_item(item, alias) for item in grade.items),
+        cases=tuple(_case(case, alias) for case in grade.cases),
+    )
+
+
+def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
+    case = replace(grade.case, seed=0)
+    if case.id not in alias:
+        return replace(grade, case=case)
+    bare = replace(case, id=alias[case.id], shape=(), inputs="")
+    return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters())
+
+
+def _item(grade: ItemGrade, alias: Mapping[str, str]) -> ItemGrade:
+    result = grade.result
+    verdicts: Named[Verdict] = tuple((alias.get(case, case), verdict) for case, verdict in result.case_verdicts)
+    item = replace(result.item, cases=tuple(alias.get(name, name) for name in result.item.cases), options=())
+    findings = tuple(finding for finding in result.findings if finding.case not in alias)
+    result = replace(result, item=item, findings=findings, case_verdicts=verdicts)
+    if item.visibility != Visibility.VISIBLE:
+        message = f"this item {WORDS[result.verdict]}; its details are hidden"
+        item = replace(item, hint="")
+        result = replace(result, item=item, message=message, hint="", findings=(), case_verdicts=())
+    elif _names_hidden(result.message + result.hint, alias):
+        message = f"this item {WORDS[result.verdict]} in cases that are hidden"
+        result = replace(result, message=message, hint=item.hint)
+    return replace(grade, result=result)
+
+
+def _names_hidden(text: str, alias: Mapping[str, str]) -> bool:
+    """Tell whether ``text`` quotes a hidden case; ids are often plain words, so the quotes matter."""
+    return any(re.search(rf"[`'\"]{re.escape(case)}[`'\"]", text) for case in alias)

@@ -1,0 +1,140 @@
+"""grade.json: a grade as it is stored, and as other programs read it.
+
+Format version 1. Points are numbers of at most two decimals for reading; the exact fraction stands beside
+each as text (``"points": 8.33, "points_exact": "25/3"``). JSON has no infinity and no NaN: a float that
+is not finite is the text ``"inf"``, ``"-inf"`` or ``"nan"``. Keys keep one order, so that two equal grades
+are two equal files. Keys may be added within a version; none is renamed or removed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import asdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from grader.reports import points
+
+if TYPE_CHECKING:
+    from grader.model import CaseGrade, Finding, Grade, ItemGrade
+
+FORMAT_VERSION = 1
+
+Json: TypeAlias = "dict[str, Any]"
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""What is left in a file name that is not UTF-8 (PEP 383); no JSON reader has to accept it."""
+
+
+def dump(grade: Grade) -> str:
+    """Write a grade as JSON text that ends in a line feed, and holds nothing that UTF-8 cannot."""
+    text = json.dumps(as_json(grade), indent=2, ensure_ascii=False, allow_nan=False)
+    return LONE_SURROGATE.sub(_as_escape, text) + "\n"
+
+
+def as_json(grade: Grade) -> Json:
+    """Write a grade as plain dictionaries, lists, texts and numbers."""
+    return {
+        "format_version": FORMAT_VERSION,
+        "assignment": {
+            "id": grade.assignment_id,
+            "title": grade.assignment_title,
+            "digest": grade.assignment_digest,
+        },
+        "submission": {
+            "id": grade.submission_id,
+            "file": grade.submission_file,
+            "digest": grade.submission_digest,
+        },
+        "backend": {"name": grade.backend, "device": grade.device, "toolkit": grade.toolkit},
+        "seed": plain(grade.seed),
+        "verdict": grade.verdict.value,
+        **_points("score", grade.score),
+        **_points("max_score", grade.max_score),
+        **_points("skipped_points", grade.skipped_points),
+        "error": grade.error,
+        "items": [_item(item) for item in grade.items],
+        "cases": [_case(case) for case in grade.cases],
+        "timing": plain(dict(grade.timing)),
+        "versions": dict(grade.versions),
+        "seconds": plain(dict(grade.seconds)),
+    }
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a backend measured
+    """Turn a measurement into what JSON can hold.
+
+    Raises:
+        TypeError: there is no such form.
+
+    """
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(key): plain(held) for key, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(held) for held in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    raise TypeError(f"a {type(value).__name__} cannot be stored in grade.json")
+
+
+def _as_escape(surrogate: re.Match[str]) -> str:
+    """Spell a lone surrogate out, as visible text within a JSON string."""
+    return f"\\\\u{ord(surrogate[0]):04x}"
+
+
+def _points(name: str, value: Fraction) -> Json:
+    return {name: points.number(value), f"{name}_exact": str(value)}
+
+
+def _item(grade: ItemGrade) -> Json:
+    result, item = grade.result, grade.result.item
+    return {
+        "id": item.id,
+        "title": item.title,
+        "check": item.check,
+        "verdict": result.verdict.value,
+        **_points("points", grade.points),
+        **_points("max_points", grade.max_points),
+        "fraction_exact": str(result.fraction),
+        "message": result.message,
+        "hint": result.hint,
+        "item_hint": item.hint,
+        "visibility": item.visibility.value,
+        "cases": list(item.cases),
+        "needs": list(item.needs),
+        "partial": item.partial,
+        "case_verdicts": {case: verdict.value for case, verdict in result.case_verdicts},
+        "findings": [_finding(finding) for finding in result.findings],
+    }
+
+
+def _finding(finding: Finding) -> Json:
+    """Every field under its own name, in the order of the record, places as lists of three."""
+    return {name: plain(value) for name, value in asdict(finding).items()}
+
+
+def _case(grade: CaseGrade) -> Json:
+    case = grade.case
+    return {
+        "id": case.id,
+        "shape": plain(dict(case.shape)),
+        "tags": list(case.tags),
+        "visibility": case.visibility.value,
+        "inputs": case.inputs,
+        "seed": plain(case.seed),
+        "verdict": grade.verdict.value,
+        "max_error": plain(grade.max_error),
+        "error_bound": plain(grade.error_bound),
+        "seconds": plain(grade.seconds),
+        "counters": plain(asdict(grade.counters)),
+    }

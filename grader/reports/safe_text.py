@@ -1,0 +1,76 @@
+"""Names, messages and source lines come from students and compilers: nothing in them may act.
+
+A terminal obeys escape sequences, a reader is fooled by bidirectional overrides (CVE-2021-42574), XML
+and UTF-8 refuse some code points. Whatever is not plainly visible is written out as an escape.
+"""
+
+from __future__ import annotations
+
+import re
+
+ESCAPE_SEQUENCE = re.compile(
+    r"""\x1b\[[0-?]*[ -/]*[@-~]      # control sequences: colour, cursor movement
+      | \x1b[\]PX^_].*?(?:\x07|\x1b\\|$)   # strings: window title, hyperlink, up to their terminator
+      | \x1b[ -/]*[0-~]              # two-character sequences: reset, character set
+    """,
+    re.VERBOSE,
+)
+"""ECMA-48 escape sequences, sections 5.3 to 5.6."""
+
+TAB_WIDTH = 4
+
+ASCII_FOR = str.maketrans(
+    {
+        **dict.fromkeys("–—−", "-"),
+        **dict.fromkeys("‘’", "'"),
+        **dict.fromkeys("“”„", '"'),
+        "…": "...",
+        "·": "-",
+        "×": "x",
+        "≤": "<=",
+        "≥": ">=",
+        "→": "->",
+        "✓": "+",
+        "✗": "x",
+    }
+)
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Make ``text`` harmless, on one line of at most ``limit`` characters."""
+    return _cut(" ".join(_visible(line) for line in _lines(text[: 4 * limit])).strip(), limit)
+
+
+def many_lines(text: str, limit: int = 8000) -> str:
+    """Make ``text`` harmless and keep its lines; at most ``limit`` characters."""
+    return _cut("\n".join(_visible(line) for line in _lines(text[: 4 * limit])), limit)
+
+
+def ascii_only(text: str) -> str:
+    """Write ``text`` in ASCII: near equivalents where there are any, else escapes."""
+    return text.translate(ASCII_FOR).encode("ascii", "backslashreplace").decode("ascii")
+
+
+def _lines(text: str) -> list[str]:
+    plain = ESCAPE_SEQUENCE.sub("", text)
+    return plain.replace("\r\n", "\n").split("\n")
+
+
+def _visible(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else _escape(c) for c in line.expandtabs(TAB_WIDTH))
+
+
+def _escape(character: str) -> str:
+    """Write an invisible character out, as `\\x1b` or `\\u202e`; spaces of any width become spaces."""
+    code = ord(character)
+    if character.isspace() and code > 0x7F:  # noqa: PLR2004 - beyond ASCII
+        return " "
+    if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - a byte that is not UTF-8, as os.fsdecode keeps it (PEP 383)
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -1,0 +1,93 @@
+"""Points: from results to items, a score and a verdict, in exact fractions.
+
+Pure, so a stored grade can be scored again by another rubric. What could not be judged takes no part: the
+points of skipped items, and of items where we failed, are in neither the score nor the maximum but in
+``skipped_points``; an error of ours makes the whole grade an error on top, so that nobody records it.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.model import CaseGrade, Counters, ItemGrade, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.model import Case, CaseEvidence, CheckResult, Evidence
+
+JUDGED = (Verdict.PASS, Verdict.FAIL)
+
+
+class Total(NamedTuple):
+    """What the results of all items add up to; ``max_score + skipped_points`` is the rubric's total."""
+
+    items: tuple[ItemGrade, ...]
+    score: Fraction
+    max_score: Fraction
+    skipped_points: Fraction
+    verdict: Verdict
+
+
+def total(results: Iterable[CheckResult]) -> Total:
+    """Add up; the items keep the order of the results."""
+    items = tuple(_graded(result) for result in results)
+    judged = tuple(item for item in items if item.result.verdict in JUDGED)
+    everything = sum((item.max_points for item in items), Fraction(0))
+    max_score = sum((item.max_points for item in judged), Fraction(0))
+    return Total(
+        items=items,
+        score=sum((item.points for item in judged), Fraction(0)),
+        max_score=max_score,
+        skipped_points=everything - max_score,
+        verdict=_overall({item.result.verdict for item in items}),
+    )
+
+
+def case_grades(
+    evidence: Evidence, results: Iterable[CheckResult], all_cases: Iterable[Case]
+) -> tuple[CaseGrade, ...]:
+    """A line for every case, in the order of ``all_cases``, also for those that never ran.
+
+    The verdict of a case is that of its outputs, where any `output` item looks at it: whether it is racy
+    besides is said by the items that ask. A case that no such item looks at takes the worst of all others.
+    """
+    results = tuple(results)
+    ran = {case.case.id: case for case in evidence.cases}
+    return tuple(_case_grade(case, ran.get(case.id), results) for case in all_cases)
+
+
+def _graded(result: CheckResult) -> ItemGrade:
+    """An item with its points; nothing is earned by what was not judged."""
+    fraction = result.fraction if result.verdict in JUDGED else Fraction(0)
+    return ItemGrade(result, points=fraction * result.item.points, max_points=result.item.points)
+
+
+def _overall(verdicts: set[Verdict]) -> Verdict:
+    """Error before fail before pass; a rubric of which nothing was judged is skipped, not passed."""
+    for verdict in (Verdict.ERROR, Verdict.FAIL, Verdict.PASS):
+        if verdict in verdicts:
+            return verdict
+    return Verdict.SKIP
+
+
+def _case_grade(case: Case, evidence: CaseEvidence | None, results: tuple[CheckResult, ...]) -> CaseGrade:
+    if evidence is None:
+        return CaseGrade(case, Verdict.SKIP, None, None, 0.0, Counters())
+    worst = max(evidence.comparisons, key=lambda comparison: comparison.max_error, default=None)
+    return CaseGrade(
+        case=case,
+        verdict=Verdict.ERROR if evidence.error else _case_verdict(case.id, results),
+        max_error=None if worst is None else worst.max_error,
+        error_bound=None if worst is None else worst.error_bound,
+        seconds=evidence.seconds,
+        counters=evidence.counters,
+    )
+
+
+def _case_verdict(case: str, results: tuple[CheckResult, ...]) -> Verdict:
+    """What the output items say of a case, or else what all items say."""
+    seen = [(result.item.check, dict(result.case_verdicts).get(case)) for result in results]
+    outputs = {verdict for check, verdict in seen if check == "output" and verdict is not None}
+    return _overall(outputs or {verdict for _, verdict in seen if verdict is not None})

@@ -1,0 +1,208 @@
+"""YAML text → a tree that remembers where everything stood.
+
+Only the plain part of YAML is read: mappings with scalar keys, sequences, scalars. Tags, anchors and
+aliases are refused, so nothing is constructed and nothing multiplies. Scalars stay text (``0.10`` is not
+yet a number, ``no`` not yet false): what a text means is for its field to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_BYTES = 128 * 1024
+"""The largest assignment file that is read."""
+
+MAX_DEPTH = 12
+"""Mappings and sequences inside one another."""
+
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Keys and indices from the top of the document."""
+
+Plain: TypeAlias = "dict[str, Plain] | list[Plain] | str | None"
+"""A node without its positions."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """A place in a text; both count from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something wrong with the document, at the node (or at the key of the node) that ``path`` leads to."""
+
+    path: Path
+    message: str
+    at_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A text, or ``None`` where nothing (or ``null``) was written."""
+
+    text: str | None
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    items: tuple[Node, ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys, where each of them stood, and their values."""
+
+    values: dict[str, Node]
+    keys: dict[str, Position]
+    position: Position
+
+
+Node: TypeAlias = Scalar | Sequence | Mapping
+
+
+class Refused(Exception):  # noqa: N818 - says what happened to the document
+    """The text cannot be read any further; never leaves the package."""
+
+    def __init__(self, message: str, position: Position) -> None:
+        super().__init__(message, position)
+        self.message = message
+        self.position = position
+
+
+@dataclass(slots=True)
+class _Composer:
+    """Events of the YAML parser → nodes; what can be passed over is noted in ``flaws``."""
+
+    events: Iterator[yaml.Event]
+    flaws: list[tuple[Position, str]] = field(default_factory=list)
+
+    def document(self) -> Node:
+        """The only document of the stream."""
+        next(self.events)  # the start of the stream
+        start = next(self.events)
+        if isinstance(start, yaml.StreamEndEvent):
+            raise Refused("the file is empty; expected an assignment", Position(1, 1))
+        node = self._node(next(self.events), depth=0)
+        next(self.events)  # the end of the document
+        if not isinstance(after := next(self.events), yaml.StreamEndEvent):
+            raise Refused("a second document starts here; expected one to a file", _position(after))
+        return node
+
+    def _node(self, event: yaml.Event, depth: int) -> Node:
+        position = _position(event)
+        if isinstance(event, yaml.AliasEvent):
+            raise Refused(f"`*{event.anchor}` is an alias; write the value out instead", position)
+        if depth > MAX_DEPTH:
+            raise Refused(f"nested more than {MAX_DEPTH} deep", position)
+        self._refuse_extras(event, position)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(position, depth)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return self._sequence(position, depth)
+        # All that is left is a scalar.
+        empty = event.style is None and event.value in _NULL  # type: ignore[attr-defined]
+        return Scalar(None if empty else event.value, position)  # type: ignore[attr-defined]
+
+    def _refuse_extras(self, event: yaml.Event, position: Position) -> None:
+        if getattr(event, "anchor", None):
+            self.flaws.append((position, f"`&{event.anchor}` is an anchor; expected a plain value"))  # type: ignore[attr-defined]
+        if tag := getattr(event, "tag", None):
+            self.flaws.append((position, f"`{tag}` is a tag; expected a plain value"))
+
+    def _sequence(self, position: Position, depth: int) -> Sequence:
+        items = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            items.append(self._node(event, depth + 1))
+        return Sequence(tuple(items), position)
+
+    def _mapping(self, position: Position, depth: int) -> Mapping:
+        mapping = Mapping({}, {}, position)
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            value = self._node(next(self.events), depth + 1)
+            self._add(mapping, key, value)
+        return mapping
+
+    def _add(self, mapping: Mapping, key: Node, value: Node) -> None:
+        if not isinstance(key, Scalar) or key.text is None:
+            self.flaws.append((key.position, "expected a name before the colon"))
+        elif key.text in mapping.keys:
+            first = mapping.keys[key.text].line
+            self.flaws.append((key.position, f"`{key.text}` is given twice, first in line {first}"))
+        else:
+            mapping.keys[key.text] = key.position
+            mapping.values[key.text] = value
+
+
+def _position(event: yaml.Event) -> Position:
+    mark: Any = event.start_mark
+    return Position(mark.line + 1, mark.column + 1)
+
+
+def read(content: bytes) -> tuple[Node, list[tuple[Position, str]]]:
+    """The document's tree, and what is wrong with it that did not keep it from being read.
+
+    Raises `Refused` where there is no going on: not UTF-8, not YAML, an alias, nesting beyond `MAX_DEPTH`.
+    """
+    composer = _Composer(yaml.parse(_decoded(content), Loader=yaml.SafeLoader))
+    try:
+        return composer.document(), composer.flaws
+    except yaml.reader.ReaderError as error:
+        before = _decoded(content)[: error.position]
+        position = Position(before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1)
+        raise Refused(f"character U+{error.character:04X} is not allowed in YAML", position) from error
+    except yaml.MarkedYAMLError as error:
+        mark: Any = error.problem_mark or error.context_mark
+        position = Position(mark.line + 1, mark.column + 1)
+        raise Refused(f"not valid YAML: {error.problem or error.context}", position) from error
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        column = error.start - (before.rfind(b"\n") + 1) + 1
+        raise Refused("not UTF-8 text", Position(before.count(b"\n") + 1, column)) from error
+
+
+def plain(node: Node) -> Plain:
+    """The node as dictionaries, lists, texts and ``None``."""
+    if isinstance(node, Mapping):
+        return {key: plain(value) for key, value in node.values.items()}
+    if isinstance(node, Sequence):
+        return [plain(item) for item in node.items]
+    return node.text
+
+
+def locate(root: Node, flaw: Flaw) -> tuple[Position, str]:
+    """Where a flaw is, and its dotted path (``rubric[2].points``).
+
+    A path may lead further than the document does (a key that is missing, the tag of a union): what the
+    document does not have is passed over, and the place is the innermost node that was reached.
+    """
+    node, position, dotted = root, root.position, ""
+    for step in flaw.path:
+        if isinstance(node, Mapping) and step in node.values:
+            position, node = node.keys[str(step)], node.values[str(step)]
+            dotted += f".{step}" if dotted else str(step)
+        elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+            position = node.position
+            dotted += f"[{step}]"
+    return (position if flaw.at_key else node.position), dotted

@@ -1,0 +1,115 @@
+"""An assignment file, read as far as it can be read.
+
+One wrong key must not hide what else is wrong: each part that is sound by itself is kept, so that it can
+be checked against the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from grader.spec import explain
+from grader.spec.fields import Identifier
+from grader.spec.structure import (
+    AnyCase,
+    AnyItem,
+    AssignmentFile,
+    CompileItem,
+    FixedCase,
+    MemoryItem,
+    OutputItem,
+    RacesItem,
+    RandomCases,
+    SpeedupItem,
+    SubmissionPart,
+    TimingPart,
+    TrafficItem,
+)
+
+if TYPE_CHECKING:
+    from grader.spec.document import Flaw, Plain
+
+CasePart: TypeAlias = FixedCase | RandomCases
+ItemPart: TypeAlias = CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | SpeedupItem
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The sound parts of an assignment file; ``None`` stands where one is not.
+
+    ``item_ids`` are the ids of all rubric items that have one, sound or not. ``whole`` is the file itself if
+    nothing is wrong with any part.
+    """
+
+    whole: AssignmentFile | None
+    reference: str | None
+    submission: SubmissionPart | None
+    cases: tuple[CasePart | None, ...]
+    timing: TimingPart | None
+    has_timing: bool
+    rubric: tuple[ItemPart | None, ...]
+    item_ids: frozenset[str]
+
+
+def read(data: Plain) -> tuple[Draft, list[Flaw]]:
+    """The draft, and all that is wrong with its single parts."""
+    try:
+        whole = AssignmentFile.model_validate(data)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+    else:
+        return _complete(whole), []
+    for detail in errors:
+        if detail["type"] == "extra_forbidden":
+            _prune(data, detail["loc"])
+    return _partial(data if isinstance(data, dict) else {}), [explain.flaw(detail) for detail in errors]
+
+
+def _complete(whole: AssignmentFile) -> Draft:
+    return Draft(
+        whole=whole,
+        reference=whole.reference,
+        submission=whole.submission,
+        cases=tuple(whole.cases),
+        timing=whole.timing,
+        has_timing=whole.timing is not None,
+        rubric=tuple(whole.rubric),
+        item_ids=frozenset(item.id for item in whole.rubric),
+    )
+
+
+def _partial(data: dict[str, Any]) -> Draft:
+    items = _list(data.get("rubric"))
+    return Draft(
+        whole=None,
+        reference=_sound(Identifier, data.get("reference")),
+        submission=_sound(SubmissionPart, data.get("submission")),
+        cases=tuple(_sound(AnyCase, case) for case in _list(data.get("cases"))),
+        timing=_sound(TimingPart, data.get("timing")),
+        has_timing="timing" in data,
+        rubric=tuple(_sound(AnyItem, item) for item in items),
+        item_ids=frozenset(str(item["id"]) for item in items if isinstance(item, dict) and "id" in item),
+    )
+
+
+def _sound(kind: Any, data: object) -> Any:  # noqa: ANN401 - pydantic's annotations are no types to mypy
+    try:
+        return TypeAdapter(kind).validate_python(data)
+    except ValidationError:
+        return None
+
+
+def _list(data: object) -> list[Any]:
+    return data if isinstance(data, list) else []
+
+
+def _prune(data: Any, path: tuple[Any, ...]) -> None:  # noqa: ANN401 - whatever was in the file
+    """Take the unknown key at the end of ``path`` out; steps that the data does not have are union tags."""
+    for step in path[:-1]:
+        if isinstance(data, list) or step in data:
+            data = data[step]
+    del data[path[-1]]

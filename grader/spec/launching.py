@@ -1,0 +1,171 @@
+"""Whether the shapes of an assignment give every name a value, and launches that a device would accept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names
+from grader.spec.document import Flaw, Path
+from grader.spec.fields import suggestion
+from grader.spec.structure import FixedCase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.spec.draft import Draft
+    from grader.spec.structure import SubmissionPart
+
+Span: TypeAlias = tuple[int, int]
+
+MAX_THREADS = 1024
+"""Threads per block (CUDA C++ Programming Guide, technical specifications per compute capability)."""
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+
+MAX_ELEMENTS = 2**28
+"""Elements of one array: a gigabyte of float32, far more than any backend should be asked to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A shape of the file: where it is and, for each dimension, the lowest and highest value."""
+
+    path: Path
+    spans: Mapping[str, Span]
+
+
+def flaws(draft: Draft) -> Iterator[Flaw]:
+    """Names without a value, dimensions that are missing or unknown, launches and arrays out of bounds."""
+    submission = draft.submission
+    if submission is None:
+        return
+    yield from _parameters(submission)
+    yield from _constants(submission)
+    shapes = list(_shapes(draft))
+    if not shapes:
+        return
+    wrong = [*_unknown_names(submission, shapes), *_dimensions(submission, shapes)]
+    yield from wrong
+    if not wrong:
+        for shape in shapes:
+            yield from _launches(submission, shape)
+
+
+def _shapes(draft: Draft) -> Iterator[_Shape]:
+    for index, case in enumerate(draft.cases):
+        if case:
+            spans = {n: (v, v) for n, v in case.shape.items()} if isinstance(case, FixedCase) else case.shape
+            yield _Shape(("cases", index, "shape"), spans)
+    if draft.timing:
+        yield _Shape(("timing", "shape"), {n: (v, v) for n, v in draft.timing.shape.items()})
+
+
+def _expressions(submission: SubmissionPart) -> Iterator[tuple[Path, Expression]]:
+    for name, declared in submission.parameters.items():
+        path = ("submission", "parameters", name)
+        for extent in declared.extents:
+            yield path, extent
+        if declared.direction == "value":
+            yield path, declared.value or Name(name)
+    launch = submission.launch
+    for key, expressions in (("block", launch.block), ("grid", launch.grid)):
+        for index, expression in enumerate(expressions):
+            yield ("submission", "launch", key, index), expression
+    if launch.shared is not None:
+        yield ("submission", "launch", "shared"), launch.shared
+
+
+def _parameters(submission: SubmissionPart) -> Iterator[Flaw]:
+    if all(declared.direction in ("in", "value") for declared in submission.parameters.values()):
+        yield Flaw(("submission", "parameters"), "expected at least one `out` or `inout` array to look at")
+
+
+def _constants(submission: SubmissionPart) -> Iterator[Flaw]:
+    seen = dict.fromkeys(submission.constants, "a constant")
+    for name, constant in submission.constants.items():
+        for index, alias in enumerate(constant.aliases):
+            if alias in seen:
+                path = ("submission", "constants", name, "aliases", index)
+                yield Flaw(path, f"expected a name of its own; `{alias}` is {seen[alias]} already")
+            seen[alias] = f"an alias of `{name}`"
+
+
+def _unknown_names(submission: SubmissionPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+    known = dict.fromkeys(name for shape in shapes for name in shape.spans) | dict.fromkeys(
+        submission.constants
+    )
+    for path, expression in _expressions(submission):
+        for name in sorted(names(expression) - known.keys()):
+            yield Flaw(
+                path,
+                f"`{name}` is neither a dimension of the cases nor a constant; {suggestion(name, known)}",
+            )
+
+
+def _dimensions(submission: SubmissionPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+    used = {name for _, expression in _expressions(submission) for name in names(expression)}
+    given = dict.fromkeys(name for shape in shapes for name in shape.spans)
+    # A dimension that no expression uses may be meant for the oracle; then every case gives it.
+    everywhere = set(given).intersection(*(shape.spans for shape in shapes))
+    dimensions = [name for name in given if name in used | everywhere and name not in submission.constants]
+    for shape in shapes:
+        for name in shape.spans:
+            if name in submission.constants:
+                yield Flaw(
+                    (*shape.path, name), f"`{name}` is a constant; expected only dimensions", at_key=True
+                )
+            elif name not in dimensions:
+                message = f"unknown dimension `{name}`; {suggestion(name, dimensions)}"
+                yield Flaw((*shape.path, name), message, at_key=True)
+        missing = [f"`{name}`" for name in dimensions if name not in shape.spans]
+        if missing:
+            yield Flaw(shape.path, f"expected a value for every dimension; missing: {', '.join(missing)}")
+
+
+def _launches(submission: SubmissionPart, shape: _Shape) -> Iterator[Flaw]:
+    """Both ends of the ranges are tried, with the constants' defaults."""
+    constants = {name: constant.default for name, constant in submission.constants.items()}
+    ends = [{name: span[end] for name, span in shape.spans.items()} for end in (0, 1)]
+    found: dict[str, None] = {}
+    for values in ends[:1] if ends[0] == ends[1] else ends:
+        found |= dict.fromkeys(_launch(submission, constants | values))
+    yield from (Flaw(shape.path, message) for message in found)
+
+
+def _launch(submission: SubmissionPart, values: Mapping[str, int]) -> Iterator[str]:
+    try:
+        block = [evaluate(expression, values) for expression in submission.launch.block]
+        grid = [evaluate(expression, values) for expression in submission.launch.grid]
+        for _, expression in _expressions(submission):
+            evaluate(expression, values)
+        yield from _sizes(submission, values)
+    except ArithmeticProblem as problem:
+        yield f"in this shape {problem}"
+        return
+    if not _within(block, MAX_BLOCK) or prod(block) > MAX_THREADS:
+        limits = f"at most {MAX_THREADS} threads, {' × '.join(map(str, MAX_BLOCK))}"
+        yield f"in this shape a block would be {_times(block)}; expected {limits} and nothing below 1"
+    if not _within(grid, MAX_GRID):
+        limits = f"at most {' × '.join(map(str, MAX_GRID))}"
+        yield f"in this shape the grid would be {_times(grid)}; expected {limits} and nothing below 1"
+
+
+def _sizes(submission: SubmissionPart, values: Mapping[str, int]) -> Iterator[str]:
+    for name, declared in submission.parameters.items():
+        extents = [evaluate(extent, values) for extent in declared.extents]
+        if min(extents, default=1) < 1 or prod(extents) > MAX_ELEMENTS:
+            limits = f"at most {MAX_ELEMENTS} elements and no extent below 1"
+            yield f"in this shape `{name}` would be {_times(extents)}; expected {limits}"
+    shared = submission.launch.shared
+    if shared is not None and evaluate(shared, values) < 0:
+        yield f"in this shape `shared` would be {evaluate(shared, values)}; expected a number of bytes"
+
+
+def _within(sizes: list[int], limits: tuple[int, ...]) -> bool:
+    return all(1 <= size <= limit for size, limit in zip(sizes, limits, strict=False))
+
+
+def _times(sizes: list[int]) -> str:
+    return " × ".join(map(str, sizes))

@@ -1,0 +1,131 @@
+"""What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
+
+from grader.spec.document import Flaw
+from grader.spec.fields import suggestion
+from grader.spec.structure import CasesItemPart, RandomCases, SpeedupItem, TrafficItem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.spec.draft import CasePart, Draft
+
+
+def flaws(draft: Draft, kernels: frozenset[str] | None) -> Iterator[Flaw]:
+    """All that does not fit together; ``kernels`` are those in the reference folder, if there is one."""
+    yield from _repeated_case_ids(draft)
+    yield from _repeated_item_ids(draft)
+    yield from _unknown_needs(draft)
+    yield from _circular_needs(draft)
+    yield from _unknown_cases(draft)
+    yield from _points(draft)
+    yield from _thresholds(draft)
+    if kernels is not None:
+        yield from _baselines(draft, kernels)
+
+
+def drawn_ids(plan_id: str, draws: int) -> tuple[str, ...]:
+    """The ids of the cases that a plan stands for: its own, or ``random-1``, ``random-2`` … if it draws."""
+    return tuple(f"{plan_id}-{number}" for number in range(1, draws + 1)) or (plan_id,)
+
+
+def _ids(case: CasePart) -> tuple[str, ...]:
+    if isinstance(case, RandomCases):
+        return (case.id, *drawn_ids(case.id, case.random))
+    return (case.id,)
+
+
+def _repeated_case_ids(draft: Draft) -> Iterator[Flaw]:
+    owner: dict[str, int] = {}
+    for index, case in enumerate(draft.cases):
+        taken = [one for one in (_ids(case) if case else ()) if one in owner]
+        if taken:
+            first = f"cases[{owner[taken[0]]}]"
+            yield Flaw(
+                ("cases", index, "id"),
+                f"expected an `id` of its own; `{taken[0]}` is that of {first} already",
+            )
+        owner |= {one: index for one in (_ids(case) if case else ()) if one not in owner}
+    for index, case in enumerate(draft.cases):
+        for place, tag in enumerate(case.tags if case else ()):
+            if tag in owner:
+                yield Flaw(
+                    ("cases", index, "tags", place),
+                    f"expected a tag that is no case's id; `{tag}` is that of cases[{owner[tag]}]",
+                )
+
+
+def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
+    seen: dict[str, int] = {}
+    for index, item in enumerate(draft.rubric):
+        if item and item.id in seen:
+            message = f"expected an `id` of its own; `{item.id}` is that of rubric[{seen[item.id]}] already"
+            yield Flaw(("rubric", index, "id"), message)
+        elif item:
+            seen[item.id] = index
+
+
+def _unknown_needs(draft: Draft) -> Iterator[Flaw]:
+    for index, item in enumerate(draft.rubric):
+        for place, needed in enumerate(item.needs if item else ()):
+            if needed not in draft.item_ids:
+                message = f"no item is called `{needed}`; {suggestion(needed, sorted(draft.item_ids))}"
+                yield Flaw(("rubric", index, "needs", place), message)
+
+
+def _circular_needs(draft: Draft) -> Iterator[Flaw]:
+    graph = {item.id: item.needs for item in draft.rubric if item}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        # Each element of the circle is needed by the next: told the other way round it reads "a needs b".
+        circle = list(reversed(error.args[1]))
+        index = next(n for n, item in enumerate(draft.rubric) if item and item.id == circle[0])
+        yield Flaw(("rubric", index, "needs"), f"items need each other in a circle: {' → '.join(circle)}")
+
+
+def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
+    if None in draft.cases:
+        return  # what a case that could not be read is called nobody knows
+    known = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
+    for index, item in enumerate(draft.rubric):
+        for place, name in enumerate(item.cases if isinstance(item, CasesItemPart) else ()):
+            if name not in known:
+                message = f"no case has the tag or id `{name}`; {suggestion(name, known)}"
+                yield Flaw(("rubric", index, "cases", place), message)
+
+
+def _points(draft: Draft) -> Iterator[Flaw]:
+    items = [item for item in draft.rubric if item]
+    if items and len(items) == len(draft.rubric) and not any(item.points for item in items):
+        yield Flaw(("rubric",), "expected points for at least one item; all have 0")
+
+
+def _thresholds(draft: Draft) -> Iterator[Flaw]:
+    for index, item in enumerate(draft.rubric):
+        path = ("rubric", index)
+        if isinstance(item, TrafficItem) and item.at_least is not None and item.at_least > item.at_most:
+            yield Flaw((*path, "at_least"), "expected at most what `at_most` says")
+        if isinstance(item, SpeedupItem):
+            if item.none_below > item.full_at:
+                yield Flaw((*path, "none_below"), "expected at most what `full_at` says")
+            if not draft.has_timing:
+                yield Flaw((*path, "check"), "a speedup needs the section `timing`, which is missing")
+
+
+def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
+    named: list[tuple[tuple[str | int, ...], str]] = [
+        (("rubric", index, "baseline"), item.baseline)
+        for index, item in enumerate(draft.rubric)
+        if isinstance(item, TrafficItem | SpeedupItem)
+    ]
+    if draft.timing:
+        named.append((("timing", "baseline"), draft.timing.baseline))
+    for path, baseline in named:
+        if baseline not in kernels:
+            message = f"the reference has no kernel `{baseline}.cu`; {suggestion(baseline, sorted(kernels))}"
+            yield Flaw(path, message)

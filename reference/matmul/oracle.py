@@ -1,0 +1,148 @@
+"""The oracle for C = A · B in float32: inputs, expected values and how far a right kernel may be off.
+
+**The bound.** An element of C is a sum of K products. In whatever order they are summed, a product passes
+through at most K roundings on its way into the result: one of its own and at most K - 1 of sums that it takes
+part in (adding it to a running sum that starts from 0 is exact; an fma rounds once where a multiply and an
+add round twice; a pairwise or blocked order has fewer). Each rounding is a factor 1 + δ with |δ| ≤ u, so that
+
+    |computed - exact| ≤ gamma_K · (|A| · |B|),    gamma_K = K·u / (1 - K·u),    u = 2⁻²⁴
+
+elementwise: N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, lemma 3.1,
+equation (3.5) and section 3.5. Zeros that pad a tile take part exactly.
+
+**What is added to it.** Our own sum in float64 has an error of at most gamma_K with u = 2⁻⁵³ for the same
+reason. Underflow: a product, or with `-ftz=true` also a sum, that falls below 2⁻¹²⁶ may be replaced by zero,
+which is wrong by less than 2⁻¹²⁶ (Higham, section 2.1, equation (2.8)); there are at most 2K such places.
+
+**Exact elements.** Where all operands are whole numbers and |A| · |B| is at most 2²⁴, every partial sum in
+every order is a whole number that float32 holds, and the bound is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Shape: TypeAlias = Mapping[str, int]
+Matrix: TypeAlias = NDArray[np.float32]
+Maker: TypeAlias = Callable[
+    [int, int, int, np.random.Generator], tuple[NDArray[np.generic], NDArray[np.generic]]
+]
+
+SINGLE = 2.0**-24
+DOUBLE = 2.0**-53
+TINY = 2.0**-126
+EXACT = 2.0**24
+SPIKE = 1000.0
+
+
+def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Matrix]:
+    """A (M by K) and B (K by N) in float32, C order; the same `rng` state gives the same matrices.
+
+    Raises KeyError for a kind that is not among `KINDS`.
+    """
+    a, b = _MAKERS[kind](shape["M"], shape["K"], shape["N"], rng)
+    return {
+        "A": np.ascontiguousarray(a, dtype=np.float32),
+        "B": np.ascontiguousarray(b, dtype=np.float32),
+    }
+
+
+def expected(
+    inputs: Mapping[str, NDArray[np.generic]], shape: Shape
+) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """C (M by N) in float64, and elementwise how far a right float32 kernel may be from it."""
+    a = np.asarray(inputs["A"], dtype=np.float64)
+    b = np.asarray(inputs["B"], dtype=np.float64)
+    terms = shape["K"]
+    magnitude: NDArray[np.float64] = np.abs(a) @ np.abs(b)
+    relative = _gamma(terms, SINGLE) + _gamma(terms, DOUBLE)
+    underflow = 2 * terms * TINY * (1 + relative)
+    bound = relative * magnitude + underflow
+    if _is_whole(a) and _is_whole(b):
+        bound = np.where(magnitude <= EXACT, 0.0, bound)
+    return {"C": (a @ b, bound)}
+
+
+def _gamma(terms: int, unit: float) -> float:
+    return terms * unit / (1 - terms * unit)
+
+
+def _is_whole(values: NDArray[np.float64]) -> bool:
+    return bool((values == np.rint(values)).all())
+
+
+def _signed(rng: np.random.Generator, rows: int, columns: int) -> NDArray[np.float64]:
+    """Magnitudes in [0.5, 2) with either sign: every product counts, none is near zero."""
+    sign: NDArray[np.float64] = rng.choice((-1.0, 1.0), (rows, columns))
+    return sign * rng.uniform(0.5, 2.0, (rows, columns))
+
+
+def _random(
+    m: int, k: int, n: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """No structure that a wrong index could hide behind; half and TF32 arithmetic miss the bound."""
+    return _signed(rng, m, k), _signed(rng, k, n)
+
+
+def _spikes(
+    m: int, k: int, n: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Random, and in each row of A and each column of B one element a thousand times as large."""
+    a, b = _random(m, k, n, rng)
+    a[np.arange(m), rng.integers(0, k, m)] *= SPIKE
+    b[rng.integers(0, k, n), np.arange(n)] *= SPIKE
+    return a, b
+
+
+def _small_integers(
+    m: int, k: int, n: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Whole numbers from -9 to 9, which leave no room for rounding."""
+    return rng.integers(-9, 10, (m, k)), rng.integers(-9, 10, (k, n))
+
+
+def _ones_and_twos(
+    m: int, k: int, n: int, _rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A all ones, B all twos: every element of C is 2K."""
+    return np.ones((m, k)), np.full((k, n), 2.0)
+
+
+def _identity(
+    m: int, k: int, n: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """B has ones on its diagonal and zeros elsewhere: C repeats the columns of A."""
+    return _signed(rng, m, k), np.eye(k, n)
+
+
+def _counting(
+    m: int, k: int, n: int, _rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """1, 2, 3 … tile by tile of 4 by 4 in A, and likewise in the transpose of B; easy to follow on paper.
+
+    For 8 by 8 the first tile of A has the rows 1-4, 5-8, 9-12, 13-16, the tile right of it goes on with 17,
+    and the first row of C begins 1404 1740 2076 2412, after 30 70 110 150 from the first four terms.
+    """
+    return _numbered_by_tiles(m, k), _numbered_by_tiles(n, k).T
+
+
+def _numbered_by_tiles(rows: int, columns: int, tile: int = 4) -> NDArray[np.int64]:
+    row, column = np.indices((rows, columns))
+    tiles_in_a_row = -(-columns // tile)
+    which = row // tile * tiles_in_a_row + column // tile
+    return which * tile**2 + row % tile * tile + column % tile + 1
+
+
+_MAKERS: dict[str, Maker] = {
+    "random": _random,
+    "spikes": _spikes,
+    "small-integers": _small_integers,
+    "ones-and-twos": _ones_and_twos,
+    "identity": _identity,
+    "counting": _counting,
+}
+KINDS = tuple(_MAKERS)

@@ -1,0 +1,56 @@
+"""What every test may use: golden files, and a word about the tests that were left out."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+class Golden(Protocol):
+    """Compare ``text`` with the file ``tests/golden/<name>``."""
+
+    def __call__(self, name: str, text: str) -> None:
+        """Fail with a diff where they differ; write the file instead under ``--update-golden``."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer ``--update-golden``."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite the files in tests/golden")
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
+    """Say which tests the default selection leaves out: nobody should take them for passed."""
+    if config.option.markexpr == "not gpu and not docker":
+        terminalreporter.write_line("left out: tests that need a GPU (pytest -m gpu) or a container (-m docker)")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare a text with its golden file."""
+    update = bool(request.config.getoption("--update-golden"))
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode())
+        if not path.exists():
+            pytest.fail(f"tests/golden/{name} does not exist; write it with pytest --update-golden")
+        expected = path.read_bytes().decode()
+        if text != expected:
+            pytest.fail(f"tests/golden/{name} differs:\n{_difference(expected, text)}")
+
+    return compare
+
+
+def _difference(expected: str, text: str) -> str:
+    lines = difflib.unified_diff(expected.splitlines(), text.splitlines(), "golden", "now", lineterm="")
+    return "\n".join(lines) or "only in line ends"
