@@ -41,7 +41,7 @@ class OurError(GraderError):
     """The grader, or the machine it runs on, is at fault: verdict ``error``, never a zero."""
 
 
-class ToolMissing(OurError):
+class ToolMissing(OurError):  # noqa: N818 - says what is the matter
     """A program that grading needs is not installed; the message says how to get it."""
 
 

@@ -1,6 +1,7 @@
 """The frozen records that cross a stage.
 
-    Assignment, Submission ─build▶ Build ─backend▶ Run ─compare▶ CaseEvidence ─checks▶ CheckResult ─score▶ Grade
+    Assignment, Submission ─build▶ Build ─backend▶ Run ─compare▶ CaseEvidence
+                                                                  ─checks▶ CheckResult ─score▶ Grade
 
 Collections in records are tuples (mappings are tuples of pairs), so that a record can be shared between
 stages and processes without anybody changing it under somebody else's feet.
@@ -10,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from fractions import Fraction
     from pathlib import Path
 
     import numpy as np
@@ -277,6 +278,12 @@ class Build:
     toolkit: str = ""
     seconds: Named[float] = ()
     error: str = ""
+    parameter_bytes: tuple[int, ...] = ()
+    """What each kernel parameter takes in the PTX: 8 where a student's `size_t` stands for an int32."""
+    source_name: str = ""
+    """What the student's file is called in the PTX."""
+    shared_shapes: Named[tuple[int, ...]] = ()
+    """Extents of the kernel's shared arrays by their names in the source, where they are known."""
 
 
 # --- a run -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from grader.checks.cases import FULL, NOTHING
 from grader.model import CheckResult, Severity, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import Build, Evidence, Finding, RubricItem
+    from grader.model import Build, Evidence, RubricItem
 
 
 def check(item: RubricItem, evidence: Evidence) -> CheckResult:
@@ -40,12 +40,4 @@ def _complaint(build: Build) -> str:
     if not errors:
         return "the submission does not compile"
     more = f" (and {wording.count(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""
-    return _with_line(errors[0]) + more
-
-
-def _with_line(finding: Finding) -> str:
-    """`line 12: expected a ";"`, unless the message names the line itself."""
-    text = wording.printable(wording.sentence(finding))
-    if finding.line is None or f"line {finding.line}" in text:
-        return text
-    return f"line {finding.line}: {text}"
+    return wording.with_line(errors[0]) + more

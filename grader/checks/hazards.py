@@ -70,7 +70,7 @@ def _message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], cle
     if findings:
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         times = f", {findings[0].count:,} times" if findings[0].count > 1 else ""
-        return wording.sentence(findings[0]) + times + more
+        return wording.with_line(findings[0]) + times + more
     stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
     if stopped is None:
         return f"{clean} in {wording.count(len(judged), 'case')}"

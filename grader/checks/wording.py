@@ -6,6 +6,7 @@ tells the lines only (`concealed`): block, thread, element and count would give 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -17,6 +18,16 @@ LONGEST = 500
 """Characters of somebody else's text (a compiler's, say) that one message may hold."""
 
 Sentence: TypeAlias = Callable[[Finding], str]
+
+NAMED_ELEMENT = re.compile(r"(?!local$|shared\b|0x)[A-Za-z_$][\w$]*(\[\d+\])*$", re.ASCII)
+"""`A_tile[3][5]`, and an array's name alone."""
+
+PLACES = {
+    "local": "a local array",
+    "a local variable": "a local variable",
+    "shared": "shared memory",
+}
+"""Addresses that name no array of the source."""
 
 HAZARD_SENTENCES = {
     "RAW": "one thread reads {what}{line} while another is still writing it{other}",
@@ -71,6 +82,7 @@ def bare(finding: Finding) -> Finding:
     return replace(
         finding,
         message="",
+        hazard=finding.hazard or direction(finding),
         case="",
         block=None,
         thread=None,
@@ -87,6 +99,21 @@ def concealed(finding: Finding) -> Finding:
     return replace(stripped, message=sentence(stripped) + " (in a hidden case)")
 
 
+def direction(finding: Finding) -> str:
+    """Whether an access out of bounds was a `load` or a `store`, empty where nobody says."""
+    said = {"load": "load", "read": "load", "store": "store", "write": "store"}
+    word = finding.hazard or finding.message.partition(" ")[0].removesuffix("s")
+    return said.get(word, "") if finding.kind is FindingKind.OUT_OF_BOUNDS else ""
+
+
+def with_line(finding: Finding) -> str:
+    """`line 12: expected a ";"`; a message that names the line itself stays as it is."""
+    text = printable(sentence(finding))
+    if finding.line is None or f"line {finding.line}" in text or f"lines {finding.line}" in text:
+        return text
+    return f"line {finding.line}: {text}"
+
+
 def shown(finding: Finding, visibility: Visibility, case: str) -> Finding:
     """The finding as a student may see it, with a message and its case."""
     if visibility is not Visibility.VISIBLE:
@@ -101,7 +128,10 @@ def at_line(line: int | None, word: str = " on line") -> str:
 
 
 def _what(finding: Finding, fallback: str = "memory") -> str:
-    return f"`{printable(finding.address)}`" if finding.address else fallback
+    if NAMED_ELEMENT.match(finding.address):
+        return f"`{finding.address}`"
+    # "shared memory", "a local variable"; a bare address tells nobody anything
+    return PLACES.get(finding.address) or fallback
 
 
 def _triple(place: Dim3) -> str:
@@ -134,9 +164,7 @@ def _race(finding: Finding) -> str:
 
 
 def _out_of_bounds(finding: Finding) -> str:
-    verb = "writes" if finding.hazard in {"store", "write"} else "reads"
-    if finding.hazard not in {"store", "write", "load", "read"}:
-        verb = "goes"
+    verb = {"load": "reads", "store": "writes"}.get(direction(finding), "goes")
     return f"a thread {verb} outside {_what(finding, 'every array')}{at_line(finding.line)}{_where(finding)}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,10 +17,33 @@ Mask: TypeAlias = "NDArray[np.bool_]"
 
 RELATIVE_SLACK = 1e-5
 BOUND_SLACK = 4.0
-"""A prediction is computed in float64 where the kernel worked in float32, on other sums than the right ones."""
+"""A prediction is computed in float64; the kernel worked in float32, on other sums than the bound is for."""
+
+ENOUGH = 4
+"""Elements that must share a pattern before it counts as one: any one number is a multiple of any other."""
 
 LEAST_SHARE = 8
 """One wrong element in so many must be explained, the others being out of the prediction's reach."""
+
+
+class Mistake(NamedTuple):
+    """A mistake that has a name; the texts have places for names and lines (see `mistakes`)."""
+
+    title: str
+    explanation: str
+    hint: str
+    concept: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A mistake found: its id in `MISTAKES`, and its texts with the names filled in."""
+
+    mistake: str
+    title: str
+    explanation: str
+    hint: str
+    concept: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +86,8 @@ class WrongOutput:
     def wrong(self) -> Mask:
         """Where the array is wrong."""
         with np.errstate(invalid="ignore"):
-            right: Mask = np.abs(self.values - self.wanted) <= self.bounds
+            near = np.abs(self.values - self.wanted) <= self.bounds
+        right: Mask = near | (self.values == self.wanted)
         return ~right
 
     @property
@@ -98,9 +122,9 @@ def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = No
     with np.errstate(invalid="ignore"):
         close = np.abs(alternatives - output.values) <= tolerance
         harmless = np.abs(alternatives - output.wanted) <= tolerance
-    fits = (close | (np.isnan(alternatives) & output.empty)).any(axis=0)
-    if not fits[seen].all():
+    contradicted = ~np.any(close | (np.isnan(alternatives) & output.empty), axis=0)
+    if np.any(contradicted & seen):
         return False
     wrong = output.wrong
-    explained = np.count_nonzero(seen & wrong & ~harmless.any(axis=0))
-    return explained > 0 and explained * LEAST_SHARE >= np.count_nonzero(wrong)
+    explained = int(np.count_nonzero(seen & wrong & ~np.any(harmless, axis=0)))
+    return explained > 0 and explained * LEAST_SHARE >= int(np.count_nonzero(wrong))

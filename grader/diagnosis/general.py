@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import RELATIVE_SLACK, agrees
+from grader.diagnosis import regions
+from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, agrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from grader.diagnosis.facts import Mask, Reals, WrongOutput
-
-ENOUGH = 4
-"""Elements that must share a pattern before it counts as one: any one number is a multiple of any other."""
 
 HALF_TO_SINGLE = 2.0**14
 """How much larger than a float32 bound the error of 16-bit arithmetic may be (2⁻¹¹ against 2⁻²⁴, doubled)."""
@@ -87,7 +85,7 @@ def scatter(index: np.ndarray[tuple[int, ...], np.dtype[np.intp]], values: Reals
 
 
 def blocks_swapped(output: WrongOutput) -> bool:
-    """Right where a grid with its axes exchanged reaches, untouched beyond; or tiles in each other's place."""
+    """Right only where a grid with its axes exchanged reaches; or tiles in each other's place."""
     if output.got.ndim != 2:  # noqa: PLR2004 - rows and columns
         return False
     rows, columns = output.got.shape
@@ -143,23 +141,30 @@ def half_precision(output: WrongOutput) -> bool:
     values = output.values
     if not np.issubdtype(output.got.dtype, np.floating) or values.size < ENOUGH or not _close(output):
         return False
-    return any(bool(fits(values).all()) and not fits(output.wanted).all() for fits in (_is_half, _is_bfloat))
+    return any(
+        bool(fits(values).all()) and not bool(fits(output.wanted).all()) for fits in (_is_half, _is_bfloat)
+    )
 
 
 def _is_half(values: Reals) -> Mask:
     with np.errstate(over="ignore"):
-        return values == values.astype(np.float16)
+        fits: Mask = values == values.astype(np.float16)
+    return fits
 
 
 def _is_bfloat(values: Reals) -> Mask:
     with np.errstate(over="ignore"):
-        return (values.astype(np.float32).view(np.uint32) & 0xFFFF) == 0
+        fits: Mask = (values.astype(np.float32).view(np.uint32) & 0xFFFF) == 0
+    return fits
 
 
 def imprecise(output: WrongOutput) -> bool:
-    """Close, with errors of the size that 16-bit arithmetic makes."""
+    """Close, with errors all over of the size that 16-bit arithmetic makes."""
+    widespread = int(np.count_nonzero(output.wrong)) * 2 > output.got.size >= ENOUGH
+    if not widespread or not _close(output):
+        return False
     error = np.abs(output.values - output.wanted)
-    return _close(output) and bool((error <= HALF_TO_SINGLE * output.bounds).all())
+    return bool((error <= HALF_TO_SINGLE * output.bounds).all())
 
 
 def _close(output: WrongOutput) -> bool:
@@ -167,70 +172,6 @@ def _close(output: WrongOutput) -> bool:
     if output.empty.any() or not np.isfinite(output.values).all():
         return False
     return bool((np.abs(output.values - output.wanted) <= np.abs(output.wanted).max() / 20).all())
-
-
-# --- where it is wrong -------------------------------------------------------------------------------
-
-
-def _edge(shape: tuple[int, ...], tile: int) -> Mask:
-    """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
-    edge = np.zeros(shape, np.bool_)
-    for axis, extent in enumerate(shape):
-        start = min(extent // tile * tile, extent - 1)
-        edge |= np.expand_dims(np.arange(extent) >= start, [i for i in range(len(shape)) if i != axis])
-    return edge
-
-
-def _only_edge_wrong(output: WrongOutput) -> bool:
-    """Something is right, and all that is wrong lies at the edge."""
-    wrong = output.wrong
-    return not wrong.all() and any(not (wrong & ~_edge(wrong.shape, tile)).any() for tile in output.tiles)
-
-
-def edge_not_written(output: WrongOutput) -> bool:
-    """The edge was left out, the rest is right."""
-    return output.completed and _only_edge_wrong(output) and bool(output.unwritten[output.wrong].all())
-
-
-def edge_wrong(output: WrongOutput) -> bool:
-    """The edge is wrong, the rest is right."""
-    return _only_edge_wrong(output)
-
-
-def _tile_numbers(shape: tuple[int, ...], tile: int) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
-    """For each element the number of its tile; tiles are squares of the last two axes, or lines of the only."""
-    numbers = np.zeros(shape, np.intp)
-    for axis, extent in enumerate(shape):
-        along = np.arange(extent) // (tile if axis >= len(shape) - 2 else 1)
-        others = [i for i in range(len(shape)) if i != axis]
-        numbers = numbers * (int(along[-1]) + 1) + np.expand_dims(along, others)
-    return numbers
-
-
-def first_block_only(output: WrongOutput) -> bool:
-    """The first tile is right and nothing else is."""
-    wrong = output.wrong
-    numbers = (_tile_numbers(wrong.shape, tile) for tile in output.tiles)
-    return output.completed and any(np.array_equal(wrong, number > 0) for number in numbers if number.any())
-
-
-def some_blocks(output: WrongOutput) -> bool:
-    """Every tile is all right or all wrong, and there are both."""
-    wrong = output.wrong
-    if wrong.all() or not output.completed:
-        return False
-    for tile in output.tiles:
-        numbers = _tile_numbers(wrong.shape, tile).reshape(-1)
-        sizes = np.bincount(numbers)
-        bad = np.bincount(numbers, weights=wrong.reshape(-1))
-        if sizes.max() >= ENOUGH and ((bad == 0) | (bad == sizes)).all():
-            return True
-    return False
-
-
-def partly_unwritten(output: WrongOutput) -> bool:
-    """All that is wrong was never written."""
-    return output.completed and bool(output.unwritten[output.wrong].all())
 
 
 if TYPE_CHECKING:
@@ -251,10 +192,10 @@ LIKELY: tuple[tuple[str, Test], ...] = (
     ("constant-offset", constant_offset),
     ("half-precision", half_precision),
     ("imprecise", imprecise),
-    ("edge-not-written", edge_not_written),
-    ("edge-wrong", edge_wrong),
-    ("first-block-only", first_block_only),
-    ("some-blocks", some_blocks),
-    ("partly-unwritten", partly_unwritten),
+    ("edge-not-written", regions.edge_not_written),
+    ("edge-wrong", regions.edge_wrong),
+    ("first-block-only", regions.first_block_only),
+    ("some-blocks", regions.some_blocks),
+    ("partly-unwritten", regions.partly_unwritten),
 )
 """Asked last, the more specific first."""

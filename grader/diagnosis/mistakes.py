@@ -1,26 +1,16 @@
 """The mistakes that have a name: what each is called, what it did, what to try, and the concept behind it.
 
 Texts may hold ``{output}``, ``{a}``, ``{b}`` (names of arrays), ``{tile}`` (the name of the tile size) and,
-for what findings tell, ``{array}``, ``{at}``, ``{other_at}`` (`` on line 18``) and ``{between}``. They hold no
-number of a case: an explanation is also told of hidden cases.
+for what findings tell, ``{array}``, ``{at}``, ``{other_at}`` (`` on line 18``) and ``{between}``. They hold
+no number of a case: an explanation is also told of hidden cases.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from grader.diagnosis.facts import Mistake
+from grader.diagnosis.matmul_mistakes import MATMUL_MISTAKES
 
-
-class Mistake(NamedTuple):
-    """One row of the table."""
-
-    title: str
-    explanation: str
-    hint: str
-    concept: str
-
-
-MISTAKES: dict[str, Mistake] = {
-    # --- what an output shows, whatever the operation ------------------------------------------------
+OUTPUT_MISTAKES: dict[str, Mistake] = {
     "no-store": Mistake(
         "nothing stored",
         "no element of `{output}` was ever written",
@@ -48,7 +38,8 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "output-leading-dimension": Mistake(
         "output with the wrong width",
-        "`{output}` holds the right numbers in the wrong places: its rows were stored with another matrix's width",
+        "`{output}` holds the right numbers in the wrong places: its rows were stored with the width of "
+        "another matrix",
         "the distance between two rows of `{output}` is the number of columns of `{output}`.",
         "row-major order",
     ),
@@ -124,123 +115,27 @@ MISTAKES: dict[str, Mistake] = {
         "check that threads and blocks together reach every element, and that the guard excludes none.",
         "coverage",
     ),
-    # --- matrix multiplication -----------------------------------------------------------------------
-    "a-transposed": Mistake(
-        "first operand transposed",
-        "`{output}` is what you get when `{a}` is read with rows and columns exchanged",
-        "the element of `{a}` in row `row` and column `k` lies at `row * (columns of {a}) + k`.",
-        "row-major order",
-    ),
-    "b-transposed": Mistake(
-        "second operand transposed",
-        "`{output}` is what you get when `{b}` is read with rows and columns exchanged",
-        "the element of `{b}` in row `k` and column `col` lies at `k * (columns of {b}) + col`.",
-        "row-major order",
-    ),
-    "both-transposed": Mistake(
-        "both operands transposed",
-        "`{output}` is what you get when both `{a}` and `{b}` are read with rows and columns exchanged",
-        "matrices are stored row by row: element (i, j) lies at `i * columns + j`.",
-        "row-major order",
-    ),
-    "a-leading-dimension": Mistake(
-        "first operand with the wrong width",
-        "`{output}` is what you get when the rows of `{a}` are taken to be as wide as another matrix's",
-        "index `{a}` with its own number of columns: `{a}[row * (columns of {a}) + k]`.",
-        "row-major order",
-    ),
-    "b-leading-dimension": Mistake(
-        "second operand with the wrong width",
-        "`{output}` is what you get when the rows of `{b}` are taken to be as wide as another matrix's",
-        "index `{b}` with its own number of columns: `{b}[k * (columns of {b}) + col]`.",
-        "row-major order",
-    ),
-    "parameter-order": Mistake(
-        "sizes in another order",
-        "`{output}` is what you get when the kernel takes its sizes in another order than they are passed",
-        "compare the order of the size parameters with the one in the assignment.",
-        "interface",
-    ),
-    "operands-swapped": Mistake(
-        "operands swapped",
-        "`{output}` is the product `{b}` · `{a}` rather than `{a}` · `{b}`",
-        "take rows from `{a}` and columns from `{b}`.",
-        "matrix product",
-    ),
-    "elementwise-product": Mistake(
-        "element by element",
-        "`{output}` is the product of `{a}` and `{b}` element by element",
-        "an element of a matrix product is a sum over a whole row of `{a}` and column of `{b}`.",
-        "matrix product",
-    ),
-    "last-tile-dropped": Mistake(
-        "last tile dropped",
-        "`{output}` lacks the last tile of the sum",
-        "let the tile loop run as often as `{tile}` fits into the inner dimension, rounded up: "
-        "`(n + {tile} - 1) / {tile}`.",
-        "tiling",
-    ),
-    "first-tile-only": Mistake(
-        "first tile only",
-        "`{output}` holds the sum over the first tile only",
-        "loop over all tiles along the inner dimension before storing.",
-        "tiling",
-    ),
-    "not-accumulated": Mistake(
-        "not accumulated",
-        "`{output}` holds only the last part of the sum",
-        "add with `+=`, and set the sum to 0 once, before the loop over tiles.",
-        "accumulation",
-    ),
-    "inner-loop-short": Mistake(
-        "inner loop too short",
-        "`{output}` lacks a term of the sum (in each tile, or at its start or end)",
-        "let the inner loop run over every `k` from 0 while it is below its limit.",
-        "loops",
-    ),
-    "stale-tile": Mistake(
-        "stale tile",
-        "`{output}` counts values twice that the last, partial tile left over from the tile before",
-        "where a thread is beyond the edge it must store 0 into the tile, not skip the store.",
-        "boundary",
-    ),
-    "padded-with-ones": Mistake(
-        "padded with ones",
-        "`{output}` is too large by what a tile padded with 1 rather than 0 adds",
-        "fill the part of a tile beyond the edge with 0, which adds nothing to a sum.",
-        "boundary",
-    ),
-    "thread-indices-swapped": Mistake(
-        "row and column swapped",
-        "`{output}` is what you get when `row` is made of `threadIdx.x` and `col` of `threadIdx.y` while the "
-        "tiles are loaded the other way round",
-        "use `threadIdx.y` for rows and `threadIdx.x` for columns, in the loads as in the store.",
-        "thread indices",
-    ),
-    "integer-inputs": Mistake(
-        "inputs rounded to integers",
-        "`{output}` is what you get when the inputs or the products lose their fractions",
-        "declare tiles and sums as `float`: an `int` drops the fraction.",
-        "types",
-    ),
-    # --- what findings show --------------------------------------------------------------------------
+}
+"""What an output shows, whatever the operation."""
+
+FINDING_MISTAKES: dict[str, Mistake] = {
     "barrier-before-reading": Mistake(
         "missing barrier before reading",
-        "a thread reads {array}{at} while another is still writing it{other_at}",
+        "a thread reads {array}{at} while another is still writing there{other_at}",
         "put `__syncthreads()` {between}.",
         "barrier",
     ),
     "barrier-before-overwriting": Mistake(
         "missing barrier before overwriting",
-        "a thread overwrites {array}{at} for the next iteration of the loop while another is still reading "
-        "it{other_at}",
+        "a thread overwrites {array}{at} for the next iteration of the loop while another is still "
+        "reading there{other_at}",
         "put a second `__syncthreads()` at the end of the loop body, after the last read{other_at}: all must "
         "have read before the next iteration of the loop overwrites the tile{at}.",
         "barrier",
     ),
     "barrier-between": Mistake(
         "missing barrier",
-        "a thread overwrites {array}{at} while another is still reading it{other_at}",
+        "a thread overwrites {array}{at} while another is still reading there{other_at}",
         "put `__syncthreads()` {between}.",
         "barrier",
     ),
@@ -259,8 +154,8 @@ MISTAKES: dict[str, Mistake] = {
     "race-between-blocks": Mistake(
         "race between blocks",
         "threads of different blocks use the same element of {array}{at} and at least one stores there",
-        "`__syncthreads()` does not wait for other blocks: give each block elements of its own, use an atomic "
-        "operation, or split the kernel in two.",
+        "`__syncthreads()` does not wait for other blocks: give each block elements of its own, use an "
+        "atomic operation, or split the kernel in two.",
         "race",
     ),
     "race-inside-warp": Mistake(
@@ -319,3 +214,7 @@ MISTAKES: dict[str, Mistake] = {
         "fault",
     ),
 }
+"""What findings show."""
+
+MISTAKES: dict[str, Mistake] = {**OUTPUT_MISTAKES, **MATMUL_MISTAKES, **FINDING_MISTAKES}
+"""All of them, by id."""

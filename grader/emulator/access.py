@@ -81,9 +81,7 @@ def _everywhere(
 def spaces_of(address: Value) -> list[tuple[str, int]]:
     """The state spaces that generic addresses lie in, each with where its window begins."""
     low, high = extremes(address)
-    found = [
-        (name, base) for name, base in _WINDOWS.items() if high >= base - WINDOW and low < base + WINDOW
-    ]
+    found = [(name, base) for name, base in _WINDOWS.items() if high >= base - WINDOW and low < base + WINDOW]
     if len(found) == 1 and low >= found[0][1] - WINDOW and high < found[0][1] + WINDOW:
         return found
     return [*found, ("global", 0)] if found else [("global", 0)]

@@ -66,7 +66,12 @@ class _Arrival:
 def _everyone_is_here(m: Machine) -> bool:
     """The usual case: one group, all lanes of the chunk, the whole block expected."""
     only = m.waiting[0]
-    return len(m.waiting) == 1 and only.group.lanes is None and only.number.ndim == 0 and not np.any(only.expected)
+    return (
+        len(m.waiting) == 1
+        and only.group.lanes is None
+        and only.number.ndim == 0
+        and not np.any(only.expected)
+    )
 
 
 def _let_go(m: Machine) -> Group:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.emulator.geometry import Geometry
 from grader.emulator.hazards import AccessLog, TrackThisToo
-from grader.emulator.machine import Geometry, Machine
+from grader.emulator.machine import Machine
 from grader.emulator.memory import GLOBAL_BASE, Allocation, GlobalMemory
 from grader.emulator.naming import Names, SharedArray, symbol_name
 from grader.emulator.observers import Counting, Detecting
@@ -22,9 +23,11 @@ from grader.ptx import Function, Immediate, Module, Variable
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
+
+    from grader.emulator.values import Value
 
 CHUNK_LANES = 16384
 """Lanes that run side by side: enough to make NumPy's overhead small, few enough for the cache."""
@@ -32,11 +35,11 @@ CHUNK_LANES = 16384
 LOCAL_BYTES = 16384
 """Local memory of a thread at most: its stack of function frames."""
 
-STEPS = 200_000
+STEPS = 100_000
 """Vector steps that a chunk of blocks may take before it counts as hung."""
 
 
-def run(
+def run(  # noqa: PLR0913 - each is named at the call
     module: Module,
     entry: str,
     launch: Launch,
@@ -89,7 +92,9 @@ class _Execution:
             + [(symbol_name(v.name), v.size, TYPE_BYTES[v.type], ()) for v in variables],
             track=detect,
         )
-        self.places = dict(zip([v.name for v in variables], self.memory.allocations[-len(variables) :], strict=False))
+        self.places = dict(
+            zip([v.name for v in variables], self.memory.allocations[-len(variables) :], strict=False)
+        )
         shared, self.shared_bytes = _shared_layout(module, self.function, launch)
         addresses = {array.name: array.start for array in shared}
         addresses |= {name: GLOBAL_BASE + place.start for name, place in self.places.items()}
@@ -100,10 +105,15 @@ class _Execution:
         self.reporter = Reporter(Names(self.program, arrays, source), file)
         self._fill(variables)
 
+    def _arrays(self) -> Iterator[tuple[Argument, NDArray[Any], Allocation]]:
+        """The array arguments, each with where it lies."""
+        arrays = [(a, a.value) for a in self.arguments if isinstance(a.value, np.ndarray)]
+        for (argument, value), allocation in zip(arrays, self.memory.allocations, strict=False):
+            yield argument, value, allocation
+
     def _fill(self, variables: Iterable[Variable]) -> None:
-        arrays = [a for a in self.arguments if isinstance(a.value, np.ndarray)]
-        for argument, allocation in zip(arrays, self.memory.allocations, strict=False):
-            self.memory.fill(allocation, argument.value, initialised=argument.direction != "out")
+        for argument, value, allocation in self._arrays():
+            self.memory.fill(allocation, value, initialised=argument.direction != "out")
         for variable in variables:
             content = _initial_bytes(variable, self.program.addresses)
             self.memory.fill(self.places[variable.name], content, initialised=True)
@@ -152,7 +162,7 @@ class _Execution:
     def _parameters(self) -> dict[str, dict[int, Any]]:
         """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
         addresses = iter(GLOBAL_BASE + allocation.start for allocation in self.memory.allocations)
-        pieces = {}
+        pieces: dict[str, dict[int, Any]] = {}
         for formal, argument in zip(self.function.parameters, self.arguments, strict=True):
             value = argument.value
             if isinstance(value, np.ndarray):
@@ -163,12 +173,11 @@ class _Execution:
 
     def _result(self, counters: Counters, *, completed: bool) -> Run:
         outputs, changed = [], []
-        arrays = [a for a in self.arguments if isinstance(a.value, np.ndarray)]
-        for argument, allocation in zip(arrays, self.memory.allocations, strict=False):
-            content = self.memory.content(allocation, argument.value)
+        for argument, value, allocation in self._arrays():
+            content = self.memory.content(allocation, value)
             if argument.direction != "in":
                 outputs.append((argument.name, content))
-            elif content.tobytes() != np.ascontiguousarray(argument.value).tobytes():
+            elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
         return Run(tuple(outputs), tuple(changed), self.reporter.findings(), counters, completed=completed)
 
@@ -178,7 +187,7 @@ def _extent(argument: Argument) -> tuple[str, int, int, tuple[int, ...]]:
     return (argument.name, value.nbytes, value.itemsize, value.shape)
 
 
-def _widened(value: np.generic, size: int) -> np.generic:
+def _widened(value: np.generic, size: int) -> Value:
     """A scalar at the width of its parameter: an int32 for a ``size_t`` keeps its number."""
     if value.dtype.itemsize == size:
         return value
@@ -222,7 +231,11 @@ def _grain(module: Module) -> int:
     for function in module.functions:
         for instruction in function.body:
             narrow = instruction.modifiers and TYPE_BYTES.get(instruction.modifiers[-1], 4) < 4  # noqa: PLR2004
-            if narrow and instruction.opcode in ("ld", "st", "atom", "red") and "param" not in instruction.modifiers:
+            if (
+                narrow
+                and instruction.opcode in ("ld", "st", "atom", "red")
+                and "param" not in instruction.modifiers
+            ):
                 return 1
     return 4
 

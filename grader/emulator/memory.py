@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from grader.emulator.values import Value
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.values import Value
 
 GLOBAL_BASE = 0x7000_0000_0000
 SHARED_BASE = 0x7E00_0000_0000
@@ -92,7 +94,9 @@ class GlobalMemory(Region):
 
     def fill(self, allocation: Allocation, content: NDArray[Any], *, initialised: bool) -> None:
         """Put an array's bytes in place before the launch."""
-        self.bytes[allocation.start : allocation.end] = np.ascontiguousarray(content).reshape(-1).view(np.uint8)
+        self.bytes[allocation.start : allocation.end] = (
+            np.ascontiguousarray(content).reshape(-1).view(np.uint8)
+        )
         if self.initialised is not None and initialised:
             self.initialised[allocation.start : allocation.end] = 1
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from grader.emulator import traffic
-from grader.emulator.hazards import AccessLog
 from grader.model import Counters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.access import Place
+    from grader.emulator.hazards import AccessLog
     from grader.emulator.machine import Machine
     from grader.emulator.values import Value
 

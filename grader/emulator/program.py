@@ -7,18 +7,20 @@ addresses) is settled here and costs nothing later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from grader.emulator.guards import guarded, guarded_control
 from grader.emulator.values import DTYPES, Lanes, Value, select
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.ptx import Address, Immediate, Register, Symbol
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from grader.emulator.machine import Group, Machine
     from grader.ptx import Function, Instruction, Module, Operand
 
@@ -125,14 +127,14 @@ class _Linker:
 
         link = Link(self, pc, instruction)
         try:
-            step = TABLE[instruction.opcode](instruction, link)
+            step: Step | ControlStep = TABLE[instruction.opcode](instruction, link)
         except (UnsupportedPtx, KeyError):
             step = _refuse(link.unsupported())  # an error only if a lane ever gets there
         if instruction.guard is None or instruction.opcode == "bra":
             return step
         if is_control(instruction):
-            return _guarded_control(step, link.guard(), pc)
-        return _guarded(step, link.guard(), flops_of(instruction))
+            return guarded_control(step, link.guard(), pc)
+        return guarded(step, link.guard(), flops_of(instruction))
 
 
 def flops_of(instruction: Instruction) -> int:
@@ -309,45 +311,3 @@ def _refuse(refusal: UnsupportedPtx) -> Any:  # noqa: ANN401 - stands for a step
         raise refusal
 
     return step
-
-
-def _guarded(step: Step, guard: Fetch, flops: int) -> Step:
-    """``@p`` before an instruction that does not decide where to go on (section 9.3)."""
-
-    def guarded(machine: Machine) -> None:
-        condition = guard(machine, machine.active)
-        active, computing = machine.active, machine.computing
-        if condition.ndim == 0:
-            chosen = active if condition else None
-            if not condition:
-                return
-        else:
-            taken = np.flatnonzero(condition)
-            if not taken.size:
-                return
-            chosen = taken if active is None else active[taken]
-        machine.active = machine.computing = chosen
-        step(machine)
-        machine.observer.count_flops(flops * machine.count)
-        machine.active, machine.computing = active, computing
-
-    return guarded
-
-
-def _guarded_control(step: ControlStep, guard: Fetch, pc: int) -> ControlStep:
-    """``@p ret`` and the like: the lanes whose predicate holds execute it, the others go on."""
-
-    def guarded(machine: Machine, group: Group) -> list[Group] | None:
-        taken, others = machine.split(group, guard(machine, machine.active))
-        if others is not None:
-            others.pc = pc + 1
-        if taken is None:
-            group.pc = pc + 1
-            return None
-        if others is None:
-            return step(machine, group)
-        machine.active = machine.computing = taken.lanes
-        more = step(machine, taken)
-        return [others, *([taken] if more is None else more)]
-
-    return guarded

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.geometry import unflatten
 from grader.emulator.memory import GLOBAL_BASE
 from grader.emulator.naming import Names, global_element
+from grader.emulator.sentences import race_sentence, spell
 from grader.emulator.values import spread
 from grader.model import Finding, FindingKind, Severity
+from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.access import Place
-    from grader.emulator.hazards import Conflict
+    from grader.emulator.conflicts import Conflict
     from grader.emulator.machine import Group, Machine
     from grader.emulator.values import Value
+    from grader.model import Dim3
     from grader.ptx import Instruction
 
 _MOST = 100
@@ -37,7 +41,10 @@ class Reporter:
         """What was found, in the order of severity, line and kind."""
         order = list(Severity)
         return tuple(
-            sorted(self.found.values(), key=lambda f: (order.index(f.severity), f.line or 0, f.other_line or 0, f.kind)),
+            sorted(
+                self.found.values(),
+                key=lambda f: (order.index(f.severity), f.line or 0, f.other_line or 0, f.kind),
+            ),
         )
 
     def _add(self, key: tuple[object, ...], finding: Finding, count: int = 1) -> None:
@@ -53,7 +60,9 @@ class Reporter:
     def _line(self, site: int) -> int | None:
         return self.names.line(self._site(site))
 
-    def _at(self, m: Machine, kind: FindingKind, line: int | None, lane: int, message: str, address: str) -> Finding:
+    def _at(
+        self, m: Machine, kind: FindingKind, line: int | None, lane: int, message: str, address: str
+    ) -> Finding:
         return Finding(
             kind,
             message,
@@ -126,7 +135,9 @@ class Reporter:
             int(bad.sum()),
         )
 
-    def uninitialised(self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int) -> None:
+    def uninitialised(
+        self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
+    ) -> None:
         """Lanes read bytes that nobody wrote."""
         which = int(np.flatnonzero(missing)[0])
         lanes = np.arange(m.size) if place.lanes is None else place.lanes
@@ -184,9 +195,11 @@ class Reporter:
         )
         where = (lines[0] or conflict.site, lines[1] or conflict.other_site)
         key = (FindingKind.RACE, conflict.hazard, *where, element.split("[")[0])
-        if key in self.found and list(Severity).index(self.found[key].severity) > list(Severity).index(severity):
+        if key in self.found and list(Severity).index(self.found[key].severity) > list(Severity).index(
+            severity
+        ):
             finding = replace(finding, count=self.found.pop(key).count)
-        self._add(key, replace(finding, message=race_sentence(finding, conflict.level)), conflict.count)
+        self._add(key, replace(finding, message=race_sentence(finding, conflict.level)), conflict.elements)
 
     def threads_missing(self, m: Machine, site: int, lane: int, gone: NDArray[np.intp], blocks: int) -> None:
         """A barrier was reached by some threads of a block after others had exited."""
@@ -224,18 +237,22 @@ class Reporter:
         """Calls went too deep."""
         line, lane = self.names.line(call), int(m.lanes()[0])
         message = "calls functions inside functions until the thread's stack is full"
-        self._add((FindingKind.FAULT, line or "stack"), self._at(m, FindingKind.FAULT, line, lane, message, ""))
+        self._add(
+            (FindingKind.FAULT, line or "stack"), self._at(m, FindingKind.FAULT, line, lane, message, "")
+        )
 
     def timed_out(self, m: Machine, groups: list[Group], steps: int) -> None:
         """The blocks did more steps than they may."""
         stuck = [*groups, *(waiting.group for waiting in m.waiting)]
         everywhere = [(g.frame.code.function.body, g.pc, g.lanes) for g in stuck]
-        lines = {}
+        lines: dict[int | None, int] = {}
         for body, pc, lanes in everywhere:
             line = self.names.line(body[min(pc, len(body) - 1)])
             lines.setdefault(line, int(lanes[0]) if lanes is not None else 0)
         line = min((each for each in lines if each), default=None)
-        message = f"was stopped after {steps:,} steps without coming to its end: is there a loop that never ends?"
+        message = (
+            f"was stopped after {steps:,} steps without coming to its end: is there a loop that never ends?"
+        )
         finding = self._at(m, FindingKind.TIMEOUT, line, lines.get(line, 0), message, "")
         self._add((FindingKind.TIMEOUT,), finding)
 
@@ -244,45 +261,10 @@ class Reporter:
         return first, int(m.lanes()[first])
 
 
-def _block(m: Machine, lane: int) -> tuple[int, int, int]:
+def _block(m: Machine, lane: int) -> Dim3:
     """The block of a lane counted over the whole launch."""
-    x, y, _ = m.geometry.launch.grid
-    index = lane // m.geometry.threads
-    return (index % x, index // x % y, index // (x * y))
+    return unflatten(lane // m.geometry.threads, m.geometry.launch.grid)
 
 
 def _bytes(instruction: Instruction) -> int:
-    from grader.ptx.nodes import TYPE_BYTES  # noqa: PLC0415
-
     return TYPE_BYTES.get(instruction.modifiers[-1], 4)
-
-
-def spell(index: tuple[int, int, int]) -> str:
-    """``(3, 5)``: a thread or block index without a z that is 0."""
-    x, y, z = index
-    return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
-
-
-_EARLIER = {"RAW": "writes", "WAR": "reads", "WAW": "writes"}
-_LATER = {"RAW": "reads", "WAR": "overwrites", "WAW": "overwrites"}
-_BETWEEN = {
-    "block": "blocks run in any order, and nothing orders these two",
-    "warp": "no barrier stands between the two",
-    "lane": "they are in one warp, and no __syncwarp() stands between the two",
-}
-
-
-def race_sentence(finding: Finding, level: str) -> str:
-    """One sentence for a race: who does what to which element, where, and what is missing."""
-    if finding.thread is None or finding.other_thread is None or finding.block is None:
-        return "two threads race"
-    later, earlier = f"thread {spell(finding.thread)}", f"thread {spell(finding.other_thread)}"
-    if finding.other_block:
-        later += f" of block {spell(finding.block)}"
-        earlier += f" of block {spell(finding.other_block)}"
-    here = f" on line {finding.line}" if finding.line else ""
-    there = f" on line {finding.other_line}" if finding.other_line else ""
-    return (
-        f"{later} {_LATER[finding.hazard]} {finding.address}{here}, which {earlier}"
-        f" {_EARLIER[finding.hazard]}{there}: {_BETWEEN[level]}"
-    )

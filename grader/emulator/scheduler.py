@@ -91,7 +91,7 @@ def _advance(m: Machine, group: Group, horizon: int, *, others_wait: bool) -> li
         if pc >= horizon:
             break
         group.pc = pc
-        more = steps[pc](m, group)
+        more: list[Group] | None = steps[pc](m, group)
         m.observer.executed(count, 0)
         if more is not None:
             return more

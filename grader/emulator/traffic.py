@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine import WARP
+from grader.emulator.geometry import WARP
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

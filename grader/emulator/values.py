@@ -7,10 +7,12 @@ the same for all lanes (a loop counter, a kernel argument) stays a scalar and co
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Value: TypeAlias = Any
 """``NDArray`` of shape (lanes,) or a NumPy scalar; typed loosely because NumPy mixes the two at will."""
@@ -39,7 +41,7 @@ def select(value: Value, lanes: Lanes) -> Value:
 
 def spread(value: Value, count: int) -> NDArray[Any]:
     """``value`` with one element for each of ``count`` lanes."""
-    return np.full(count, value) if value.ndim == 0 else value  # type: ignore[no-any-return]
+    return np.full(count, value) if value.ndim == 0 else value
 
 
 def merge(old: Value | None, new: Value, lanes: NDArray[np.intp], count: int) -> NDArray[Any]:

@@ -7,7 +7,14 @@ from typing import TypeAlias
 
 TYPE_BYTES = {
     **{f"{kind}{bits}": bits // 8 for kind in "bus" for bits in (8, 16, 32, 64)},
-    **{"f16": 2, "f32": 4, "f64": 8, "f16x2": 4, "bf16": 2, "bf16x2": 4, "b128": 16, "pred": 1},
+    "f16": 2,
+    "f32": 4,
+    "f64": 8,
+    "f16x2": 4,
+    "bf16": 2,
+    "bf16x2": 4,
+    "b128": 16,
+    "pred": 1,
 }
 """Size in bytes of each fundamental type (section 5.2)."""
 

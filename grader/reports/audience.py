@@ -19,7 +19,13 @@ from grader.model import CaseGrade, Counters, Grade, ItemGrade, Named, Verdict, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-WORDS = {Verdict.PASS: "passes", Verdict.FAIL: "fails", Verdict.SKIP: "is skipped", Verdict.ERROR: "is in error"}
+FAILED = {Verdict.FAIL, Verdict.ERROR}
+WORDS = {
+    Verdict.PASS: "passes",
+    Verdict.FAIL: "fails",
+    Verdict.SKIP: "is skipped",
+    Verdict.ERROR: "is in error",
+}
 
 
 def student_view(grade: Grade) -> Grade:
@@ -47,7 +53,9 @@ def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
 
 def _item(grade: ItemGrade, alias: Mapping[str, str]) -> ItemGrade:
     result = grade.result
-    verdicts: Named[Verdict] = tuple((alias.get(case, case), verdict) for case, verdict in result.case_verdicts)
+    verdicts: Named[Verdict] = tuple(
+        (alias.get(case, case), verdict) for case, verdict in result.case_verdicts
+    )
     item = replace(result.item, cases=tuple(alias.get(name, name) for name in result.item.cases), options=())
     findings = tuple(finding for finding in result.findings if finding.case not in alias)
     result = replace(result, item=item, findings=findings, case_verdicts=verdicts)

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from grader.reports import points
+from grader.reports.stored_grade import FORMAT_VERSION, load
 
 if TYPE_CHECKING:
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
-FORMAT_VERSION = 1
+__all__ = ["FORMAT_VERSION", "as_json", "dump", "load", "plain"]
 
 Json: TypeAlias = "dict[str, Any]"
 

@@ -38,7 +38,12 @@ ASCII_FOR = str.maketrans(
 
 def one_line(text: str, limit: int = 200) -> str:
     """Make ``text`` harmless, on one line of at most ``limit`` characters."""
-    return _cut(" ".join(_visible(line) for line in _lines(text[: 4 * limit])).strip(), limit)
+    return code(" ".join(_lines(text[: 4 * limit])).strip(), limit)
+
+
+def code(line: str, limit: int = 160) -> str:
+    """Make a line of source harmless, keeping its indentation; at most ``limit`` characters."""
+    return _cut(_visible(ESCAPE_SEQUENCE.sub("", line[: 4 * limit])).rstrip(), limit)
 
 
 def many_lines(text: str, limit: int = 8000) -> str:
@@ -63,7 +68,7 @@ def _visible(line: str) -> str:
 
 
 def _escape(character: str) -> str:
-    """Write an invisible character out, as `\\x1b` or `\\u202e`; spaces of any width become spaces."""
+    r"""Write an invisible character out, as `\x1b` or `\u202e`; spaces of any width become spaces."""
     code = ord(character)
     if character.isspace() and code > 0x7F:  # noqa: PLR2004 - beyond ASCII
         return " "

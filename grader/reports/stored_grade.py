@@ -8,13 +8,16 @@ not stored.
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from grader import model
 from grader.errors import UsageError
+
+FORMAT_VERSION: Final = 1
 
 EXACT = re.compile(r"-?\d{1,400}(/0*[1-9]\d{0,400})?")
 """``25/3``; the length is bounded because arithmetic on what a file holds should be."""
@@ -27,6 +30,7 @@ def _exact(value: object) -> Fraction:
 
 
 Exact = Annotated[Fraction, BeforeValidator(_exact)]
+COUNTERS = tuple(field.name for field in fields(model.Counters))
 Place = tuple[int, int, int] | None
 
 
@@ -145,16 +149,13 @@ def load(text: str, name: str = "grade.json") -> model.Grade:
     """
     try:
         stored = StoredGrade.model_validate_json(text)
-    except (ValidationError, UnicodeEncodeError) as error:
-        raise UsageError(
-            f"{name} is not a stored grade of format version 1 ({_first_problem(error)}); grade the submission again"
-        ) from None
+    except ValidationError as error:
+        what = f"{name} is not a stored grade of format version {FORMAT_VERSION} ({_first_problem(error)})"
+        raise UsageError(f"{what}; grade the submission again") from None
     return _grade(stored)
 
 
-def _first_problem(error: ValidationError | UnicodeEncodeError) -> str:
-    if isinstance(error, UnicodeEncodeError):
-        return "it is not UTF-8"
+def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
     what = problem["msg"].removeprefix("Value error, ")
@@ -218,6 +219,3 @@ def _case(stored: StoredCase) -> model.CaseGrade:
     return model.CaseGrade(
         case, stored.verdict, stored.max_error, stored.error_bound, stored.seconds, counters
     )
-
-
-COUNTERS = tuple(model.Counters.__dataclass_fields__)

@@ -38,6 +38,11 @@ class Position:
     column: int
 
 
+def dotted(path: Path) -> str:
+    """The path as people write it: ``rubric[2].points``."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+
+
 @dataclass(frozen=True, slots=True)
 class Flaw:
     """Something wrong with the document, at the node (or at the key of the node) that ``path`` leads to."""
@@ -89,7 +94,7 @@ class _Composer:
     """Events of the YAML parser → nodes; what can be passed over is noted in ``flaws``."""
 
     events: Iterator[yaml.Event]
-    flaws: list[tuple[Position, str]] = field(default_factory=list)
+    flaws: list[tuple[Position, str, str]] = field(default_factory=list)
 
     def document(self) -> Node:
         """The only document of the stream."""
@@ -97,53 +102,54 @@ class _Composer:
         start = next(self.events)
         if isinstance(start, yaml.StreamEndEvent):
             raise Refused("the file is empty; expected an assignment", Position(1, 1))
-        node = self._node(next(self.events), depth=0)
+        node = self._node(next(self.events), ())
         next(self.events)  # the end of the document
         if not isinstance(after := next(self.events), yaml.StreamEndEvent):
             raise Refused("a second document starts here; expected one to a file", _position(after))
         return node
 
-    def _node(self, event: yaml.Event, depth: int) -> Node:
+    def _node(self, event: yaml.Event, path: Path) -> Node:
         position = _position(event)
         if isinstance(event, yaml.AliasEvent):
             raise Refused(f"`*{event.anchor}` is an alias; write the value out instead", position)
-        if depth > MAX_DEPTH:
+        if len(path) > MAX_DEPTH:
             raise Refused(f"nested more than {MAX_DEPTH} deep", position)
-        self._refuse_extras(event, position)
+        self._refuse_extras(event, position, path)
         if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(position, depth)
+            return self._mapping(position, path)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(position, depth)
+            return self._sequence(position, path)
         # All that is left is a scalar.
         empty = event.style is None and event.value in _NULL  # type: ignore[attr-defined]
         return Scalar(None if empty else event.value, position)  # type: ignore[attr-defined]
 
-    def _refuse_extras(self, event: yaml.Event, position: Position) -> None:
-        if getattr(event, "anchor", None):
-            self.flaws.append((position, f"`&{event.anchor}` is an anchor; expected a plain value"))  # type: ignore[attr-defined]
+    def _refuse_extras(self, event: yaml.Event, position: Position, path: Path) -> None:
+        if anchor := getattr(event, "anchor", None):
+            self.flaws.append((position, dotted(path), f"`&{anchor}` is an anchor; expected a plain value"))
         if tag := getattr(event, "tag", None):
-            self.flaws.append((position, f"`{tag}` is a tag; expected a plain value"))
+            self.flaws.append((position, dotted(path), f"`{tag}` is a tag; expected a plain value"))
 
-    def _sequence(self, position: Position, depth: int) -> Sequence:
-        items = []
+    def _sequence(self, position: Position, path: Path) -> Sequence:
+        items: list[Node] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            items.append(self._node(event, depth + 1))
+            items.append(self._node(event, (*path, len(items))))
         return Sequence(tuple(items), position)
 
-    def _mapping(self, position: Position, depth: int) -> Mapping:
+    def _mapping(self, position: Position, path: Path) -> Mapping:
         mapping = Mapping({}, {}, position)
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            key = self._node(event, depth + 1)
-            value = self._node(next(self.events), depth + 1)
-            self._add(mapping, key, value)
+            key = self._node(event, (*path, "?"))
+            inner = (*path, (key.text or "?") if isinstance(key, Scalar) else "?")
+            self._add(mapping, key, self._node(next(self.events), inner), inner)
         return mapping
 
-    def _add(self, mapping: Mapping, key: Node, value: Node) -> None:
+    def _add(self, mapping: Mapping, key: Node, value: Node, path: Path) -> None:
         if not isinstance(key, Scalar) or key.text is None:
-            self.flaws.append((key.position, "expected a name before the colon"))
+            self.flaws.append((key.position, dotted(path[:-1]), "expected a name before the colon"))
         elif key.text in mapping.keys:
             first = mapping.keys[key.text].line
-            self.flaws.append((key.position, f"`{key.text}` is given twice, first in line {first}"))
+            message = f"`{key.text}` is given twice, first in line {first}"
+            self.flaws.append((key.position, dotted(path), message))
         else:
             mapping.keys[key.text] = key.position
             mapping.values[key.text] = value
@@ -154,8 +160,10 @@ def _position(event: yaml.Event) -> Position:
     return Position(mark.line + 1, mark.column + 1)
 
 
-def read(content: bytes) -> tuple[Node, list[tuple[Position, str]]]:
+def read(content: bytes) -> tuple[Node, list[tuple[Position, str, str]]]:
     """The document's tree, and what is wrong with it that did not keep it from being read.
+
+    Each of the latter is a position, a dotted path and a message.
 
     Raises `Refused` where there is no going on: not UTF-8, not YAML, an alias, nesting beyond `MAX_DEPTH`.
     """
@@ -196,13 +204,15 @@ def locate(root: Node, flaw: Flaw) -> tuple[Position, str]:
     A path may lead further than the document does (a key that is missing, the tag of a union): what the
     document does not have is passed over, and the place is the innermost node that was reached.
     """
-    node, position, dotted = root, root.position, ""
+    node, position = root, root.position
+    taken: Path = ()
     for step in flaw.path:
         if isinstance(node, Mapping) and step in node.values:
             position, node = node.keys[str(step)], node.values[str(step)]
-            dotted += f".{step}" if dotted else str(step)
         elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
             node = node.items[step]
             position = node.position
-            dotted += f"[{step}]"
-    return (position if flaw.at_key else node.position), dotted
+        else:
+            continue
+        taken = (*taken, step)
+    return (position if flaw.at_key else node.position), dotted(taken)

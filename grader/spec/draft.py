@@ -41,8 +41,8 @@ T = TypeVar("T")
 class Draft:
     """The sound parts of an assignment file; ``None`` stands where one is not.
 
-    ``item_ids`` are the ids of all rubric items that have one, sound or not. ``whole`` is the file itself if
-    nothing is wrong with any part.
+    ``item_ids`` are the ids of all rubric items, sound or not, and ``None`` where one has none. ``whole`` is
+    the file itself if nothing is wrong with any part.
     """
 
     whole: AssignmentFile | None
@@ -52,7 +52,7 @@ class Draft:
     timing: TimingPart | None
     has_timing: bool
     rubric: tuple[ItemPart | None, ...]
-    item_ids: frozenset[str]
+    item_ids: frozenset[str] | None
 
 
 def read(data: Plain) -> tuple[Draft, list[Flaw]]:
@@ -66,6 +66,8 @@ def read(data: Plain) -> tuple[Draft, list[Flaw]]:
     for detail in errors:
         if detail["type"] == "extra_forbidden":
             _prune(data, detail["loc"])
+        elif detail["loc"][:1] == ("rubric",) and detail["type"] != "missing":
+            _prune(data, detail["loc"][:4])  # the list, the place in it, the check and the key
     return _partial(data if isinstance(data, dict) else {}), [explain.flaw(detail) for detail in errors]
 
 
@@ -92,7 +94,7 @@ def _partial(data: dict[str, Any]) -> Draft:
         timing=_sound(TimingPart, data.get("timing")),
         has_timing="timing" in data,
         rubric=tuple(_sound(AnyItem, item) for item in items),
-        item_ids=frozenset(str(item["id"]) for item in items if isinstance(item, dict) and "id" in item),
+        item_ids=_all_ids(items),
     )
 
 
@@ -103,13 +105,19 @@ def _sound(kind: Any, data: object) -> Any:  # noqa: ANN401 - pydantic's annotat
         return None
 
 
+def _all_ids(items: list[Any]) -> frozenset[str] | None:
+    ids = [item.get("id") if isinstance(item, dict) else None for item in items]
+    return frozenset(map(str, ids)) if None not in ids else None
+
+
 def _list(data: object) -> list[Any]:
     return data if isinstance(data, list) else []
 
 
 def _prune(data: Any, path: tuple[Any, ...]) -> None:  # noqa: ANN401 - whatever was in the file
-    """Take the unknown key at the end of ``path`` out; steps that the data does not have are union tags."""
+    """Take the key at the end of ``path`` out; steps that the data does not have are union tags."""
     for step in path[:-1]:
         if isinstance(data, list) or step in data:
             data = data[step]
-    del data[path[-1]]
+    if isinstance(data, dict):
+        data.pop(path[-1], None)

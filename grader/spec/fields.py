@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from grader.arithmetic import MAX_VALUE, ArithmeticProblem, Expression, parse
+from grader.arithmetic import ArithmeticProblem, Expression, parse
 from grader.model import Counters
 
 if TYPE_CHECKING:
@@ -212,11 +212,6 @@ Draws = Annotated[
     int,
     PlainValidator(lambda value: _whole(value, highest=1000)),
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 1000, "description": "how many to draw"}),
-]
-Default = Annotated[
-    int,
-    PlainValidator(lambda value: _whole(value, highest=MAX_VALUE)),
-    WithJsonSchema({"type": "integer", "minimum": 1}),
 ]
 Exact = Annotated[Fraction, PlainValidator(_exact), WithJsonSchema({"type": "number", "minimum": 0})]
 Metric = Annotated[str, PlainValidator(_metric), WithJsonSchema({"enum": list(METRICS)})]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
+from grader.spec.cases import drawn_ids
 from grader.spec.document import Flaw
 from grader.spec.fields import suggestion
 from grader.spec.structure import CasesItemPart, RandomCases, SpeedupItem, TrafficItem
@@ -28,11 +29,6 @@ def flaws(draft: Draft, kernels: frozenset[str] | None) -> Iterator[Flaw]:
         yield from _baselines(draft, kernels)
 
 
-def drawn_ids(plan_id: str, draws: int) -> tuple[str, ...]:
-    """The ids of the cases that a plan stands for: its own, or ``random-1``, ``random-2`` … if it draws."""
-    return tuple(f"{plan_id}-{number}" for number in range(1, draws + 1)) or (plan_id,)
-
-
 def _ids(case: CasePart) -> tuple[str, ...]:
     if isinstance(case, RandomCases):
         return (case.id, *drawn_ids(case.id, case.random))
@@ -42,21 +38,17 @@ def _ids(case: CasePart) -> tuple[str, ...]:
 def _repeated_case_ids(draft: Draft) -> Iterator[Flaw]:
     owner: dict[str, int] = {}
     for index, case in enumerate(draft.cases):
-        taken = [one for one in (_ids(case) if case else ()) if one in owner]
+        own = _ids(case) if case else ()
+        taken = next((one for one in own if one in owner), None)
         if taken:
-            first = f"cases[{owner[taken[0]]}]"
-            yield Flaw(
-                ("cases", index, "id"),
-                f"expected an `id` of its own; `{taken[0]}` is that of {first} already",
-            )
-        owner |= {one: index for one in (_ids(case) if case else ()) if one not in owner}
+            message = f"expected an `id` of its own; `{taken}` is that of cases[{owner[taken]}] already"
+            yield Flaw(("cases", index, "id"), message)
+        owner = dict.fromkeys(own, index) | owner
     for index, case in enumerate(draft.cases):
         for place, tag in enumerate(case.tags if case else ()):
-            if tag in owner:
-                yield Flaw(
-                    ("cases", index, "tags", place),
-                    f"expected a tag that is no case's id; `{tag}` is that of cases[{owner[tag]}]",
-                )
+            if tag in owner and case and tag != case.id:
+                message = f"expected a tag that is no case's id; `{tag}` is that of cases[{owner[tag]}]"
+                yield Flaw(("cases", index, "tags", place), message)
 
 
 def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
@@ -70,15 +62,16 @@ def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
 
 
 def _unknown_needs(draft: Draft) -> Iterator[Flaw]:
+    known = draft.item_ids
     for index, item in enumerate(draft.rubric):
         for place, needed in enumerate(item.needs if item else ()):
-            if needed not in draft.item_ids:
-                message = f"no item is called `{needed}`; {suggestion(needed, sorted(draft.item_ids))}"
+            if known is not None and needed not in known:
+                message = f"no item is called `{needed}`; {suggestion(needed, sorted(known))}"
                 yield Flaw(("rubric", index, "needs", place), message)
 
 
 def _circular_needs(draft: Draft) -> Iterator[Flaw]:
-    graph = {item.id: item.needs for item in draft.rubric if item}
+    graph = {item.id: item.needs for item in reversed(draft.rubric) if item}  # of two, the first counts
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

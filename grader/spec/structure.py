@@ -10,7 +10,6 @@ from pydantic_core import PydanticCustomError
 from grader.model import Severity, Visibility
 from grader.spec.fields import (
     Declared,
-    Default,
     Draws,
     Exact,
     Extent,
@@ -46,7 +45,7 @@ class Part(BaseModel):
 class ConstantPart(Part):
     """``TILE_SIZE: {default: 16, aliases: [TILE_WIDTH]}``."""
 
-    default: Default
+    default: Whole
     aliases: list[Name] = []
 
 

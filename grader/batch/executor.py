@@ -1,0 +1,95 @@
+"""Grading submissions side by side, each in a process of its own.
+
+A submission that brings its process down, or never ends, costs only itself: it gets a grade that says the
+grader failed, and the batch goes on. The processes fork from a small server that has everything loaded,
+so that each starts in milliseconds.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING
+
+from grader import pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from multiprocessing.connection import Connection
+
+    from grader.model import Grade, Submission
+    from grader.pipeline import Plan, Tools
+
+PATIENCE_SECONDS = 600.0
+"""Wall time for one submission before its process is ended; the build and the emulator end far earlier."""
+
+
+def grade_class(
+    plan: Plan,
+    submissions: Iterable[Submission],
+    tools: Tools,
+    *,
+    jobs: int,
+    patience: float = PATIENCE_SECONDS,
+) -> Iterator[Grade]:
+    """Yield the grade of each submission as it is finished, ``jobs`` at a time; never raises for one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["grader.pipeline"])
+
+    def one(submission: Submission) -> Grade:
+        return _isolated(context, plan, submission, tools, patience)
+
+    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+        pending: set[Future[Grade]] = {pool.submit(one, submission) for submission in submissions}
+        try:
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def _isolated(
+    context: multiprocessing.context.ForkServerContext,
+    plan: Plan,
+    submission: Submission,
+    tools: Tools,
+    patience: float,
+) -> Grade:
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(sender, plan, submission, tools), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        if receiver.poll(patience):
+            answer = receiver.recv()
+            return answer if not isinstance(answer, str) else pipeline.failed(plan, submission, answer)
+        process.kill()
+        return pipeline.failed(plan, submission, f"grading took longer than {patience:.0f} s and was ended")
+    except EOFError:
+        process.join()
+        return pipeline.failed(plan, submission, f"the process that graded it {_ending(process.exitcode)}")
+    finally:
+        process.join(timeout=5)
+        if process.is_alive():
+            process.kill()
+        receiver.close()
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with status {code}"
+
+
+def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    try:
+        sender.send(pipeline.grade(plan, submission, tools))
+    except Exception as problem:  # noqa: BLE001 - the parent turns it into a grade
+        sender.send(f"{type(problem).__name__}: {problem}")
+    finally:
+        sender.close()

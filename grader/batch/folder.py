@@ -1,0 +1,129 @@
+"""The ``OUT/`` folder: where grades are written, and the journal that says which are done.
+
+    OUT/journal.jsonl                 first line: what is being graded; then a line per finished submission
+    OUT/grades/<submission>/…         one submission's files
+    OUT/…                             the class's files
+
+A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
+after the files it vouches for, so that a batch that is killed at any moment can go on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import StorageError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+JOURNAL = "journal.jsonl"
+GRADES = "grades"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What decides every grade of a batch beside the submission itself: if it changes, nothing is reused."""
+
+    assignment: str
+    assignment_digest: str
+    backend: str
+    seed: int
+    grader: str
+    toolkit: str
+
+
+class OutFolder:
+    """One ``OUT/`` folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def session(self) -> Session | None:
+        """What an earlier batch graded here; None in a new folder. Raises UsageError if it is no ``OUT/``."""
+        lines = self._lines()
+        if not lines:
+            return None
+        try:
+            return Session(**lines[0]["session"])
+        except (KeyError, TypeError):
+            raise UsageError(f"{self.path / JOURNAL}: its first line is not a grading session") from None
+
+    def begin(self, session: Session) -> None:
+        """Start a journal, forgetting what an earlier one vouched for."""
+        try:
+            (self.path / GRADES).mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise StorageError(_cannot(self.path, problem)) from None
+        self.write({JOURNAL: json.dumps({"session": asdict(session)}) + "\n"})
+
+    def finished(self) -> dict[str, str]:
+        """Submissions that are done: id → digest of what was graded."""
+        done = {}
+        for line in self._lines()[1:]:
+            if isinstance(line.get("submission"), str) and isinstance(line.get("digest"), str):
+                done[line["submission"]] = line["digest"]
+        return done
+
+    def note(self, submission: str, digest: str, verdict: str) -> None:
+        """Vouch for a submission whose files are written."""
+        line = json.dumps({"submission": submission, "digest": digest, "verdict": verdict})
+        try:
+            with (self.path / JOURNAL).open("a", encoding="utf-8") as journal:
+                journal.write(line + "\n")
+                journal.flush()
+                os.fsync(journal.fileno())
+        except OSError as problem:
+            raise StorageError(_cannot(self.path / JOURNAL, problem)) from None
+
+    def write(self, files: Mapping[str, str], submission: str | None = None) -> None:
+        """Write files of one submission, or of the class; raises StorageError, leaving no half file."""
+        folder = self.path if submission is None else self.path / GRADES / submission
+        for name, text in files.items():
+            part = folder / f".{name}.part"
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                part.write_text(text, encoding="utf-8", errors="backslashreplace")
+                part.replace(folder / name)
+            except OSError as problem:
+                raise StorageError(_cannot(folder / name, problem)) from None
+
+    def stored(self, submission: str) -> str:
+        """A submission's grade.json; raises UsageError if it is not there."""
+        path = self.path / GRADES / submission / "grade.json"
+        try:
+            return path.read_text(encoding="utf-8")
+        except OSError as problem:
+            raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
+
+    def submissions(self) -> tuple[str, ...]:
+        """The submissions that have a grade here, by name."""
+        if not (self.path / GRADES).is_dir():
+            raise UsageError(f"{self.path}: no grades here; expected the folder given to `grader grade -o`")
+        return tuple(sorted(path.parent.name for path in (self.path / GRADES).glob("*/grade.json")))
+
+    def _lines(self) -> list[dict[str, Any]]:
+        """The journal's lines; one that was cut off by a crash is passed over."""
+        try:
+            text = (self.path / JOURNAL).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        except (OSError, UnicodeDecodeError) as problem:
+            raise UsageError(f"{self.path / JOURNAL}: cannot be read: {problem}") from None
+        found = []
+        for line in text.splitlines():
+            try:
+                parsed = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(parsed, dict):
+                found.append(parsed)
+        return found
+
+
+def _cannot(path: Path, problem: OSError) -> str:
+    return f"{path}: cannot be written: {problem.strerror}; free some space or choose another folder with -o"

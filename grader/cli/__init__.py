@@ -1,0 +1,9 @@
+"""The command line: parse, call, print, exit code.
+
+Exit codes: 0 full marks (`check`) or batch completed (`grade`); 1 below full marks or `--fail-under`;
+2 usage or a wrong assignment; 3 our own fault.
+"""
+
+from grader.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,102 @@
+"""`grader doctor`: what this machine can do, tried rather than assumed."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from platformdirs import user_cache_path
+
+from grader.build import build, find_toolchain
+from grader.cli import setup
+from grader.errors import GraderError, OurError
+from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from grader.build import Toolchain
+
+_OURS = 3
+
+_PLANTED = b"""
+extern "C" __global__ void planted(int *out) {
+    __shared__ int cell[64];
+    cell[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = cell[63 - threadIdx.x];
+}
+"""
+
+
+class Finding(NamedTuple):
+    """One line of the doctor's report; ``fix`` says how to mend what is not fine."""
+
+    fine: bool
+    what: str
+    found: str
+    fix: str = ""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what works; 0 if submissions can be graded here, else 3."""
+    console = setup.console()
+    findings = list(_examine(options))
+    for each in findings:
+        console.print(f"{'ok     ' if each.fine else 'missing'}  {each.what:<10} {each.found}")
+        if each.fix:
+            console.print(f"         {'':<10} {each.fix}")
+    ready = all(each.fine for each in findings)
+    console.print(
+        "\nthis machine can grade on the emulator" if ready else "\nthis machine cannot grade yet: see above"
+    )
+    return 0 if ready else _OURS
+
+
+def _examine(options: argparse.Namespace) -> Iterator[Finding]:
+    yield Finding(True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    try:
+        toolchain = find_toolchain(options.nvcc)
+    except OurError as problem:
+        yield Finding(False, "compiler", "no working nvcc", str(problem))
+        return
+    yield Finding(True, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
+    yield _tried("emulator", lambda: _planted_race(toolchain))
+    yield _tried("cache", _cache)
+
+
+def _tried(what: str, attempt: Callable[[], str]) -> Finding:
+    try:
+        return Finding(True, what, attempt())
+    except (GraderError, OSError) as problem:
+        return Finding(False, what, "does not work", str(problem))
+
+
+def _planted_race(toolchain: Toolchain) -> str:
+    """Build a kernel with a known race and demand that it is found: trust is tried, not assumed."""
+    import numpy as np  # noqa: PLC0415
+
+    from grader.emulator.backend import Emulated  # noqa: PLC0415
+
+    interface = KernelInterface("planted", (Parameter("out", "out", "int32"),), (), (), ())
+    submission = Submission("planted", "planted.cu", _PLANTED, "")
+    built = build(submission, interface, sandbox=setup.LocalSandbox(), toolchain=toolchain, cache=None)
+    if not built.ok:
+        reasons = "; ".join(finding.message for finding in built.findings) or built.error
+        raise OurError(f"a known-good kernel does not compile: {reasons}")
+    kernel = Emulated(built, built.source_name, "planted.cu")
+    argument = Argument("out", "out", np.zeros(64, np.int32))
+    result = kernel.launch(Launch((1, 1, 1), (64, 1, 1)), (argument,))
+    races = [finding for finding in result.findings if finding.kind is FindingKind.RACE]
+    if len(races) != 1 or (races[0].line, races[0].other_line) != (5, 4):
+        raise OurError("a planted race was not found where it is; do not grade with this installation")
+    return "compiled a kernel, ran it and found its planted race"
+
+
+def _cache() -> str:
+    folder = user_cache_path("cuda-grader") / "builds"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder):
+        return f"builds are kept in {Path(folder)}"

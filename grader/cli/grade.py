@@ -1,0 +1,101 @@
+"""`grader grade`: a class in one command, to be interrupted and taken up again at will."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from grader.cli import setup
+from grader.errors import StorageError, UsageError
+from grader.model import Verdict
+
+if TYPE_CHECKING:
+    import argparse
+
+    from grader.batch import OutFolder, Session
+    from grader.model import Assignment, Grade, Submission
+    from grader.pipeline import Plan, Tools
+
+_OURS = 3
+
+
+def run(options: argparse.Namespace) -> int:
+    """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
+    from grader import pipeline  # noqa: PLC0415 - so that --help and usage errors come at once
+    from grader.batch import OutFolder  # noqa: PLC0415
+    from grader.cli import report  # noqa: PLC0415
+    from grader.submission import read_submissions  # noqa: PLC0415
+
+    tools = setup.tools(options)
+    assignment = setup.assignment(options)
+    submissions = read_submissions(options.submissions)
+    out = OutFolder(options.out)
+    session = _session(options, assignment, tools, out)
+    done = {} if options.fresh or out.session() != session else out.finished()
+    if not done:
+        out.begin(session)
+    waiting = [s for s in submissions if done.get(s.id) != s.digest]
+    plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False)
+    _grade_all(plan, waiting, tools, options.jobs, out)
+    grades = report.load_all(out, [submission.id for submission in submissions])
+    report.write_class(out, grades)
+    report.write_files(options, grades)
+    report.print_class(grades, resumed=len(submissions) - len(waiting), out=out.path)
+    if any(grade.verdict is Verdict.ERROR for grade in grades):
+        return _OURS
+    return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
+
+
+def _session(options: argparse.Namespace, assignment: Assignment, tools: Tools, out: OutFolder) -> Session:
+    """What this batch is; without --seed it keeps the seed of the batch that it takes up."""
+    from grader.batch import Session  # noqa: PLC0415
+    from grader.emulator.backend import NAME  # noqa: PLC0415
+    from grader.pipeline import versions  # noqa: PLC0415
+
+    try:
+        earlier = out.session()
+    except UsageError as problem:
+        raise UsageError(f"{problem}; choose an empty folder with -o") from None
+    if options.seed is not None:
+        seed = options.seed
+    elif earlier is not None and not options.fresh:
+        seed = earlier.seed
+    else:
+        seed = secrets.randbits(31)
+    release = dict(versions())["grader"]
+    return Session(assignment.id, assignment.digest, NAME, seed, release, tools.toolchain.version)
+
+
+def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools, jobs: int, out: OutFolder) -> None:
+    from grader.batch import grade_class  # noqa: PLC0415
+
+    digests = {submission.id: submission.digest for submission in waiting}
+    columns = (
+        TextColumn("grading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    console = setup.console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=len(waiting))
+        for grade in grade_class(plan, waiting, tools, jobs=jobs):
+            _store(out, grade, digests[grade.submission_id])
+            bar.advance(task)
+
+
+def _store(out: OutFolder, grade: Grade, digest: str) -> None:
+    """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
+    from grader.cli import report  # noqa: PLC0415
+
+    try:
+        out.write(report.of_submission(grade), grade.submission_id)
+    except StorageError as problem:
+        raise StorageError(
+            f"{problem}; what is graded so far is kept, run the same command again to go on"
+        ) from None
+    if grade.verdict is not Verdict.ERROR:
+        out.note(grade.submission_id, digest, grade.verdict)

@@ -1,0 +1,53 @@
+"""The entry point: whatever happens ends in a message and an exit code, never in a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.cli.arguments import parser
+from grader.errors import GraderError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+_OURS = 3
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; gives the exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except GraderError as problem:
+        _say(str(problem))
+        return problem.exit_code
+    except KeyboardInterrupt:
+        _say("stopped; run the same command again to go on where it stopped")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, `grader … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return INTERRUPTED
+    except Exception as problem:  # noqa: BLE001 - the last resort
+        _say(_bug(problem))
+        return _OURS
+
+
+def _say(message: str) -> None:
+    for line in message.splitlines():
+        sys.stderr.write(f"grader: {line}\n")
+
+
+def _bug(problem: Exception) -> str:
+    """A fault of ours in a sentence; the traceback goes to the terminal where GRADER_DEBUG is set."""
+    if os.environ.get("GRADER_DEBUG"):
+        traceback.print_exception(problem)
+    where = traceback.extract_tb(problem.__traceback__)[-1]
+    return (
+        f"this is a fault of the grader: {type(problem).__name__}: {problem}"
+        f" ({Path(where.filename).name}:{where.lineno}); set GRADER_DEBUG=1 for the details"
+    )

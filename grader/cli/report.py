@@ -1,0 +1,62 @@
+"""`grader report`: everything that can be written from stored grades."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.batch import OutFolder
+from grader.cli import setup
+from grader.reports import class_table, grade_json, gradebook, junit, stored_grade
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from grader.model import Grade
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the reports of a graded class again and show the table."""
+    out = OutFolder(options.out)
+    grades = load_all(out, out.submissions())
+    for grade in grades:
+        files = of_submission(grade)
+        del files["grade.json"]  # what everything else is made from stays as it was graded
+        out.write(files, grade.submission_id)
+    write_class(out, grades)
+    print_class(grades, resumed=0, out=out.path, width=options.width)
+    return 0
+
+
+def load_all(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
+    """The stored grades of these submissions; raises UsageError naming a file that is none."""
+    return [stored_grade.load(out.stored(each), f"{out.path}/grades/{each}/grade.json") for each in ids]
+
+
+def of_submission(grade: Grade) -> dict[str, str]:
+    """The files of one submission."""
+    return {"grade.json": grade_json.dump(grade), "junit.xml": junit.render([grade])}
+
+
+def write_class(out: OutFolder, grades: Sequence[Grade]) -> None:
+    """Write the files of the class."""
+    out.write({"junit.xml": junit.render(grades), "gradebook.csv": gradebook.render(grades)})
+
+
+def write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
+    """Write what --json and --junit ask for."""
+    setup.write(options.json, grade_json.dump_all(grades))
+    setup.write(options.junit, junit.render(grades))
+
+
+def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:
+    """Print the table of the class and where its reports are."""
+    console = setup.console(width=width)
+    console.print(
+        class_table.render_class(grades, width=console.width, ascii_only=setup.ascii_only()), end=""
+    )
+    if resumed:
+        console.print(f"{resumed} of {len(grades)} were graded before and are unchanged.")
+    console.print(f"\nper submission  {out}/grades/<submission>/grade.json, junit.xml")
+    console.print(f"for the class   {out}/gradebook.csv, {out}/junit.xml")

@@ -1,0 +1,73 @@
+"""Hypotheses about where an output is wrong: the edge, whole tiles, what was never written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.diagnosis.facts import ENOUGH
+
+if TYPE_CHECKING:
+    from grader.diagnosis.facts import Mask, WrongOutput
+
+
+def _edge(shape: tuple[int, ...], tile: int) -> Mask:
+    """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
+    edge = np.zeros(shape, np.bool_)
+    for axis, extent in enumerate(shape):
+        start = min(extent // tile * tile, extent - 1)
+        edge |= np.expand_dims(np.arange(extent) >= start, [i for i in range(len(shape)) if i != axis])
+    return edge
+
+
+def _only_edge_wrong(output: WrongOutput) -> bool:
+    """Something is right, and all that is wrong lies at the edge."""
+    wrong = output.wrong
+    return not wrong.all() and any(not (wrong & ~_edge(wrong.shape, tile)).any() for tile in output.tiles)
+
+
+def edge_not_written(output: WrongOutput) -> bool:
+    """The edge was left out, the rest is right."""
+    return output.completed and _only_edge_wrong(output) and bool(output.unwritten[output.wrong].all())
+
+
+def edge_wrong(output: WrongOutput) -> bool:
+    """The edge is wrong, the rest is right."""
+    return _only_edge_wrong(output)
+
+
+def _tile_numbers(shape: tuple[int, ...], tile: int) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
+    """For each element the number of its tile: a square of the last two axes, or a line of the only one."""
+    numbers = np.zeros(shape, np.intp)
+    for axis, extent in enumerate(shape):
+        along = np.arange(extent) // (tile if axis >= len(shape) - 2 else 1)
+        others = [i for i in range(len(shape)) if i != axis]
+        numbers = numbers * (int(along[-1]) + 1) + np.expand_dims(along, others)
+    return numbers
+
+
+def first_block_only(output: WrongOutput) -> bool:
+    """The first tile is right and nothing else is."""
+    wrong = output.wrong
+    numbers = (_tile_numbers(wrong.shape, tile) for tile in output.tiles)
+    return output.completed and any(np.array_equal(wrong, number > 0) for number in numbers if number.any())
+
+
+def some_blocks(output: WrongOutput) -> bool:
+    """Every tile is all right or all wrong, and there are both."""
+    wrong = output.wrong
+    if wrong.all() or not output.completed:
+        return False
+    for tile in output.tiles:
+        numbers = _tile_numbers(wrong.shape, tile).reshape(-1)
+        sizes = np.bincount(numbers)
+        bad = np.bincount(numbers, weights=wrong.reshape(-1))
+        if sizes.max() >= ENOUGH and ((bad == 0) | (bad == sizes)).all():
+            return True
+    return False
+
+
+def partly_unwritten(output: WrongOutput) -> bool:
+    """All that is wrong was never written."""
+    return output.completed and bool(output.unwritten[output.wrong].all())

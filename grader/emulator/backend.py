@@ -1,0 +1,82 @@
+"""The emulator as a backend: both builds of a kernel, run and put together as one `Run` per case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.emulator.launch import STEPS, run
+from grader.model import FindingKind
+from grader.ptx import parse
+
+if TYPE_CHECKING:
+    from grader.model import Argument, Build, Launch, Run
+    from grader.ptx import Module
+
+NAME = "emulator"
+DEVICE = "SIMT emulator, compute capability 8.0"
+
+AFTER_A_TIMEOUT = 10
+"""A kernel that hung once gets this many times fewer steps in the cases that follow."""
+
+
+@dataclass(eq=False, slots=True)
+class Emulated:
+    """A built kernel that is ready to be launched case by case.
+
+    ``source`` is the name that the student's file has in the PTX, ``file`` the one it has in findings.
+    """
+
+    build: Build
+    source: str
+    file: str
+    steps: int = STEPS
+    _hazard: Module | None = field(default=None)
+    _default: Module | None = field(default=None)
+
+    def launch(self, launch: Launch, arguments: tuple[Argument, ...], *, count_only: bool = False) -> Run:
+        """Run one case: hazards from the -O0 build, outputs and counters from the default one.
+
+        With ``count_only`` the hazard run is left out (the staff's own kernels).
+        Raises UnsupportedPtx for an instruction that the emulator does not interpret.
+        """
+        if self._default is None:
+            self._default = parse(self.build.ptx)
+        if count_only:
+            return self._run(self._default, launch, arguments, detect=False)
+        if self._hazard is None:
+            self._hazard = parse(self.build.hazard_ptx)
+        hazards = self._run(self._hazard, launch, arguments, detect=True)
+        if not hazards.completed:
+            self.steps = max(1, STEPS // AFTER_A_TIMEOUT)
+            return hazards
+        plain = self._run(self._default, launch, arguments, detect=False)
+        return _together(hazards, plain)
+
+    def _run(self, module: Module, launch: Launch, arguments: tuple[Argument, ...], *, detect: bool) -> Run:
+        return run(
+            module,
+            self.build.entry,
+            launch,
+            arguments,
+            detect=detect,
+            source=self.source,
+            file=self.file,
+            shapes=self.build.shared_shapes,
+            steps=self.steps,
+        )
+
+
+def _together(hazards: Run, plain: Run) -> Run:
+    """Outputs and counters of the default build; the findings of both, each kind and line once."""
+    known = {(finding.kind, finding.line) for finding in hazards.findings}
+    more = [finding for finding in plain.findings if (finding.kind, finding.line) not in known]
+    told = {finding.kind for finding in hazards.findings}
+    # The optimiser moves lines about: what the -O0 build already told of a kind is not told again.
+    more = [f for f in more if f.kind not in told or f.kind is FindingKind.TIMEOUT]
+    return replace(
+        plain,
+        findings=(*hazards.findings, *more),
+        changed_inputs=tuple(dict.fromkeys((*plain.changed_inputs, *hazards.changed_inputs))),
+        seconds=hazards.seconds + plain.seconds,
+    )

@@ -1,0 +1,272 @@
+"""From an assignment and a submission to a grade: the stages, one after the other.
+
+    plan ─▶ build ─▶ evidence (run, compare, per case) ─▶ checks ─▶ score ─▶ Grade
+
+Every stage takes the records before it and gives the next. A student's mistake travels as findings; our
+own failure as ``error`` in a record, which becomes the verdict `error` and never a zero.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+import traceback
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader import __version__, score
+from grader.build import build as compile_submission
+from grader.build.launch import plan_launch
+from grader.checks import run_checks
+from grader.compare import compare, untouched
+from grader.diagnosis import explain_output
+from grader.emulator import backend as emulator
+from grader.errors import OurError
+from grader.model import (
+    Argument,
+    Build,
+    CaseEvidence,
+    Comparison,
+    Evidence,
+    Finding,
+    FindingKind,
+    Grade,
+    Submission,
+    Verdict,
+    Visibility,
+)
+from grader.oracle import draw_inputs, load_oracle, make_arguments
+from grader.spec import expand_cases, reference_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.build import Toolchain
+    from grader.emulator.backend import Emulated
+    from grader.model import Assignment, Case, Counters, Named, Run
+    from grader.oracle import Oracle
+    from grader.sandbox import Sandbox
+
+    Baselines = Named[Named[Counters]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What a grading run works with: the compiler, where it is let run, where builds are kept."""
+
+    toolchain: Toolchain
+    sandbox: Sandbox
+    cache: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all submissions of one grading run share.
+
+    ``cases`` are concrete; ``baselines`` holds, per case, what the staff's kernels moved.
+    """
+
+    assignment: Assignment
+    seed: int
+    cases: tuple[Case, ...]
+    baselines: Baselines
+
+
+def make_plan(assignment: Assignment, seed: int, tools: Tools, *, visible_only: bool) -> Plan:
+    """Draw the cases and run the staff's baselines; raises OurError if a baseline cannot be run."""
+    cases = expand_cases(assignment, seed)
+    if visible_only:
+        cases = tuple(case for case in cases if case.visibility is Visibility.VISIBLE)
+    return Plan(assignment, seed, cases, _baselines(assignment, cases, tools))
+
+
+def _baselines(assignment: Assignment, cases: tuple[Case, ...], tools: Tools) -> Baselines:
+    """The counters of each baseline kernel on the cases that a `traffic` item asks about."""
+    wanted: dict[str, set[str]] = {}
+    for item in assignment.rubric:
+        if item.check == "traffic":
+            chosen = {c.id for c in cases if not item.cases or {c.id, *c.tags} & set(item.cases)}
+            wanted.setdefault(str(dict(item.options)["baseline"]), set()).update(chosen)
+    oracle = load_oracle(reference_folder(assignment))
+    counters: dict[str, dict[str, Counters]] = {}
+    for name, chosen in wanted.items():
+        built = _staff_build(assignment, name, tools)
+        kernel = emulator.Emulated(built, "", f"{name}.cu")
+        for case in (case for case in cases if case.id in chosen):
+            launch = plan_launch(assignment.interface, built, dict(case.shape))
+            if isinstance(launch, Finding):
+                raise OurError(
+                    f"the baseline {name}.cu cannot be launched for case {case.id}: {launch.message}"
+                )
+            run = kernel.launch(launch, _arguments(assignment, built, case, oracle), count_only=True)
+            counters.setdefault(case.id, {})[name] = run.counters
+    return tuple((case, tuple(found.items())) for case, found in counters.items())
+
+
+def _staff_build(assignment: Assignment, name: str, tools: Tools) -> Build:
+    path = reference_folder(assignment) / f"{name}.cu"
+    try:
+        source = path.read_bytes()
+    except OSError as problem:
+        raise OurError(f"the baseline {path} cannot be read: {problem.strerror}") from None
+    built = _build(Submission(name, path.name, source, ""), assignment, tools)
+    if not built.ok:
+        reasons = "; ".join(finding.message for finding in built.findings) or built.error
+        raise OurError(f"the baseline {path.name} does not build: {reasons}")
+    return built
+
+
+def _build(submission: Submission, assignment: Assignment, tools: Tools) -> Build:
+    if submission.problem is not None:
+        return Build(ok=False, findings=(submission.problem,))
+    return compile_submission(
+        submission,
+        assignment.interface,
+        sandbox=tools.sandbox,
+        toolchain=tools.toolchain,
+        cache=tools.cache,
+    )
+
+
+def grade(plan: Plan, submission: Submission, tools: Tools) -> Grade:
+    """Grade one submission; whatever fails on our side ends as the verdict `error`."""
+    began = time.perf_counter()
+    try:
+        built = _build(submission, plan.assignment, tools)
+    except OurError as problem:
+        built = Build(ok=False, error=str(problem))
+    compiled = time.perf_counter()
+    evidence = Evidence(emulator.NAME, built, _gather(plan, submission, built) if built.ok else ())
+    ran = time.perf_counter()
+    stages = (("build", compiled - began), ("run", ran - compiled))
+    return judge(plan, submission, evidence, stages)
+
+
+def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
+    """Evidence → grade: checks and points; pure but for the versions it notes."""
+    began = time.perf_counter()
+    results = run_checks(plan.assignment.rubric, evidence)
+    if evidence.build.error:
+        results = tuple(
+            replace(
+                result,
+                verdict=Verdict.ERROR,
+                fraction=0 * result.fraction,
+                message=_ours(evidence.build.error),
+            )
+            for result in results
+        )
+    total = score.total(results)
+    return Grade(
+        assignment_id=plan.assignment.id,
+        assignment_title=plan.assignment.title,
+        assignment_digest=plan.assignment.digest,
+        submission_id=submission.id,
+        submission_file=submission.file,
+        submission_digest=submission.digest,
+        backend=evidence.backend,
+        device=emulator.DEVICE,
+        toolkit=evidence.build.toolkit,
+        seed=plan.seed,
+        verdict=total.verdict,
+        score=total.score,
+        max_score=total.max_score,
+        skipped_points=total.skipped_points,
+        items=total.items,
+        cases=score.case_grades(evidence, results, plan.cases),
+        versions=versions(),
+        seconds=(*evidence.build.seconds, *stages, ("judge", time.perf_counter() - began)),
+        error=evidence.build.error or "; ".join(dict.fromkeys(c.error for c in evidence.cases if c.error)),
+    )
+
+
+def failed(plan: Plan, submission: Submission, reason: str) -> Grade:
+    """The grade of a submission whose grading we could not finish: an error of ours, item by item."""
+    return judge(plan, submission, Evidence(emulator.NAME, Build(ok=False, error=reason)))
+
+
+def _ours(reason: str) -> str:
+    return f"could not be judged, and that is the grader's fault, not yours: {reason}"
+
+
+def _gather(plan: Plan, submission: Submission, built: Build) -> tuple[CaseEvidence, ...]:
+    oracle = load_oracle(reference_folder(plan.assignment))
+    kernel = emulator.Emulated(built, built.source_name, submission.file)
+    baselines = dict(plan.baselines)
+    return tuple(
+        replace(_run_case(plan, built, case, oracle, kernel), baselines=baselines.get(case.id, ()))
+        for case in plan.cases
+    )
+
+
+def _run_case(plan: Plan, built: Build, case: Case, oracle: Oracle, kernel: Emulated) -> CaseEvidence:
+    launch = plan_launch(plan.assignment.interface, built, dict(case.shape))
+    if isinstance(launch, Finding):
+        return CaseEvidence(case, findings=(replace(launch, case=case.id),), completed=False)
+    arguments = _arguments(plan.assignment, built, case, oracle)
+    try:
+        run = kernel.launch(launch, arguments)
+    except OurError as problem:
+        return CaseEvidence(case, completed=False, error=str(problem))
+    except MemoryError:
+        return CaseEvidence(case, completed=False, error="the emulator ran out of memory")
+    except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
+        where = traceback.extract_tb(problem.__traceback__)[-1]
+        place = f"{where.filename.rsplit('/', 1)[-1]}:{where.lineno}"
+        reason = f"the emulator failed: {type(problem).__name__}: {problem} ({place})"
+        return CaseEvidence(case, completed=False, error=reason)
+    return _compared(plan.assignment, built, case, oracle, arguments, run)
+
+
+def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
+    arrays = draw_inputs(oracle, case)
+    return make_arguments(assignment.interface, dict(case.shape), arrays, dict(built.constants))
+
+
+def _compared(
+    assignment: Assignment,
+    built: Build,
+    case: Case,
+    oracle: Oracle,
+    arguments: tuple[Argument, ...],
+    run: Run,
+) -> CaseEvidence:
+    """Evidence of a run: its outputs against the oracle, each wrong one with a mistake that explains it."""
+    inputs = {
+        a.name: a.value
+        for a in arguments
+        if a.direction in ("in", "inout") and isinstance(a.value, np.ndarray)
+    }
+    expected = oracle.expected(inputs, dict(case.shape))
+    before = {argument.name: argument.value for argument in arguments}
+    comparisons: list[Comparison] = []
+    for name, got in run.outputs:
+        values, bound = expected[name]
+        untouched_where = untouched(got, np.asarray(before[name]))
+        comparison = compare(name, got, values, bound, poison=untouched_where)
+        if comparison.wrong:
+            constants = dict(built.constants)
+            comparison = explain_output(
+                assignment.reference, comparison, got, values, bound, inputs, case, constants
+            )
+        comparisons.append(comparison)
+    return CaseEvidence(
+        case=case,
+        comparisons=tuple(comparisons),
+        findings=tuple(replace(finding, case=case.id) for finding in run.findings),
+        changed_inputs=run.changed_inputs,
+        counters=run.counters,
+        seconds=run.seconds,
+        completed=run.completed,
+    )
+
+
+def versions() -> Named[str]:
+    """What decided this grade: versions of the grader and of what it computes with."""
+    return (("grader", __version__), ("python", platform.python_version()), ("numpy", version("numpy")))
+
+
+__all__ = ["FindingKind", "Plan", "Tools", "failed", "grade", "judge", "make_plan"]

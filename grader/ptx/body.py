@@ -1,0 +1,204 @@
+"""The inside of a function: declarations, labels and instructions (PTX ISA chapters 4, 6 and 9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.errors import PtxSyntaxError
+from grader.ptx.cursor import integer
+from grader.ptx.nodes import (
+    Address,
+    Immediate,
+    Instruction,
+    Location,
+    Operand,
+    Pair,
+    Register,
+    Symbol,
+    Tuple,
+    Variable,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from grader.ptx.lexer import Token
+    from grader.ptx.parser import ModuleParser
+
+SPACES = (".global", ".const", ".shared", ".local", ".param")
+
+
+class Body:
+    """A function's body: declarations, labels and instructions, with the scopes of ``{ … }``."""
+
+    def __init__(self, parser: ModuleParser) -> None:
+        self.parser = parser
+        self.registers: list[tuple[str, str]] = []
+        self.variables: list[Variable] = []
+        self.instructions: list[Instruction] = []
+        self.labels: list[tuple[str, int]] = []
+        self._scopes: list[dict[str, str]] = []
+        self._opened = 0
+        self._declared: set[str] = set()
+        self._location: Location | None = None
+
+    def block(self) -> None:
+        """`{ … }`, a scope of its own."""
+        self.parser.expect("{")
+        self._opened += 1
+        self._scopes.append({})
+        while not self.parser.accept("}"):
+            self.statement()
+        self._scopes.pop()
+
+    def statement(self) -> None:
+        """One declaration, label, directive or instruction."""
+        cursor, token = self.parser, self.parser.peek()
+        if token.text == "{":
+            self.block()
+        elif token.text == ".reg":
+            self.register_declaration()
+        elif token.text == ".loc":
+            self._location = _location(cursor.rest_of_line(token.line))
+        elif token.text in (".pragma", ".branchtargets", ".calltargets"):
+            cursor.through_semicolon()
+        elif token.text in SPACES:
+            self.variables.extend(self.declare(variable) for variable in cursor.variables(""))
+        elif token.kind == "end":
+            raise cursor.unexpected(token, "`}`")
+        elif not cursor.accept(";"):
+            self.label_or_instruction()
+
+    def register_declaration(self) -> None:
+        """``.reg .b32 %r<44>, %x;`` (section 5.5.4: a range spells out ``%r0`` to ``%r43``)."""
+        cursor = self.parser
+        cursor.take()
+        type_ = cursor.take().text[1:]
+        if type_ in ("v2", "v4"):
+            raise PtxSyntaxError(f"PTX line {cursor.peek().line}: vector registers are not read")
+        while True:
+            name = cursor.take().text
+            if cursor.accept("<"):
+                names = [f"{name}{number}" for number in range(cursor.integer())]
+                cursor.expect(">")
+            else:
+                names = [name]
+            self.registers.extend((self.unique(each), type_) for each in names)
+            if not cursor.accept(","):
+                break
+        cursor.expect(";")
+
+    def unique(self, name: str) -> str:
+        """``name`` made one of its kind in the function: an inner scope may declare it again."""
+        spelt = name if name not in self._declared else f"{name}@{self._opened}"
+        self._declared.add(spelt)
+        self._scopes[-1][name] = spelt
+        return spelt
+
+    def declare(self, variable: Variable) -> Variable:
+        """A variable under a name of its own."""
+        spelt = self.unique(variable.name)
+        if spelt == variable.name:
+            return variable
+        return Variable(
+            variable.space, spelt, variable.type, variable.count, variable.align, variable.initial
+        )
+
+    def resolve(self, name: str) -> str:
+        """The unique spelling of a name, from the innermost scope that declares it."""
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name]
+        return name
+
+    def label_or_instruction(self) -> None:
+        """`label:` or `@p opcode operands;`."""
+        cursor = self.parser
+        guard = self.guard() if cursor.accept("@") else None
+        token = cursor.take()
+        if token.kind != "word":
+            raise cursor.unexpected(token, "an instruction")
+        if guard is None and cursor.accept(":"):
+            if cursor.peek().text == ".callprototype":
+                cursor.through_semicolon()
+            else:
+                self.labels.append((token.text, len(self.instructions)))
+            return
+        opcode, *modifiers = token.text.split(".")
+        operands = []
+        while not cursor.accept(";"):
+            operands.append(self.operand())
+            if cursor.peek().text != ";":
+                cursor.expect(",")
+        self.instructions.append(
+            Instruction(opcode, tuple(modifiers), tuple(operands), guard, token.line, self._location),
+        )
+
+    def guard(self) -> Register:
+        """`@p` or `@!p`."""
+        negated = self.parser.accept("!")
+        return Register(self.resolve(self.parser.take().text), negated)
+
+    def operand(self) -> Operand:
+        """One operand, perhaps a pair `p|q`."""
+        first = self.simple_operand()
+        if self.parser.accept("|"):
+            return Pair(first, self.simple_operand())
+        return first
+
+    def simple_operand(self) -> Operand:
+        """One operand (section 6.4)."""
+        cursor, token = self.parser, self.parser.peek()
+        if cursor.accept("["):
+            return self.address()
+        if cursor.accept("{"):
+            return Vector(self.operands_until("}"))
+        if cursor.accept("("):
+            return Tuple(self.operands_until(")"))
+        if cursor.accept("!"):
+            return Register(self.resolve(cursor.take().text), negated=True)
+        if token.kind == "word":
+            return self.named()
+        return cursor.literal()
+
+    def operands_until(self, closing: str) -> tuple[Operand, ...]:
+        """Operands up to a closing bracket."""
+        found = []
+        while not self.parser.accept(closing):
+            found.append(self.operand())
+            self.parser.accept(",")
+        return tuple(found)
+
+    def named(self) -> Register | Symbol:
+        """A register or a symbol, by what was declared."""
+        name = self.resolve(self.parser.take().text)
+        if name.startswith("%") or (name in self._declared and not self.is_variable(name)):
+            return Register(name)
+        offset = self.parser.integer() if self.parser.accept("+") else 0
+        return Symbol(name, offset)
+
+    def is_variable(self, name: str) -> bool:
+        """Whether the function declares a variable of this name."""
+        return any(variable.name == name for variable in self.variables)
+
+    def address(self) -> Address:
+        """`[base + offset]` after its bracket."""
+        cursor = self.parser
+        base: Register | Symbol | Immediate
+        base = self.named() if cursor.peek().kind == "word" else cursor.literal()
+        offset = 0
+        if cursor.accept("+") or cursor.peek().text == "-":
+            offset = cursor.integer()
+        cursor.expect("]")
+        return Address(base, offset)
+
+
+def _location(line: list[Token]) -> Location:
+    """``.loc file line column [, function_name label+offset, inlined_at file line column]``."""
+    file, number, column = (integer(token.text) for token in line[1:4])
+    words = [token.text for token in line]
+    inlined = None
+    if "inlined_at" in words:
+        start = words.index("inlined_at") + 1
+        at_file, at_line, at_column = (integer(token.text) for token in line[start : start + 3])
+        inlined = Location(at_file, at_line, at_column)
+    return Location(file, number, column, inlined)

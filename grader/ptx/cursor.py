@@ -1,0 +1,90 @@
+"""A place in a list of tokens, and the literals that they spell."""
+
+from __future__ import annotations
+
+import struct
+
+from grader.errors import PtxSyntaxError
+from grader.ptx.lexer import Token
+from grader.ptx.nodes import Immediate
+
+END = Token("end", "", 0)
+
+
+class Cursor:
+    """A place in a list of tokens."""
+
+    def __init__(self, found: list[Token]) -> None:
+        self._tokens = found
+        self._next = 0
+
+    def peek(self) -> Token:
+        """The next token, without taking it."""
+        return self._tokens[self._next] if self._next < len(self._tokens) else END
+
+    def take(self) -> Token:
+        """Take the next token."""
+        token = self.peek()
+        self._next += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Take the next token if it is `text`."""
+        if self.peek().text == text and self.peek().kind != "string":
+            self._next += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> Token:
+        """Take the next token, which must be `text`."""
+        token = self.take()
+        if token.text != text:
+            raise self.unexpected(token, f"`{text}`")
+        return token
+
+    def unexpected(self, token: Token, wanted: str) -> PtxSyntaxError:
+        """The error for a token that stands where something else was wanted."""
+        if token.kind == "end":
+            return PtxSyntaxError(f"the PTX ends where {wanted} was expected")
+        return PtxSyntaxError(f"PTX line {token.line}: expected {wanted}, found {token.text!r}")
+
+    def rest_of_line(self, line: int) -> list[Token]:
+        """The tokens left on ``line``: some directives end with their line, not with a semicolon."""
+        found = []
+        while self.peek().line == line and self.peek().kind != "end":
+            found.append(self.take())
+        return found
+
+    def skip_block(self) -> None:
+        """Past a ``{…}`` whose content does not matter here."""
+        self.expect("{")
+        depth = 1
+        while depth:
+            token = self.take()
+            if token.kind == "end":
+                raise self.unexpected(token, "`}`")
+            depth += {"{": 1, "}": -1}.get(token.text, 0)
+
+    def integer(self) -> int:
+        """Take a whole number, perhaps negative."""
+        sign = -1 if self.accept("-") else 1
+        token = self.take()
+        if token.kind != "integer":
+            raise self.unexpected(token, "a whole number")
+        return sign * integer(token.text)
+
+
+def integer(text: str) -> int:
+    """The value of an integer literal (section 4.5.1)."""
+    text = text.rstrip("U")
+    octal = len(text) > 1 and text[0] == "0" and text.isdigit()
+    return int(text, 8 if octal else 0)
+
+
+def real(text: str, sign: int) -> Immediate:
+    """``0f3F800000`` and ``0d…`` are bits; a decimal literal is a double (section 4.5.2)."""
+    if text[:2] in ("0f", "0F"):
+        return Immediate(int(text, base=0) ^ (0x80000000 if sign < 0 else 0), "f32")
+    if text[:2] in ("0d", "0D"):
+        return Immediate(int(text, 0) ^ (1 << 63 if sign < 0 else 0), "f64")
+    return Immediate(int.from_bytes(struct.pack("<d", sign * float(text)), "little"), "f64")

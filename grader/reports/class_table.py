@@ -1,0 +1,113 @@
+"""A class as a table in the terminal: a line per submission, a column per rubric item, and a note."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len, set_cell_size
+
+from grader.model import Verdict
+from grader.reports import points, safe_text
+from grader.reports.layout import Page, Piece
+from grader.reports.marks import MARKS, STYLES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.text import Text
+
+    from grader.model import Grade, ItemGrade
+
+LONGEST_NAME = 28
+SHORTEST_NOTE = 30
+
+
+def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool = False) -> Text:
+    """Lay out a class, in the order given; marks stand for whole verdicts, numbers for partial credit."""
+    page = Page(width, ascii_only)
+    items = item_titles(grades)
+    names = [safe_text.one_line(grade.submission_id, LONGEST_NAME) for grade in grades]
+    room = max((cell_len(name) for name in ["submission", *names]), default=0)
+    scores = [_score(grade) for grade in grades]
+    score_room = max((len(score) for score in ["score", *scores]), default=0)
+    headings, columns = _headings(list(items), width - room - score_room - 4)
+    page.line((f"{'submission':<{room}}  {'score':>{score_room}}  {headings}note", "bold"))
+    for grade, name, score in zip(grades, names, scores, strict=True):
+        cells = _cells(grade, list(items), columns)
+        page.line(f"{set_cell_size(name, room)}  {score:>{score_room}}  ", *cells, note(grade))
+    page.blank()
+    _legend(page, items, numbered=headings.startswith("1 "))
+    page.line(_summary(grades))
+    return page.text()
+
+
+def item_titles(grades: Sequence[Grade]) -> dict[str, str]:
+    """Give the title of every rubric item in these grades, by id, in the order they come up."""
+    titles: dict[str, str] = {}
+    for grade in grades:
+        for item in grade.items:
+            titles.setdefault(item.result.item.id, item.result.item.title)
+    return titles
+
+
+def note(grade: Grade) -> str:
+    """Say in one line what cost the most telling points: our own error, else the first item that failed."""
+    if grade.error:
+        return safe_text.one_line(f"error of ours: {grade.error}")
+    failed = (
+        item.result.message for item in grade.items if item.result.verdict in {Verdict.FAIL, Verdict.ERROR}
+    )
+    return safe_text.one_line(next(failed, ""))
+
+
+def _score(grade: Grade) -> str:
+    if grade.verdict == Verdict.ERROR:
+        return MARKS[Verdict.ERROR]
+    return f"{points.shown(grade.score)}/{points.shown(grade.max_score)}"
+
+
+def _headings(ids: list[str], room: int) -> tuple[str, list[int]]:
+    """Head the columns with the ids where a note still fits beside them, else with numbers."""
+    shown = [safe_text.one_line(item_id, LONGEST_NAME) for item_id in ids]
+    columns = [max(len(name), 5) + 1 for name in shown]
+    if sum(columns) + SHORTEST_NOTE > room:
+        shown = [str(number) for number in range(1, len(ids) + 1)]
+        columns = [6 for _ in shown]
+    return "".join(f"{name:<{column}}" for name, column in zip(shown, columns, strict=True)), columns
+
+
+def _cells(grade: Grade, ids: list[str], columns: list[int]) -> list[Piece]:
+    items = {item.result.item.id: item for item in grade.items}
+    return [_cell(items.get(item_id), column) for item_id, column in zip(ids, columns, strict=True)]
+
+
+def _cell(item: ItemGrade | None, column: int) -> Piece:
+    if item is None:
+        return " " * column
+    verdict = item.result.verdict
+    partial = verdict == Verdict.FAIL and item.points > 0
+    return f"{points.shown(item.points) if partial else MARKS[verdict]:<{column}}", STYLES[verdict]
+
+
+def _legend(page: Page, items: dict[str, str], *, numbered: bool) -> None:
+    if numbered:
+        names = [f"{number} {safe_text.one_line(item_id)}" for number, item_id in enumerate(items, start=1)]
+        page.paragraph("   ".join(names), style="dim")
+    page.paragraph("✓ pass   ✗ fail, or the points earned   – not judged here   ! error of ours", style="dim")
+
+
+def _summary(grades: Sequence[Grade]) -> str:
+    graded = [grade for grade in grades if grade.verdict != Verdict.ERROR]
+    full = sum(grade.score == grade.max_score for grade in graded)
+    errors = len(grades) - len(graded)
+    parts = [
+        f"{len(grades)} {'submission' if len(grades) == 1 else 'submissions'}",
+        f"{full} with full marks",
+    ]
+    if errors:
+        parts.append(f"{errors} not graded, through no fault of theirs")
+    if graded:
+        mean = sum((grade.score for grade in graded), Fraction(0)) / len(graded)
+        parts.append(f"mean {points.counted(mean)}")
+    return ", ".join(parts)

@@ -1,0 +1,65 @@
+"""gradebook.csv: a row per submission, a column per rubric item, for a spreadsheet.
+
+Spreadsheets take a cell that opens with ``=``, ``+``, ``-`` or ``@`` for a formula, and students choose
+their file names: such a cell gets an apostrophe in front (OWASP, *CSV Injection*). What was not judged
+is an empty cell, which is not a zero.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING
+
+from grader.model import Verdict
+from grader.reports import points, safe_text
+from grader.reports.class_table import item_titles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.model import Grade
+
+BEFORE_ITEMS = ("submission", "file", "score", "max_score", "skipped_points", "verdict")
+AFTER_ITEMS = ("error",)
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")
+NOT_JUDGED = {Verdict.SKIP, Verdict.ERROR}
+
+
+def render(grades: Sequence[Grade]) -> str:
+    """Write the gradebook in the order given; RFC 4180 quoting, lines end in a line feed."""
+    items = list(item_titles(grades))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*BEFORE_ITEMS, *(_heading(item) for item in items), *AFTER_ITEMS])
+    for grade in grades:
+        writer.writerow(_row(grade, items))
+    return out.getvalue()
+
+
+def cell(text: str) -> str:
+    """Make a text harmless in a spreadsheet, on one line."""
+    shown = safe_text.one_line(text, 1000)
+    return f"'{shown}" if shown.startswith(FORMULA_STARTS) else shown
+
+
+def _heading(item: str) -> str:
+    """Name an item's column; an item with the name of a fixed column says that it is one."""
+    return f"{item} (item)" if item in BEFORE_ITEMS + AFTER_ITEMS else cell(item)
+
+
+def _row(grade: Grade, items: list[str]) -> list[str]:
+    earned = {
+        item.result.item.id: "" if item.result.verdict in NOT_JUDGED else points.shown(item.points)
+        for item in grade.items
+    }
+    return [
+        cell(grade.submission_id),
+        cell(grade.submission_file),
+        "" if grade.verdict == Verdict.ERROR else points.shown(grade.score),
+        points.shown(grade.max_score),
+        points.shown(grade.skipped_points),
+        grade.verdict.value,
+        *(earned.get(item, "") for item in items),
+        cell(grade.error),
+    ]

@@ -1,0 +1,199 @@
+"""JUnit XML, as Jenkins, GitLab and GitHub read it: a flat suite per submission.
+
+The test cases of a suite come from the rubric and the cases alone, never from what ran: their names and
+order are the same for every submission, one that does not compile included. Items that speak of the whole
+submission give one test case; all others one per case. ``failure`` is the student's, ``error`` ours, and
+``skipped`` was not judged here; no test case holds two of them. Points are in the suite's properties and,
+for readers of single test cases, in ``[[PROPERTY|points=…]]`` lines of their output; an item's points are
+divided among the cases that earned them, so that they add up (but for rounding).
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET  # only written here, never parsed
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from junit_xml import TestCase, TestSuite
+
+from grader.model import Verdict
+from grader.reports import points, quotation, safe_text
+from grader.reports.text import case_name, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.model import CaseGrade, Finding, Grade, ItemGrade
+
+WHOLE_SUBMISSION = {"compile", "speedup"}
+"""The checks that look at no case of their own."""
+
+LONGEST_MESSAGE = 2_000
+LONGEST_OUTPUT = 20_000
+
+
+class Outcome(NamedTuple):
+    """One test case to be: an item, and the case it speaks of (none: the whole submission)."""
+
+    item: ItemGrade
+    case: CaseGrade | None
+    verdict: Verdict
+    points: Fraction
+    max_points: Fraction
+
+
+def render(grades: Sequence[Grade]) -> str:
+    """Write a document with a suite per grade, in the order given."""
+    suites = [_suite(grade).build_xml_doc() for grade in grades]
+    root = ET.Element("testsuites")
+    for suite in suites:
+        # The schema has no such attribute, and nothing is ever disabled.
+        del suite.attrib["disabled"]
+        root.append(suite)
+    for count in ("tests", "failures", "errors"):
+        root.set(count, str(sum(int(suite.get(count, 0)) for suite in suites)))
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def outcomes(grade: Grade) -> Iterator[Outcome]:
+    """List a grade's test cases in the order of the rubric, and within an item of the cases."""
+    for item in grade.items:
+        cases = _cases_of(item, grade)
+        if not cases:
+            yield Outcome(item, None, item.result.verdict, item.points, item.max_points)
+        verdicts = _verdicts(item, cases)
+        earning = verdicts.count(Verdict.PASS) or len(cases)
+        for case, verdict in zip(cases, verdicts, strict=True):
+            earns = verdict == Verdict.PASS or Verdict.PASS not in verdicts
+            share = item.points / earning if earns else Fraction(0)
+            yield Outcome(item, case, verdict, share, item.max_points / len(cases))
+
+
+def _verdicts(item: ItemGrade, cases: list[CaseGrade]) -> list[Verdict]:
+    """Give the verdict of each case; the item's own where it was decided by something else than a case."""
+    known = dict(item.result.case_verdicts)
+    if item.result.verdict not in known.values():
+        return [item.result.verdict for _ in cases]
+    return [known.get(case.case.id, item.result.verdict) for case in cases]
+
+
+def _cases_of(item: ItemGrade, grade: Grade) -> list[CaseGrade]:
+    """List the cases that an item speaks of: all, or those with its tags and ids."""
+    rubric = item.result.item
+    if rubric.check in WHOLE_SUBMISSION:
+        return []
+    named = {case for case, _ in item.result.case_verdicts} | set(rubric.cases)
+    return [
+        case
+        for case in grade.cases
+        if not rubric.cases or case.case.id in named or named & set(case.case.tags)
+    ]
+
+
+def _suite(grade: Grade) -> TestSuite:
+    name = safe_text.one_line(grade.submission_id) or "submission"
+    classname = f"{safe_text.one_line(grade.assignment_id)}.{name.replace('.', '_')}"
+    tests = [_test(grade, outcome, classname) for outcome in outcomes(grade)]
+    if grade.error and not any(test.is_error() for test in tests):
+        tests.append(_ungraded(grade, classname))
+    return TestSuite(name, tests, properties=_properties(grade))
+
+
+def _properties(grade: Grade) -> dict[str, str]:
+    """Give the points of the suite; none where there was no judgement, for that is not a zero."""
+    shown = {
+        "assignment": grade.assignment_id,
+        "file": grade.submission_file,
+        "backend": grade.backend,
+        "verdict": grade.verdict.value,
+        "max_score": points.shown(grade.max_score),
+        "skipped_points": points.shown(grade.skipped_points),
+    }
+    if grade.verdict != Verdict.ERROR:
+        shown["score"] = points.shown(grade.score)
+    for item in grade.items:
+        if item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
+            shown[f"points.{item.result.item.id}"] = points.shown(item.points)
+        shown[f"max_points.{item.result.item.id}"] = points.shown(item.max_points)
+    return {safe_text.one_line(key): safe_text.one_line(value) for key, value in shown.items()}
+
+
+def _test(grade: Grade, outcome: Outcome, classname: str) -> TestCase:
+    name = safe_text.one_line(outcome.item.result.item.id)
+    if outcome.case is not None:
+        name += f": {safe_text.one_line(outcome.case.case.id)}"
+    test = TestCase(name, classname, stdout=_points(outcome))
+    message = safe_text.one_line(_message(outcome), LONGEST_MESSAGE)
+    output = safe_text.many_lines(_output(grade, outcome), LONGEST_OUTPUT)
+    if outcome.verdict == Verdict.FAIL:
+        test.add_failure_info(message, output, _kind(outcome))
+    elif outcome.verdict == Verdict.ERROR:
+        test.add_error_info(message, output, "grader")
+    elif outcome.verdict == Verdict.SKIP:
+        test.add_skipped_info(message, output)
+    return test
+
+
+def _points(outcome: Outcome) -> str:
+    """Give the points of one test case in the form that readers of test output know."""
+    lines = [f"[[PROPERTY|max_points={points.shown(outcome.max_points)}]]"]
+    if outcome.item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
+        lines.insert(0, f"[[PROPERTY|points={points.shown(outcome.points)}]]")
+    return "\n".join(lines)
+
+
+def _ungraded(grade: Grade, classname: str) -> TestCase:
+    """Carry an error of ours that no item tells of: it must not look like a suite that passed."""
+    test = TestCase("grading", classname)
+    test.add_error_info(safe_text.one_line(f"not graded: {grade.error}", LONGEST_MESSAGE), None, "grader")
+    return test
+
+
+def _message(outcome: Outcome) -> str:
+    """Say by itself what is wrong: the item, the case and its shape, and why."""
+    about = title(outcome.item)
+    case = outcome.case
+    if case is None:
+        return f"{about}: {outcome.item.result.message}"
+    own = [finding for finding in outcome.item.result.findings if finding.case == case.case.id]
+    if own and f"`{case.case.id}`" in own[0].message:
+        return f"{about}: {own[0].message}"
+    return f"{about}, case {case_name(case)}: {own[0].message if own else _reason(outcome.item, case)}"
+
+
+def _reason(item: ItemGrade, case: CaseGrade) -> str:
+    """Say why, where no finding tells of the case: how wrong its output was, else what the item says."""
+    verdict = dict(item.result.case_verdicts).get(case.case.id)
+    wrong = item.result.item.check == "output" and verdict == Verdict.FAIL
+    if wrong and case.max_error is not None and case.error_bound is not None:
+        return f"the largest error is {case.max_error:.3g} where at most {case.error_bound:.3g} is allowed"
+    return item.result.message
+
+
+def _findings(outcome: Outcome) -> list[Finding]:
+    """List the findings of this case, else those that tell of no case."""
+    findings = outcome.item.result.findings
+    if outcome.case is None:
+        return list(findings)
+    own = [finding for finding in findings if finding.case == outcome.case.case.id]
+    return own or [finding for finding in findings if not finding.case]
+
+
+def _kind(outcome: Outcome) -> str:
+    findings = _findings(outcome)
+    return findings[0].kind.value if findings else outcome.item.result.item.check
+
+
+def _output(grade: Grade, outcome: Outcome) -> str:
+    """Give every finding with its place, the hint, and the whole message of the item."""
+    result = outcome.item.result
+    lines = [result.message]
+    for finding in _findings(outcome):
+        where = quotation.place(finding)
+        lines.append(f"{where}: {finding.message}" if where else finding.message)
+    if result.hint and outcome.verdict == Verdict.FAIL:
+        lines.append(f"try: {result.hint}")
+    if grade.error and outcome.verdict == Verdict.ERROR:
+        lines.append(grade.error)
+    return "\n".join(dict.fromkeys(lines))

@@ -1,0 +1,79 @@
+"""Where a finding is: its file and lines, and those lines quoted from the student's source."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.reports import safe_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.model import Finding
+
+FAR_APART = 6
+"""Lines further apart than this are quoted without what lies between them."""
+
+
+class Row(NamedTuple):
+    """One row of a quotation: the number in the margin, and the code; ``marked`` where the finding is."""
+
+    gutter: str
+    code: str
+    marked: bool
+
+
+def lines_of(finding: Finding) -> list[int]:
+    """Give the lines that a finding names, from the top."""
+    return sorted({line for line in (finding.line, finding.other_line) if line is not None})
+
+
+def place(finding: Finding) -> str:
+    """Write ``tiled.cu:14 and 18``; empty where no line is known."""
+    lines = " and ".join(str(line) for line in lines_of(finding))
+    file = safe_text.one_line(finding.file, 80)
+    return f"{file}:{lines}" if file and lines else f"line {lines}" if lines else ""
+
+
+def quote(finding: Finding, submission_file: str, source: Sequence[str]) -> list[Row]:
+    """Quote the finding's lines with a mark in the margin and the array underlined.
+
+    Nothing is quoted where the finding is in another file, or its lines lie beyond the source.
+    """
+    lines = [line for line in lines_of(finding) if 1 <= line <= len(source)]
+    own = {"", submission_file, PurePath(submission_file).name}
+    if not lines or finding.file not in own:
+        return []
+    room = len(str(lines[-1]))
+    rows = []
+    for line in _between(lines):
+        if not line:
+            rows.append(Row(f"  {'…':>{room}} |", "", marked=False))
+            continue
+        code = safe_text.code(source[line - 1])
+        marked = line in lines
+        rows.append(Row(f"{'>' if marked else ' '} {line:>{room}} | ", code, marked))
+        if marked:
+            rows.extend(_underline(code, finding.address.partition("[")[0], room))
+    return rows
+
+
+def _between(lines: list[int]) -> list[int]:
+    """List the lines to show, with 0 for a gap."""
+    first, last = lines[0], lines[-1]
+    if last - first <= FAR_APART:
+        return list(range(first, last + 1))
+    return [first, 0, last]
+
+
+def _underline(code: str, name: str, room: int) -> list[Row]:
+    """Put carets below each use of the array, if its name is in the line."""
+    if not name.isidentifier():
+        return []
+    below = [" "] * len(code)
+    for match in re.finditer(rf"\b{re.escape(name)}\b", code):
+        below[match.start() : match.end()] = "^" * len(name)
+    carets = "".join(below).rstrip()
+    return [Row(f"  {'':>{room}} | ", carets, marked=True)] if carets else []

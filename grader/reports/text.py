@@ -1,0 +1,179 @@
+"""A grade in the terminal: the score, each rubric item, and for what failed where it is and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from grader.model import Severity, Verdict
+from grader.reports import points, quotation, safe_text
+from grader.reports.audience import FAILED, student_view
+from grader.reports.layout import Page
+from grader.reports.marks import MARKS, STYLES, WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.text import Text
+
+    from grader.model import CaseGrade, Finding, Grade, ItemGrade
+
+Audience: TypeAlias = Literal["student", "staff"]
+SourceLines: TypeAlias = Sequence[str]
+
+MOST_FINDINGS = 5
+MOST_CASES = 8
+SHORT = 120
+"""Characters of a name or title that a heading holds."""
+LONG = 1_500
+"""Characters of a message or hint: a screenful, whatever a compiler has to say."""
+
+
+def render(
+    grade: Grade,
+    *,
+    audience: Audience = "student",
+    width: int = 100,
+    source_lines: SourceLines = (),
+    ascii_only: bool = False,
+) -> Text:
+    """Lay out the feedback on one submission; ``source_lines`` are its file's, to quote from."""
+    shown = student_view(grade) if audience == "student" else grade
+    page = Page(width, ascii_only)
+    _headline(page, shown)
+    _overview(page, shown)
+    for items in _worth_telling(shown):
+        _item(page, shown, items, source_lines)
+    _skipped(page, shown)
+    if audience == "staff":
+        _appendix(page, shown)
+    return page.text()
+
+
+def _headline(page: Page, grade: Grade) -> None:
+    file = safe_text.one_line(grade.submission_file or grade.submission_id, SHORT)
+    page.line((safe_text.one_line(grade.assignment_title, SHORT), "bold"), ": ", file)
+    if grade.verdict == Verdict.ERROR:
+        why = safe_text.one_line(grade.error or "see below", 1000)
+        page.paragraph(f"not graded, through no fault of the submission: {why}", style="bold magenta")
+    else:
+        style = "bold green" if grade.score == grade.max_score else "bold"
+        apart = f"; {points.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
+        page.line((points.score(grade), style), apart)
+    page.blank()
+
+
+def _overview(page: Page, grade: Grade) -> None:
+    rows = [(item, _points(item)) for item in grade.items]
+    room = max((len(text) for _, text in rows), default=0)
+    for item, text in rows:
+        verdict = item.result.verdict
+        mark = f"{MARKS[verdict]} {WORDS[verdict]:<5}"
+        page.line("  ", (mark, STYLES[verdict]), f"  {text:>{room}}  {title(item)}")
+
+
+def title(item: ItemGrade) -> str:
+    """Give the item's title, or its id where it has none; harmless."""
+    return safe_text.one_line(item.result.item.title or item.result.item.id, SHORT)
+
+
+def _points(item: ItemGrade) -> str:
+    if item.result.verdict in {Verdict.SKIP, Verdict.ERROR}:
+        return f"– of {points.shown(item.max_points)}"
+    return f"{points.shown(item.points)} of {points.shown(item.max_points)}"
+
+
+def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
+    """Give the items that failed or have findings; neighbours that only share one message go together."""
+    told = [
+        item
+        for item in grade.items
+        if item.result.verdict in FAILED or (item.result.findings and item.result.verdict != Verdict.SKIP)
+    ]
+    for _, items in groupby(told, key=_all_there_is_to_say):
+        yield list(items)
+
+
+def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:
+    """Key an item by its message alone where it has nothing else, and by its id where it has."""
+    result = item.result
+    if result.findings or result.hint or any(verdict in FAILED for _, verdict in result.case_verdicts):
+        return result.message, result.item.id
+    return result.message, "", result.verdict
+
+
+def _item(page: Page, grade: Grade, items: list[ItemGrade], source: SourceLines) -> None:
+    """One item in full: what is wrong, where, and what to try."""
+    item, result = items[0], items[0].result
+    page.blank()
+    style = f"bold {STYLES[result.verdict]}"
+    for each in items:
+        page.line((f"{MARKS[result.verdict]} {title(each)}", style))
+    page.paragraph(safe_text.many_lines(result.message, LONG), indent=4)
+    _failing_cases(page, grade, item)
+    for finding in result.findings[:MOST_FINDINGS]:
+        _finding(page, grade, finding, result.message, source)
+    left = len(result.findings) - MOST_FINDINGS
+    if left > 0:
+        page.line(f"    … and {left} more")
+    if result.hint:
+        page.paragraph(safe_text.many_lines(result.hint, LONG), indent=4, opening="try: ", style="cyan")
+
+
+def _failing_cases(page: Page, grade: Grade, item: ItemGrade) -> None:
+    cases = {case.case.id: case for case in grade.cases}
+    failed = [name for name, verdict in item.result.case_verdicts if verdict in FAILED]
+    if not failed:
+        return
+    names = [case_name(cases[name]) if name in cases else safe_text.one_line(name) for name in failed]
+    more = f" and {len(names) - MOST_CASES} more" if len(names) > MOST_CASES else ""
+    page.paragraph("; ".join(names[:MOST_CASES]) + more, indent=4, opening="cases: ")
+
+
+def case_name(case: CaseGrade) -> str:
+    """Give a case's id and, where it may be known, its shape; harmless."""
+    shape = ", ".join(f"{name}={size}" for name, size in case.case.shape)
+    return safe_text.one_line(f"{case.case.id} ({shape})" if shape else case.case.id)
+
+
+def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: SourceLines) -> None:
+    """One finding, with its source lines; its message only where the item's does not tell it already."""
+    quoted = quotation.quote(finding, grade.submission_file, source)
+    where = quotation.place(finding)
+    if finding.message in told and not quoted and not where:
+        return
+    if finding.message not in told:
+        warning = "" if finding.severity == Severity.ERROR else f"{finding.severity.value}: "
+        page.paragraph(safe_text.many_lines(finding.message, LONG // 3), indent=4, opening=f"- {warning}")
+    if where:
+        page.line(f"      {where}")
+    for row in quoted:
+        page.line("      ", (row.gutter, "dim"), (row.code, "bold" if row.marked else ""))
+
+
+def _skipped(page: Page, grade: Grade) -> None:
+    skipped = [item for item in grade.items if item.result.verdict == Verdict.SKIP]
+    if not skipped:
+        return
+    total = points.counted(sum((item.max_points for item in skipped), start=Fraction(0)))
+    page.blank()
+    page.line((f"Not judged here: {total}, counted neither for nor against", STYLES[Verdict.SKIP]))
+    for item in skipped:
+        message = safe_text.many_lines(item.result.message, LONG)
+        page.paragraph(f"{title(item)}: {message}", indent=2, opening=f"{MARKS[Verdict.SKIP]} ")
+
+
+def _appendix(page: Page, grade: Grade) -> None:
+    """What staff want beside it: every case with its error, and what graded it."""
+    page.blank()
+    page.line(("Cases", "bold"))
+    for case in grade.cases:
+        mark = f"{MARKS[case.verdict]} {WORDS[case.verdict]:<5}"
+        error = "" if case.max_error is None else f"  error {case.max_error:.3g}"
+        bound = "" if case.error_bound is None else f", bound {case.error_bound:.3g}"
+        page.line("  ", (mark, STYLES[case.verdict]), f"  {case_name(case)}{error}{bound}")
+    page.blank()
+    graded_by = [grade.backend, grade.device, grade.toolkit, f"seed {grade.seed}"]
+    page.line(("Graded by ", "dim"), safe_text.one_line(", ".join(part for part in graded_by if part)))

@@ -1,0 +1,15 @@
+"""Where a job runs: what goes in, how far it may go, what comes back.
+
+    Job(argv, files, wanted, limits) ─Sandbox.run▶ Result(outcome, files)
+
+A job starts in an empty folder that holds nothing but its ``files``. Of what it leaves there only the
+``wanted`` regular files come back, each no larger than the limit on files. The same protocol serves a
+process on this machine (`LocalSandbox`) and a container: neither shares a folder with its caller.
+"""
+
+from __future__ import annotations
+
+from grader.sandbox.job import Job, Limits, Outcome, Result, Sandbox, Status
+from grader.sandbox.local import LocalSandbox
+
+__all__ = ["Job", "Limits", "LocalSandbox", "Outcome", "Result", "Sandbox", "Status"]

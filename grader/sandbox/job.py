@@ -1,0 +1,98 @@
+"""The records of a sandbox and its protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from grader.model import Named
+
+MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a job may go.
+
+    Seconds count for the whole job (wall) and for each process (CPU), bytes of memory for each process's
+    address space, bytes of a file for each file written or returned, bytes of output for each of the two
+    streams, and processes for all that live at once. A container enforces them all; what a sandbox
+    cannot enforce it says where it is defined.
+    """
+
+    wall_seconds: float = 20.0
+    cpu_seconds: int = 20
+    memory_bytes: int = 2048 * MEBIBYTE
+    file_bytes: int = 64 * MEBIBYTE
+    output_bytes: int = 1 * MEBIBYTE
+    processes: int = 64
+
+
+class Status(StrEnum):
+    """How a job ended."""
+
+    EXIT = "exit"
+    """By itself; the return code says how."""
+    SIGNAL = "signal"
+    """Killed by a signal that no limit explains; the return code is its number, negative."""
+    TIME = "time"
+    MEMORY = "memory"
+    OUTPUT = "output-limit"
+    """It printed too much, or wrote too large a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended, what it printed (each stream cut at its limit) and its wall time in seconds."""
+
+    status: Status
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself and well."""
+        return self.status is Status.EXIT and self.returncode == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A program to run: an argument list, never a shell's line.
+
+    ``files`` are written into the job's empty folder first; their names may have folders (``a/b.h``) but
+    never leave it. ``wanted`` names the files to bring back. Of the environment the job sees a minimal
+    one and ``environment``.
+    """
+
+    argv: tuple[str, ...]
+    files: Named[bytes] = ()
+    wanted: tuple[str, ...] = ()
+    limits: Limits = Limits()
+    environment: Named[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a job; ``files`` has those of the wanted files that are there and fit."""
+
+    outcome: Outcome
+    files: Named[bytes] = ()
+
+    def file(self, name: str) -> bytes | None:
+        """A file that came back, or None."""
+        return dict(self.files).get(name)
+
+
+class Sandbox(Protocol):
+    """Runs one job at a time per call; calls may come from several threads."""
+
+    def run(self, job: Job) -> Result:
+        """Run ``job`` to its end or to its limits.
+
+        Raises ToolMissing where the program does not exist, StorageError where its folder cannot be
+        written, and ValueError for a file name that leaves the folder.
+        """

@@ -1,0 +1,77 @@
+"""Where assignments and their references are: in the package, in a clone, or where a path says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grader
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.model import Assignment
+
+FILE_NAME = "assignment.yaml"
+
+
+def data_root() -> Path:
+    """The folder that holds ``assignments/`` and ``reference/``: in the package, else beside it (a clone)."""
+    package = Path(grader.__file__).resolve().parent
+    inside = package / "_data"
+    return inside if inside.is_dir() else package.parent
+
+
+def bundled_ids() -> tuple[str, ...]:
+    """The ids of the assignments that come with the grader."""
+    files = (data_root() / "assignments").glob(f"*/{FILE_NAME}")
+    return tuple(sorted(file.parent.name for file in files))
+
+
+def find_assignment(name: str) -> Path:
+    """The assignment's folder (or file), from the id of a bundled one or a path to a folder or file.
+
+    Raises `UsageError` that lists the bundled ids where there is no such thing.
+    """
+    if name in bundled_ids():
+        return data_root() / "assignments" / name
+    path = Path(name)
+    try:
+        if path.is_file() or (path / FILE_NAME).is_file():
+            return path
+    except (OSError, ValueError):
+        pass  # too long or with a NUL byte: no path, and said so below
+    known = ", ".join(bundled_ids()) or "none"
+    raise UsageError(
+        f"no assignment `{_harmless(name)}`: expected one of the bundled ones ({known}) "
+        f"or a path to a folder with an {FILE_NAME}"
+    )
+
+
+def reference_folder(assignment: Assignment) -> Path:
+    """The staff's folder ``reference/<operation>`` of a loaded assignment.
+
+    Raises `UsageError` where it has gone since.
+    """
+    folder = locate_reference(assignment.reference, assignment.path)
+    if folder is None:
+        raise UsageError(f"the folder reference/{assignment.reference} of `{assignment.id}` is gone")
+    return folder
+
+
+def locate_reference(reference: str, folder: Path) -> Path | None:
+    """``reference/<operation>`` for an assignment in ``folder``: two up beside it, else the bundled one."""
+    for root in (folder.resolve().parent.parent, data_root()):
+        candidate = root / "reference" / reference
+        if candidate.is_dir():
+            return candidate
+    return None
+
+
+def reference_names(folder: Path) -> tuple[str, ...]:
+    """The references that an assignment in ``folder`` could name."""
+    roots = (folder.resolve().parent.parent, data_root())
+    return tuple(sorted({found.name for root in roots for found in (root / "reference").glob("*/")}))
+
+
+def _harmless(name: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name[:200])

@@ -1,0 +1,140 @@
+"""An assignment's folder → `Assignment`, or everything that is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from grader.errors import SpecError
+from grader.spec import document, draft, launching, meaning, records
+from grader.spec.bundled import FILE_NAME, locate_reference, reference_names
+from grader.spec.document import Flaw, Position, Refused
+from grader.spec.fields import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from grader.model import Assignment
+    from grader.spec.draft import Draft
+
+MAX_HEADER_BYTES = 256 * 1024
+"""The largest header that an assignment may ship."""
+
+
+def load_assignment(path: Path) -> Assignment:
+    """The assignment in the folder ``path``, or in the file ``path``.
+
+    Raises `SpecError` with every problem as ``file:line:column: dotted.path: message``, in the order of the
+    file.
+    """
+    file = path / FILE_NAME if path.is_dir() else path
+    content = _content(file)
+    try:
+        root, problems = document.read(content)
+    except Refused as refused:
+        raise SpecError((_line(file, refused.position, "", refused.message),)) from None
+    parts, flaws = draft.read(document.plain(root))
+    surroundings = _Surroundings.of(file, parts)
+    flaws += [*launching.flaws(parts), *meaning.flaws(parts, surroundings.kernels), *surroundings.flaws]
+    if problems or flaws or parts.whole is None:
+        problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
+        raise SpecError(tuple(_line(file, *problem) for problem in sorted(problems)))
+    return records.assignment(
+        parts.whole, surroundings.headers, file.resolve().parent, _digest(content, surroundings)
+    )
+
+
+def _content(file: Path) -> bytes:
+    try:
+        if not file.is_file():
+            raise SpecError((_line(file, None, "", "expected an assignment here; there is no such file"),))
+        with file.open("rb") as stream:
+            content = stream.read(document.MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise SpecError((_line(file, None, "", f"cannot be read: {_reason(error)}"),)) from error
+    if len(content) > document.MAX_BYTES:
+        limit = document.MAX_BYTES // 1024
+        raise SpecError((_line(file, None, "", f"expected at most {limit} KiB; this is larger"),))
+    return content
+
+
+def _line(file: Path, position: Position | None, dotted: str, message: str) -> str:
+    place = f":{position.line}:{position.column}" if position else ""
+    line = f"{file}{place}: {dotted}: {message}" if dotted else f"{file}{place}: {message}"
+    # Texts of the file are in it: a message stays one line, and does nothing to a terminal.
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or "no such path"
+
+
+# --- what belongs to an assignment but is not in its file ---------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """The headers and the reference that the file names, as far as they are there."""
+
+    headers: tuple[tuple[str, bytes], ...]
+    reference: Path | None
+    flaws: tuple[Flaw, ...]
+
+    @classmethod
+    def of(cls, file: Path, parts: Draft) -> _Surroundings:
+        """Look beside ``file``, and for ``reference/<operation>``."""
+        folder = file.resolve().parent
+        headers, flaws = [], []
+        for index, name in enumerate(parts.submission.include if parts.submission else ()):
+            header = _header(folder, name)
+            if isinstance(header, bytes):
+                headers.append((name, header))
+            else:
+                flaws.append(Flaw(("submission", "include", index), header))
+        reference = locate_reference(parts.reference, folder) if parts.reference else None
+        if parts.reference and not reference:
+            known = suggestion(parts.reference, reference_names(folder))
+            flaws.append(Flaw(("reference",), f"there is no folder reference/{parts.reference}; {known}"))
+        return cls(tuple(headers), reference, tuple(flaws))
+
+    @property
+    def kernels(self) -> frozenset[str] | None:
+        """The staff's kernels: the ``.cu`` files of the reference, without the ending."""
+        return frozenset(file.stem for file in self.reference.glob("*.cu")) if self.reference else None
+
+
+def _header(folder: Path, name: str) -> bytes | str:
+    """The header's text as bytes, or what is wrong with it."""
+    file = (folder / name).resolve()
+    if not file.is_relative_to(folder):
+        return f"`{name}` leads out of the assignment's folder"
+    try:
+        if not file.is_file():
+            return f"there is no file `{name}` beside the assignment"
+        content = file.read_bytes() if file.stat().st_size <= MAX_HEADER_BYTES else None
+        if content is None:
+            return f"expected at most {MAX_HEADER_BYTES // 1024} KiB in `{name}`"
+        content.decode()
+    except UnicodeDecodeError:
+        return f"`{name}` is not UTF-8 text"
+    except OSError as error:
+        return f"`{name}` cannot be read: {_reason(error)}"
+    return content
+
+
+def _digest(content: bytes, surroundings: _Surroundings) -> str:
+    """SHA-256 over all that decides a grade: the file, the headers it ships, and the reference."""
+    digest = sha256()
+    reference = _reference_files(surroundings.reference) if surroundings.reference else ()
+    for label, part in (("assignment", content), *surroundings.headers, *reference):
+        digest.update(f"{label}\0{len(part)}\0".encode())
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _reference_files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts and not file.name.startswith("."):
+            yield f"reference/{file.relative_to(folder)}", file.read_bytes()

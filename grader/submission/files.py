@@ -1,0 +1,105 @@
+"""Reading one file that somebody else put there: no links out, no devices, no surprises of size."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from grader.submission.text import harmless
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_BYTES = 1024 * 1024
+"""The largest source file or header that is read; the largest we saw in courses has 60 KB."""
+
+_MAGIC = (
+    (b"\x7fELF", "a compiled program"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"%PDF-", "a PDF document"),
+)
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NO_FILE = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class Unusable(Exception):  # noqa: N818 - says what the submission is
+    """What was handed in cannot be graded; the message is for the student. Never leaves the package."""
+
+
+def read_source(file: Path, inside: Path | None) -> bytes:
+    """The bytes of a source file with something in it; raises `Unusable`. See `read_bytes`."""
+    content = read_bytes(file, inside)
+    if not content.removeprefix(codecs.BOM_UTF8).strip():
+        raise Unusable(f"`{harmless(file.name)}` is empty; expected the file with your kernel")
+    return content
+
+
+def read_bytes(file: Path, inside: Path | None) -> bytes:
+    """The bytes of a text file of at most `MAX_BYTES`; raises `Unusable`.
+
+    A link is followed if it leads to a file under ``inside``, the folder of the same student; without
+    ``inside`` none is. The file is opened once, without waiting for anybody, and what was opened is checked.
+    """
+    name = harmless(file.name)
+    try:
+        target = _behind_link(file, inside, name)
+        _require_regular(target.lstat(), name)
+        # Between looking and opening it may have become something else: a pipe must not make us wait.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NOCTTY
+        with os.fdopen(os.open(target, flags), "rb") as stream:
+            status = os.fstat(stream.fileno())
+            _require_regular(status, name)
+            content = stream.read(MAX_BYTES + 1) if status.st_size <= MAX_BYTES else b""
+            size = max(status.st_size, len(content))
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or "the link leads in a circle"
+        raise Unusable(f"`{name}` cannot be read: {reason.lower()}; check its permissions") from error
+    if size > MAX_BYTES:
+        raise Unusable(
+            f"`{name}` has {size / 2**20:.1f} MiB; expected a source file of at most {MAX_BYTES // 2**20} MiB"
+        )
+    _require_text(content, name)
+    return content
+
+
+def _behind_link(file: Path, inside: Path | None, name: str) -> Path:
+    if not file.is_symlink():
+        return file
+    target = file.resolve()
+    if inside is None or not target.is_relative_to(inside.resolve()):
+        raise Unusable(f"`{name}` is a link that leads out of the submission; expected the file itself")
+    return target
+
+
+def _require_regular(status: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = _NO_FILE.get(stat.S_IFMT(status.st_mode), "no regular file")
+        raise Unusable(f"`{name}` is {kind}; expected a source file")
+
+
+def _require_text(content: bytes, name: str) -> None:
+    for start, kind in _MAGIC:
+        if content.startswith(start):
+            raise Unusable(f"`{name}` is {kind}; expected the source text of your kernel")
+    if b"\0" in content and not _is_utf16(content):
+        raise Unusable(
+            f"`{name}` is a binary file (it holds NUL bytes); expected the source text of your kernel"
+        )
+
+
+def _is_utf16(content: bytes) -> bool:
+    if not content.startswith(_UTF16):
+        return False
+    try:
+        return "\0" not in content.decode("utf-16")
+    except UnicodeDecodeError:
+        return False

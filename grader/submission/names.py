@@ -1,0 +1,42 @@
+"""File names → ids that are safe as folder names and in reports."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_CHARACTERS = 60
+"""At most four bytes each: an id with a suffix still fits into a file name."""
+
+
+def ids(labels: Mapping[str, str]) -> dict[str, str]:
+    """An id for each key, made from its label; unique also where case does not count.
+
+    The order of ``labels`` does not matter. Labels that need no change get their id first; of those that
+    would share one the later, in alphabetical order of the keys, get ``-2``, ``-3`` …
+    """
+    taken: set[str] = set()
+    given: dict[str, str] = {}
+    for key in sorted(labels, key=lambda key: (safe(labels[key]) != labels[key], key)):
+        wish = unique = safe(labels[key])
+        number = 1
+        while unique.casefold() in taken:
+            number += 1
+            unique = f"{wish}-{number}"
+        taken.add(unique.casefold())
+        given[key] = unique
+    return given
+
+
+def safe(label: str) -> str:
+    """``label`` with ``_`` for all but letters, marks, digits, ``.``, ``-`` and ``_``; no dot or dash in front."""
+    composed = unicodedata.normalize("NFC", label)
+    kept = "".join(character if _is_safe(character) else "_" for character in composed)
+    return kept.lstrip(".-")[:MAX_CHARACTERS].rstrip(".") or "submission"
+
+
+def _is_safe(character: str) -> bool:
+    return character in "._-" or unicodedata.category(character)[0] in "LMN"

@@ -1,0 +1,21 @@
+// style: one shared buffer, cut in two by pointers to rows
+#define TILE_SIZE 16
+
+__global__ void tiledMatMul(float* A, float* B, float* C, int M, int K, int N) {
+    __shared__ float buffer[2 * TILE_SIZE * TILE_SIZE];
+    float (*As)[TILE_SIZE] = reinterpret_cast<float (*)[TILE_SIZE]>(buffer);
+    float (*Bs)[TILE_SIZE] = As + TILE_SIZE;
+    int row = blockIdx.y * TILE_SIZE + threadIdx.y;
+    int col = blockIdx.x * TILE_SIZE + threadIdx.x;
+    float sum = 0.0f;
+    for (int t = 0; t < (K + TILE_SIZE - 1) / TILE_SIZE; t++) {
+        int kx = t * TILE_SIZE + threadIdx.x;
+        int ky = t * TILE_SIZE + threadIdx.y;
+        As[threadIdx.y][threadIdx.x] = (row < M && kx < K) ? A[row * K + kx] : 0.0f;
+        Bs[threadIdx.y][threadIdx.x] = (ky < K && col < N) ? B[ky * N + col] : 0.0f;
+        __syncthreads();
+        for (int k = 0; k < TILE_SIZE; k++) sum += As[threadIdx.y][k] * Bs[k][threadIdx.x];
+        __syncthreads();
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+}

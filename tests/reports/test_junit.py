@@ -1,0 +1,144 @@
+"""JUnit XML: valid, stable, and each result complete in itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from grader.model import Verdict
+from grader.reports import junit
+from grader.reports.audience import student_view
+from tests.reports.sample_grades import (
+    GRADES,
+    compile_error,
+    full_marks,
+    graded,
+    hostile,
+    missing_barrier,
+    our_error,
+    partial_credit,
+    sample_class,
+)
+
+SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).parent / "junit.xsd"))
+
+
+def _parse(text: str) -> etree._Element:
+    return etree.fromstring(text.encode())
+
+
+def _names(text: str) -> list[str]:
+    return [str(test.get("name")) for test in _parse(text).iter("testcase")]
+
+
+@pytest.mark.parametrize("name", GRADES)
+def test_every_sample_is_valid(name: str) -> None:
+    """Each document follows the schema, hostile names and messages included."""
+    SCHEMA.assertValid(_parse(junit.render([GRADES[name]()])))
+
+
+def test_a_class_has_one_flat_suite_per_submission() -> None:
+    """Suites come in the order of the grades."""
+    root = _parse(junit.render(sample_class()))
+    SCHEMA.assertValid(root)
+    assert [suite.tag for suite in root] == ["testsuite"] * len(GRADES)
+    assert root[1].get("name") == "grace"
+
+
+def test_a_nested_suite_or_a_second_result_would_be_invalid() -> None:
+    """The schema that the others rely on refuses what it should."""
+    root = _parse(junit.render([compile_error()]))
+    next(root.iter("testcase")).insert(0, etree.Element("error", type="x", message="y"))
+    assert not SCHEMA.validate(root)
+
+
+@pytest.mark.parametrize("name", GRADES)
+def test_names_and_order_never_depend_on_what_ran(name: str) -> None:
+    """A submission that does not compile has the same test cases as one that is perfect."""
+    assert _names(junit.render([GRADES[name]()])) == _names(junit.render([full_marks()]))
+
+
+def test_the_students_failures_and_our_errors_are_kept_apart() -> None:
+    """``failure`` is the student's, ``error`` is ours, and a skip is neither."""
+    theirs, ours = (_parse(junit.render([grade]))[0] for grade in (missing_barrier(), our_error()))
+    assert (theirs.get("failures"), theirs.get("errors"), theirs.get("skipped")) == ("4", "0", "1")
+    assert (ours.get("failures"), ours.get("errors"), ours.get("skipped")) == ("0", "8", "1")
+
+
+def test_an_item_that_waits_for_another_fails_in_every_case() -> None:
+    """An item that earned nothing never looks like one that passed, though each of its cases did."""
+    grade = full_marks()
+    waiting = replace(
+        grade.items[3].result, verdict=Verdict.FAIL, fraction=Fraction(0), message="not judged: needs"
+    )
+    results = (*(item.result for item in grade.items[:3]), waiting)
+    root = _parse(junit.render([graded("waits", results)]))
+    failed = [test.get("name") for test in root.iter("testcase") if test.find("failure") is not None]
+    assert failed == ["barriers: square-64", "barriers: mp3", "barriers: wide", "barriers: dot-product"]
+
+
+def test_an_error_that_no_item_tells_of_is_still_an_error() -> None:
+    """A grade of ours that failed before any item was judged is no suite that passed."""
+    root = _parse(junit.render([replace(full_marks(), items=(), error="the disk is full")]))
+    SCHEMA.assertValid(root)
+    assert root.get("errors") == "1"
+    assert "the disk is full" in str(next(root.iter("error")).get("message"))
+
+
+def test_messages_are_complete_in_themselves() -> None:
+    """A message names the item, the case with its shape, and what is wrong there."""
+    root = _parse(junit.render([partial_credit()]))
+    messages = {test.get("name"): str(test[0].get("message")) for test in root.iter("testcase")}
+    assert messages["edges: mp3"].startswith("Right for every other shape: In case `mp3` (M=55, K=48, N=43)")
+    assert messages["edges: dot-product"] == (
+        "Right for every other shape, case dot-product (M=1, K=57, N=1): "
+        "the largest error is inf where at most 2e-05 is allowed"
+    )
+
+
+def test_points_of_test_cases_add_up_to_those_of_the_item() -> None:
+    """An item's points are divided among the cases that earned them."""
+    for grade in sample_class():
+        for item in grade.items:
+            mine = [outcome for outcome in junit.outcomes(grade) if outcome.item is item]
+            assert sum(outcome.points for outcome in mine) == item.points
+            assert sum(outcome.max_points for outcome in mine) == item.max_points
+
+
+def test_points_are_in_the_properties_of_the_suite_and_the_output_of_tests() -> None:
+    """Readers of either find the points."""
+    root = _parse(junit.render([partial_credit()]))
+    properties = {entry.get("name"): entry.get("value") for entry in root.iter("property")}
+    assert (properties["score"], properties["points.edges"], properties["max_points.edges"]) == (
+        "58.33",
+        "8.33",
+        "25",
+    )
+    wide = next(test for test in root.iter("testcase") if test.get("name") == "edges: wide")
+    assert wide.findtext("system-out") == "[[PROPERTY|points=8.33]]\n[[PROPERTY|max_points=8.33]]"
+
+
+def test_what_was_not_judged_has_no_points_at_all() -> None:
+    """An error of ours and a skip are not zeros."""
+    text = junit.render([our_error()])
+    names = {entry.get("name") for entry in _parse(text).iter("property")}
+    assert not names & {"score", "points.barriers", "points.speedup"}
+    assert "max_points.barriers" in names
+    assert "points=0]]" not in text
+
+
+def test_oversized_messages_are_cut() -> None:
+    """A compiler that floods does not flood the report."""
+    assert len(junit.render([hostile()])) < 100_000
+
+
+def test_a_students_view_tells_nothing_hidden() -> None:
+    """Rendered from a student's view, hidden cases are only numbered."""
+    text = junit.render([student_view(partial_credit())])
+    assert "dot-product" not in text
+    assert "K=57" not in text
+    assert "edges: hidden-1" in text

@@ -1,0 +1,205 @@
+"""Feedback in the terminal: complete, harmless, and silent about what is hidden."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from grader.model import Finding, FindingKind, Verdict
+from grader.reports import points, quotation, safe_text, text
+from grader.reports.audience import student_view
+from grader.reports.class_table import render_class
+from tests.reports.sample_grades import (
+    GRADES,
+    ITEMS,
+    SOURCE,
+    full_marks,
+    graded,
+    hidden_item,
+    hostile,
+    missing_barrier,
+    our_error,
+    partial_credit,
+    passing,
+)
+
+
+def test_students_learn_nothing_about_hidden_cases_and_items() -> None:
+    """No id, shape, error, message, hint or finding of anything hidden reaches a student."""
+    shown = text.render(hidden_item(), source_lines=SOURCE).plain
+    for secret in ("secret", "dot-product", "57", "1 by 57"):
+        assert secret not in shown
+    assert "hidden-1" in shown
+
+
+def test_staff_see_what_is_hidden_from_students() -> None:
+    """The same grade, for staff, tells all of it."""
+    shown = text.render(hidden_item(), audience="staff", source_lines=SOURCE).plain
+    for told in ("the secret message", "the secret hint", "dot-product (M=1, K=57, N=1)", "seed 20250101"):
+        assert told in shown
+
+
+def test_a_students_view_keeps_score_and_verdicts() -> None:
+    """Hiding details changes no result."""
+    before, after = hidden_item(), student_view(hidden_item())
+    assert (after.score, after.max_score, after.verdict) == (before.score, before.max_score, before.verdict)
+    assert [item.result.verdict for item in after.items] == [item.result.verdict for item in before.items]
+    assert [case.verdict for case in after.cases] == [case.verdict for case in before.cases]
+
+
+def test_a_students_view_holds_no_seed_and_no_measurement_of_hidden_cases() -> None:
+    """Seeds, counters and times of hidden cases are gone from the record itself."""
+    view = student_view(partial_credit())
+    hidden = view.cases[3]
+    assert view.seed == 0
+    assert {case.case.seed for case in view.cases} == {0}
+    assert (hidden.case.shape, hidden.max_error, hidden.seconds, hidden.counters.flops) == ((), None, 0.0, 0)
+
+
+def test_a_message_that_quotes_visible_cases_only_is_kept() -> None:
+    """What the checks wrote for students reaches them word by word."""
+    before, after = partial_credit(), student_view(partial_credit())
+    assert after.items[2].result.message == before.items[2].result.message
+
+
+@pytest.mark.parametrize("name", GRADES)
+@pytest.mark.parametrize("width", [1, 40, 100, 200])
+def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
+    """Lines are wrapped or cut; below forty columns they are laid out for forty."""
+    shown = text.render(GRADES[name](), source_lines=SOURCE, width=width)
+    assert max(len(line) for line in shown.plain.split("\n")) <= max(width, 40)
+
+
+@pytest.mark.parametrize("name", GRADES)
+def test_ascii_holds_nothing_else(name: str) -> None:
+    """The fall-back can be printed on any terminal."""
+    assert text.render(GRADES[name](), source_lines=SOURCE, ascii_only=True).plain.isascii()
+    assert render_class([GRADES[name]()], ascii_only=True).plain.isascii()
+
+
+def test_hostile_names_and_messages_cannot_act() -> None:
+    """Escape sequences, control characters and direction overrides are shown or dropped, never printed."""
+    for shown in (text.render(hostile(), source_lines=["\x1b[2J"] * 3), render_class([hostile()])):
+        lines = shown.plain.split("\n")
+        assert all(line.isprintable() for line in lines)
+        assert len(lines) < 100
+
+
+def test_rich_markup_in_names_is_only_text() -> None:
+    """A file called [red].cu is shown as such."""
+    out = io.StringIO()
+    Console(file=out, width=100).print(text.render(hostile()))
+    assert "[red]<b>" in out.getvalue()
+
+
+def test_colour_changes_no_word() -> None:
+    """With colour the same characters are printed."""
+    shown = text.render(missing_barrier(), source_lines=SOURCE)
+    out = io.StringIO()
+    Console(file=out, width=100, force_terminal=True, color_system="truecolor").print(shown)
+    coloured = out.getvalue()
+    assert "\x1b[" in coloured
+    assert safe_text.ESCAPE_SEQUENCE.sub("", coloured) == shown.plain + "\n"
+
+
+def test_an_error_of_ours_shows_no_score() -> None:
+    """Nobody should read a number that means nothing."""
+    shown = text.render(our_error()).plain
+    assert "through no fault of the submission" in shown
+    assert points.score(our_error()) not in shown
+
+
+def test_all_findings_are_counted_though_only_some_are_shown() -> None:
+    """Beyond the first few findings there is a count."""
+    findings = tuple(Finding(FindingKind.COMPILE, f"problem {n}", line=n) for n in range(1, 10))
+    result = replace(passing(ITEMS[0]), verdict=Verdict.FAIL, fraction=Fraction(0), findings=findings)
+    shown = text.render(graded("many", (result,))).plain
+    assert "problem 5" in shown
+    assert "problem 6" not in shown
+    assert "and 4 more" in shown
+
+
+def test_source_lines_are_marked_and_the_array_underlined() -> None:
+    """A finding's lines have a mark in the margin, and carets under the array it names."""
+    finding = missing_barrier().items[3].result.findings[0]
+    rows = quotation.quote(finding, "grace.cu", SOURCE)
+    assert [row.gutter.strip(" |") for row in rows if row.gutter.startswith(">")] == ["> 9", "> 13"]
+    carets = next(row.code for row in rows if "^" in row.code)
+    assert SOURCE[8][carets.index("^") :].startswith("A_tile")
+
+
+@pytest.mark.parametrize("line", [-1, 0, 17, 10**9])
+def test_lines_that_do_not_exist_are_not_quoted(line: int) -> None:
+    """A line number comes from a compiler; the source may not have it."""
+    assert quotation.quote(Finding(FindingKind.RACE, "", line=line), "a.cu", SOURCE) == []
+
+
+def test_another_files_lines_are_not_quoted_from_the_submission() -> None:
+    """Line 3 of a header is not line 3 of the student's file."""
+    assert quotation.quote(Finding(FindingKind.COMPILE, "", file="helper.h", line=3), "a.cu", SOURCE) == []
+
+
+def test_lines_far_apart_are_quoted_with_a_gap() -> None:
+    """What lies between two distant lines is left out."""
+    rows = quotation.quote(Finding(FindingKind.RACE, "", line=2, other_line=15), "a.cu", SOURCE)
+    assert len(rows) == 3
+    assert "…" in rows[1].gutter
+
+
+@given(st.text())
+def test_one_line_is_printable_for_any_text(words: str) -> None:
+    """Whatever a name holds, what is shown is one printable line."""
+    assert safe_text.one_line(words).isprintable()
+
+
+@given(st.text())
+def test_many_lines_are_printable_for_any_text(words: str) -> None:
+    """Whatever a compiler says, each line of it is printable."""
+    assert all(line.isprintable() for line in safe_text.many_lines(words).split("\n"))
+
+
+@given(st.text())
+def test_ascii_is_ascii_for_any_text(words: str) -> None:
+    """There is an ASCII form of everything."""
+    assert safe_text.ascii_only(words).isascii()
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("a\x1b[1;31mb\x1b[0m", "ab"),
+        ("a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "alink"),
+        ("a\x00b", r"a\x00b"),
+        ("a\u202eb", r"a\u202eb"),
+        ("caf\udce9.cu", r"caf\xe9.cu"),
+        ("a\u00a0b", "a b"),
+        ("a\r\nb", "a b"),
+        ("naïve ✓ 矩阵", "naïve ✓ 矩阵"),
+    ],
+)
+def test_invisible_characters_are_spelt_out(raw: str, shown: str) -> None:
+    """Escape sequences vanish, control characters become escapes, and letters stay letters."""
+    assert safe_text.one_line(raw) == shown
+
+
+@pytest.mark.parametrize(
+    ("exact", "shown"),
+    [(Fraction(15), "15"), (Fraction(25, 3), "8.33"), (Fraction(50, 3), "16.67"), (Fraction(5, 2), "2.5")],
+)
+def test_points_are_rounded_for_display_only(exact: Fraction, shown: str) -> None:
+    """At most two decimals, and none for whole points."""
+    assert points.shown(exact) == shown
+
+
+def test_the_class_table_summary_leaves_our_errors_out_of_the_mean() -> None:
+    """An error of ours is counted apart and is no zero."""
+    last = render_class([full_marks(), our_error()]).plain.split("\n")[-1]
+    assert "1 with full marks" in last
+    assert "1 not graded" in last
+    assert "mean 75 points" in last

@@ -1,0 +1,177 @@
+"""Right and wrong, element by element."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from grader.compare import MAP_CHARACTERS, MAP_COLUMNS, MAP_ROWS, compare, untouched, wrong_map
+
+
+def test_equal_arrays_are_right_with_an_error_of_zero() -> None:
+    """Nothing wrong: no first element, no map."""
+    result = compare("C", np.ones((2, 3), np.float32), np.ones((2, 3)), 0.0)
+    assert (result.wrong, result.total, result.max_error) == (0, 6, 0.0)
+    assert result.first is None
+    assert result.wrong_map == ()
+
+
+@pytest.mark.parametrize("bound", [0.0, 1.0, np.inf, np.nan])
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [(np.nan, 1.0), (np.nan, np.nan), (1.0, np.nan), (np.inf, 1.0), (1.0, np.inf), (-np.inf, np.inf)],
+)
+def test_no_bound_lets_nan_or_a_stray_infinity_pass(got: float, expected: float, bound: float) -> None:
+    """NaN and infinite errors are wrong, and their error is infinite."""
+    result = compare("C", np.array([got]), np.array([expected]), bound)
+    assert result.wrong == 1
+    assert result.max_error == np.inf
+
+
+def test_the_infinity_that_is_expected_is_right() -> None:
+    """inf is inf, and its error is 0."""
+    result = compare("C", np.array([np.inf, -np.inf]), np.array([np.inf, -np.inf]), 0.0)
+    assert (result.wrong, result.max_error) == (0, 0.0)
+
+
+def test_a_bound_of_nan_accepts_only_equality() -> None:
+    """A bound that is no number forgives nothing."""
+    assert compare("C", np.array([1.0, 2.0]), np.array([1.0, 2.5]), np.nan).wrong == 1
+
+
+def test_an_error_exactly_at_the_bound_is_right() -> None:
+    """The bound is inclusive."""
+    assert compare("C", np.array([1.5]), np.array([1.0]), 0.5).wrong == 0
+    assert compare("C", np.array([1.5]), np.array([1.0]), np.nextafter(0.5, 0)).wrong == 1
+
+
+def test_the_first_wrong_element_is_first_in_c_order() -> None:
+    """Row before column."""
+    got = np.zeros((3, 4), np.float32)
+    got[1, 3], got[2, 0] = 5, 7
+    first = compare("C", got, np.zeros((3, 4)), 0.25).first
+    assert first is not None
+    assert (first.index, first.expected, first.got, first.bound) == ((1, 3), 0.0, 5.0, 0.25)
+    assert not first.unwritten
+
+
+def test_the_bound_told_is_that_of_the_largest_error() -> None:
+    """Bounds may differ from element to element."""
+    result = compare("C", np.array([1.0, 3.0]), np.zeros(2), np.array([0.5, 10.0]))
+    assert (result.max_error, result.error_bound, result.wrong) == (3.0, 10.0, 1)
+
+
+def test_elements_that_hold_the_poison_are_unwritten() -> None:
+    """An untouched NaN is unwritten, a computed one is wrong."""
+    before = np.full((2, 2), np.nan, np.float32)
+    after = before.copy()
+    after[0] = [1, -np.float32(np.nan)]
+    result = compare("C", after, np.ones((2, 2)), 0.0, poison=untouched(after, before))
+    assert (result.wrong, result.unwritten) == (3, 2)
+    assert result.wrong_map == (".n", "??")
+    assert result.first is not None
+    assert not result.first.unwritten
+
+
+def test_poison_that_happens_to_be_the_answer_is_right() -> None:
+    """Integer poison may equal an expected value: that element is not wrong, so not unwritten either."""
+    poison = np.array([7, 7], np.int32)
+    result = compare("count", poison, np.array([7.0, 8.0]), 0.0, poison=untouched(poison, poison))
+    assert (result.wrong, result.unwritten) == (1, 1)
+    assert result.first is not None
+    assert result.first.unwritten
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8, np.uint64, np.bool_])
+def test_any_real_dtype_can_be_compared(dtype: type) -> None:
+    """The error is taken in float64, so unsigned numbers do not wrap."""
+    assert compare("v", np.array([0, 1], dtype), np.array([1.0, 1.0]), 0.0).max_error == 1.0
+
+
+def test_arrays_of_different_shapes_are_refused() -> None:
+    """Broadcasting would hide a missing row."""
+    with pytest.raises(ValueError, match="C has shape"):
+        compare("C", np.zeros((2, 1)), np.zeros((2, 2)), 0.0)
+
+
+def test_a_scalar_and_an_empty_output_can_be_compared() -> None:
+    """No dimension, or no element."""
+    assert compare("sum", np.array(2.0), np.array(3.0), 0.0).wrong_map == ("x",)
+    assert compare("C", np.zeros((0, 4)), np.zeros((0, 4)), 0.0).total == 0
+
+
+def test_untouched_tells_one_nan_from_another() -> None:
+    """Bits are compared, not values."""
+    before = np.array([0x7FC00000, 0x7FC00001], np.uint32).view(np.float32)
+    after = np.array([0x7FC00000, 0x7FC00000], np.uint32).view(np.float32)
+    assert untouched(after, before).tolist() == [True, False]
+    with pytest.raises(ValueError, match="shape or type"):
+        untouched(after, before.astype(np.float64))
+
+
+def test_a_map_of_a_large_matrix_draws_cells() -> None:
+    """One wrong element marks the cell it lies in; the scale is told."""
+    got = np.zeros((48, 480), np.float32)
+    got[47, 479] = 1
+    result = compare("C", got, np.zeros_like(got), 0.5)
+    assert result.map_cell == (2, 10)
+    assert result.wrong_map == ("." * 48,) * 23 + ("." * 47 + "x",)
+
+
+def test_a_cell_shows_the_worst_that_it_holds() -> None:
+    """Wrong before NaN before unwritten before right."""
+    states = np.tile(np.array([[0, 1], [2, 3]], np.uint8), (24, 48))
+    states[:, :2] = [[0, 1], [0, 0]] * 24
+    picture, cell = wrong_map(states)
+    assert cell == (2, 2)
+    assert picture[0] == "?" + "x" * 47
+
+
+def test_a_vector_is_folded_into_lines() -> None:
+    """A thousand elements fit, one character each."""
+    got = np.zeros(1000)
+    got[100] = 1
+    result = compare("v", got, np.zeros(1000), 0.0)
+    assert [line.find("x") for line in result.wrong_map].index(4) == 2
+    assert sum(map(len, result.wrong_map)) == 1000
+    assert result.map_cell == (1, 1)
+
+
+def test_more_than_two_axes_are_flattened_to_rows_of_the_last() -> None:
+    """A stack of matrices is drawn one below the other."""
+    got = np.zeros((2, 2, 3))
+    got[1, 0, 2] = 1
+    assert compare("T", got, np.zeros((2, 2, 3)), 0.0).wrong_map == ("...", "...", "..x", "...")
+
+
+@given(arrays.arrays(np.uint8, arrays.array_shapes(max_dims=3, max_side=120), elements=st.integers(0, 3)))
+def test_a_map_fits_a_terminal_and_hides_nothing(
+    states: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
+) -> None:
+    """At most 24 lines of 48 characters, and the worst of the array is on it."""
+    picture, _ = wrong_map(states)
+    assert len(picture) <= MAP_ROWS
+    assert all(len(line) <= MAP_COLUMNS for line in picture)
+    worst = int(states.max())
+    assert max((MAP_CHARACTERS.index(c) for line in picture for c in line), default=0) == worst
+
+
+@given(
+    arrays.arrays(np.float32, 12, elements=st.floats(width=32)),
+    arrays.arrays(np.float64, 12, elements=st.floats()),
+    st.floats(min_value=0),
+)
+def test_right_means_a_finite_difference_within_the_bound_or_equality(
+    got: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
+    expected: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    bound: float,
+) -> None:
+    """The same decision, one Python float at a time."""
+    right = 0
+    for one, other in zip(got.tolist(), expected.tolist(), strict=True):
+        difference = abs(one - other)
+        right += one == other or difference <= min(bound, 1.7976931348623157e308)
+    assert compare("C", got, expected, bound).wrong == 12 - right
