@@ -40,13 +40,16 @@ def compare(
     The error is taken in float64, so integers beyond 2⁵³ are compared as rounded.
 
     Raises:
-        ValueError: the shapes do not fit each other.
+        ValueError: the shapes do not fit each other, or a bound is no number from 0 up. Both are ours:
+            no output of a student's can cause them.
 
     """
     if got.shape != expected.shape:
         raise ValueError(f"{array_name} has shape {got.shape} where the oracle has {expected.shape}")
     values, wanted = np.asarray(got, np.float64), np.asarray(expected, np.float64)
     bounds = np.broadcast_to(np.asarray(bound, np.float64), got.shape)
+    if not (bounds >= 0).all():
+        raise ValueError(f"the oracle's error bound for {array_name} is negative or NaN")
     error = _absolute_error(values, wanted)
     right = (error <= bounds) & np.isfinite(error)
     unwritten = np.zeros_like(right) if poison is None else ~right & poison

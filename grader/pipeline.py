@@ -22,7 +22,7 @@ from grader.build import build as compile_submission
 from grader.build.launch import plan_launch
 from grader.checks import run_checks
 from grader.compare import compare, untouched
-from grader.diagnosis import explain_output
+from grader.diagnosis import WrongOutput, advise, explain_output
 from grader.emulator import backend as emulator
 from grader.errors import OurError
 from grader.model import (
@@ -32,7 +32,6 @@ from grader.model import (
     Comparison,
     Evidence,
     Finding,
-    FindingKind,
     Grade,
     Submission,
     Verdict,
@@ -148,7 +147,7 @@ def grade(plan: Plan, submission: Submission, tools: Tools) -> Grade:
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
     """Evidence → grade: checks and points; pure but for the versions it notes."""
     began = time.perf_counter()
-    results = run_checks(plan.assignment.rubric, evidence)
+    results = advise(run_checks(plan.assignment.rubric, evidence))
     if evidence.build.error:
         results = tuple(
             replace(
@@ -218,7 +217,7 @@ def _run_case(plan: Plan, built: Build, case: Case, oracle: Oracle, kernel: Emul
         place = f"{where.filename.rsplit('/', 1)[-1]}:{where.lineno}"
         reason = f"the emulator failed: {type(problem).__name__}: {problem} ({place})"
         return CaseEvidence(case, completed=False, error=reason)
-    return _compared(plan.assignment, built, case, oracle, arguments, run)
+    return _compared(plan, built, case, oracle, arguments, run)
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
@@ -227,7 +226,7 @@ def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle)
 
 
 def _compared(
-    assignment: Assignment,
+    plan: Plan,
     built: Build,
     case: Case,
     oracle: Oracle,
@@ -235,24 +234,27 @@ def _compared(
     run: Run,
 ) -> CaseEvidence:
     """Evidence of a run: its outputs against the oracle, each wrong one with a mistake that explains it."""
-    inputs = {
-        a.name: a.value
-        for a in arguments
-        if a.direction in ("in", "inout") and isinstance(a.value, np.ndarray)
-    }
+    arrays = {a.name: a.value for a in arguments if isinstance(a.value, np.ndarray)}
+    inputs = {a.name: arrays[a.name] for a in arguments if a.direction in ("in", "inout")}
     expected = oracle.expected(inputs, dict(case.shape))
-    before = {argument.name: argument.value for argument in arguments}
-    comparisons: list[Comparison] = []
+    comparisons = []
     for name, got in run.outputs:
         values, bound = expected[name]
-        untouched_where = untouched(got, np.asarray(before[name]))
-        comparison = compare(name, got, values, bound, poison=untouched_where)
-        if comparison.wrong:
-            constants = dict(built.constants)
-            comparison = explain_output(
-                assignment.reference, comparison, got, values, bound, inputs, case, constants
-            )
-        comparisons.append(comparison)
+        unwritten = untouched(got, arrays[name])
+        comparison = compare(name, got, values, bound, poison=unwritten)
+        wrong = WrongOutput(
+            name,
+            got,
+            values,
+            bound,
+            unwritten,
+            inputs=tuple(inputs.items()),
+            constants=built.constants,
+            before=arrays[name],
+            store_bytes=run.counters.global_store_bytes if run.completed else None,
+            completed=run.completed,
+        )
+        comparisons.append(_explained(plan.assignment.reference, comparison, wrong))
     return CaseEvidence(
         case=case,
         comparisons=tuple(comparisons),
@@ -264,9 +266,17 @@ def _compared(
     )
 
 
+def _explained(reference: str, comparison: Comparison, wrong: WrongOutput) -> Comparison:
+    """The comparison with the named mistake that would have produced just this output, if there is one."""
+    found = explain_output(reference, wrong) if comparison.wrong else None
+    if found is None:
+        return comparison
+    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.hint)
+
+
 def versions() -> Named[str]:
     """What decided this grade: versions of the grader and of what it computes with."""
     return (("grader", __version__), ("python", platform.python_version()), ("numpy", version("numpy")))
 
 
-__all__ = ["FindingKind", "Plan", "Tools", "failed", "grade", "judge", "make_plan"]
+__all__ = ["Plan", "Tools", "failed", "grade", "judge", "make_plan"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,9 @@ from grader.model import (
     Visibility,
 )
 from grader.score import case_grades, total
+
+if TYPE_CHECKING:
+    from random import Random
 
 ONE, NONE = Fraction(1), Fraction(0)
 
@@ -60,7 +64,7 @@ def test_points_are_the_exact_share() -> None:
 def test_skipped_points_are_set_apart() -> None:
     """A skipped item is neither in the score nor in the maximum, and spoils no pass."""
     graded = total([result(Verdict.PASS, 5, ONE), result(Verdict.SKIP, 10, ONE)])
-    assert (graded.score, graded.max_score, graded.skipped_points) == (5, 5, 10)
+    assert [graded.score, graded.max_score, graded.skipped_points] == [5, 5, 10]
     assert graded.verdict is Verdict.PASS
     assert graded.items[1].points == 0
 
@@ -69,7 +73,7 @@ def test_an_error_of_ours_makes_the_grade_an_error_and_costs_nothing() -> None:
     """Its points are set apart like skipped ones."""
     graded = total([result(Verdict.FAIL, 5), result(Verdict.ERROR, 10)])
     assert graded.verdict is Verdict.ERROR
-    assert (graded.max_score, graded.skipped_points) == (5, 10)
+    assert [graded.max_score, graded.skipped_points] == [5, 10]
 
 
 @pytest.mark.parametrize("results", [[], [result(Verdict.SKIP)]])
@@ -106,11 +110,11 @@ def test_the_score_never_exceeds_the_maximum_and_no_point_is_lost(results: list[
 
 @given(RESULTS, st.randoms())
 def test_the_score_does_not_depend_on_the_order_of_the_items(
-    results: list[CheckResult], random: st.DataObject
+    results: list[CheckResult], random: Random
 ) -> None:
     """Exact sums commute."""
     shuffled = list(results)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert total(shuffled)[1:] == total(results)[1:]
 
 

@@ -78,9 +78,7 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     total = len(judged)
     if not failing:
         return "the one case is right" if total == 1 else f"all {total} cases are right"
-    parts = [
-        f"{total - len(failing)} of {wording.count(total, 'case')} {_is_or_are(total - len(failing))} right"
-    ]
+    parts = [_how_many_right(total - len(failing), total)]
     visible = [case for case in failing if case.visible]
     if visible:
         parts.append(_quote(visible[0]))
@@ -91,6 +89,12 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
         reason = f": {hidden[0].reason}" if hidden[0].reason and not visible else ""
         parts.append(f"{wording.count(len(hidden), 'hidden case')} {verb}{also}{reason}")
     return ". ".join(part.removesuffix(".") for part in parts)
+
+
+def _how_many_right(right: int, total: int) -> str:
+    if total == 1:
+        return "the one case is wrong"
+    return f"{right or 'none'} of {total} cases {_is_or_are(max(right, 1))} right"
 
 
 def _is_or_are(number: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.cli import setup
-from grader.reports import class_table, grade_json, gradebook, junit, stored_grade
+from grader.reports import class_table, grade_json, gradebook, html, junit, stored_grade
 
 if TYPE_CHECKING:
     import argparse
@@ -36,12 +36,22 @@ def load_all(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
 
 def of_submission(grade: Grade) -> dict[str, str]:
     """The files of one submission."""
-    return {"grade.json": grade_json.dump(grade), "junit.xml": junit.render([grade])}
+    return {
+        "grade.json": grade_json.dump(grade),
+        "junit.xml": junit.render([grade]),
+        "report.html": html.render(grade, audience="staff"),
+    }
 
 
 def write_class(out: OutFolder, grades: Sequence[Grade]) -> None:
     """Write the files of the class."""
-    out.write({"junit.xml": junit.render(grades), "gradebook.csv": gradebook.render(grades)})
+    out.write(
+        {
+            "junit.xml": junit.render(grades),
+            "gradebook.csv": gradebook.render(grades),
+            "index.html": html.render_class(grades),
+        },
+    )
 
 
 def write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
@@ -58,5 +68,5 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
     )
     if resumed:
         console.print(f"{resumed} of {len(grades)} were graded before and are unchanged.")
-    console.print(f"\nper submission  {out}/grades/<submission>/grade.json, junit.xml")
-    console.print(f"for the class   {out}/gradebook.csv, {out}/junit.xml")
+    console.print(f"\nper submission  {out}/grades/<submission>/grade.json, junit.xml, report.html")
+    console.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html")

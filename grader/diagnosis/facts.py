@@ -23,7 +23,7 @@ ENOUGH = 4
 """Elements that must share a pattern before it counts as one: any one number is a multiple of any other."""
 
 LEAST_SHARE = 8
-"""One wrong element in so many must be explained, the others being out of the prediction's reach."""
+"""One element in so many must be foreseen, the others being out of the prediction's reach."""
 
 
 class Mistake(NamedTuple):
@@ -53,7 +53,8 @@ class WrongOutput:
     ``got``, ``expected`` and ``unwritten`` have the shape of the array; ``bound`` is one number or one for
     each. ``inputs`` are the kernel's ``in`` arrays in the order of its parameters. ``before`` is what the
     array held before the launch. ``store_bytes`` counts what the kernel stored to global memory, None where
-    nobody counted. After a run that was cut short (``completed`` false) unwritten elements prove nothing.
+    nobody counted. ``reads_outside`` says that it read beyond its arrays, where it may have met NaN. After a
+    run that was cut short (``completed`` false) unwritten elements prove nothing.
     """
 
     array: str
@@ -66,6 +67,7 @@ class WrongOutput:
     before: NDArray[Any] | None = None
     store_bytes: int | None = None
     completed: bool = True
+    reads_outside: bool = False
 
     @property
     def values(self) -> Reals:
@@ -109,10 +111,11 @@ class WrongOutput:
 
 
 def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = None) -> bool:
-    """Whether a prediction fits every element that it knows, and explains enough of the wrong ones.
+    """Whether a prediction fits every element that it knows, and knows enough of them.
 
     ``predicted`` has the shape of the array, or one axis more in front for alternatives, any of which may
-    hold at an element. NaN predicts that nothing (or NaN) is stored there; infinity predicts nothing.
+    hold at an element. NaN predicts that nothing (or NaN) is stored there, infinity fits nothing. Enough is a
+    share of the numbers that are there, and of the wrong elements.
     """
     alternatives = np.asarray(predicted, np.float64).reshape(-1, *output.got.shape)
     seen = np.ones(output.got.shape, np.bool_) if known is None else known
@@ -124,6 +127,10 @@ def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = No
         harmless = np.abs(alternatives - output.wanted) <= tolerance
     contradicted = ~np.any(close | (np.isnan(alternatives) & output.empty), axis=0)
     if np.any(contradicted & seen):
+        return False
+    numbers = ~output.empty
+    foreseen = int(np.count_nonzero(numbers & seen & np.any(close, axis=0)))
+    if not foreseen or foreseen * LEAST_SHARE < int(np.count_nonzero(numbers)):
         return False
     wrong = output.wrong
     explained = int(np.count_nonzero(seen & wrong & ~np.any(harmless, axis=0)))

@@ -32,7 +32,7 @@ def no_store(output: WrongOutput) -> bool:
 def adds_to_output(output: WrongOutput) -> bool:
     """Nothing but NaN came of NaN poison, or exactly the poison plus the answer of any other."""
     if output.empty.all() and not no_store(output):
-        return output.completed
+        return output.completed and not output.reads_outside
     if output.before is None:
         return False
     return agrees(output, np.asarray(output.before, np.float64) + output.wanted)

@@ -69,5 +69,6 @@ def some_blocks(output: WrongOutput) -> bool:
 
 
 def partly_unwritten(output: WrongOutput) -> bool:
-    """All that is wrong was never written."""
-    return output.completed and bool(output.unwritten[output.wrong].all())
+    """Something is right, and all that is wrong was never written."""
+    wrong = output.wrong
+    return output.completed and not wrong.all() and bool(output.unwritten[wrong].all())

@@ -23,7 +23,8 @@ _WINDOWS = {"shared": SHARED_BASE, "local": LOCAL_BASE}
 class Place(NamedTuple):
     """Where an access goes: ``index`` is the byte in ``region`` for each of ``lanes``.
 
-    ``good`` says which of the active lanes those are; None if none was left out.
+    ``good`` says which of the active lanes those are; None if none was left out. ``request`` is how many
+    bytes of a lane travel together: those of the whole vector with its first element, 0 with the others.
     """
 
     space: str
@@ -31,19 +32,34 @@ class Place(NamedTuple):
     index: Value
     lanes: Lanes
     good: NDArray[np.bool_] | None
+    request: int
 
 
-def load(m: Machine, site: int, address: Value, dtype: np.dtype[Any], space: str) -> Value:
+class What(NamedTuple):
+    """What is done at an address: see `Place` for ``request``; an empty ``space`` is generic."""
+
+    dtype: np.dtype[Any]
+    space: str
+    verb: str
+    request: int
+
+
+def load(
+    m: Machine, site: int, address: Value, dtype: np.dtype[Any], space: str, request: int | None = None
+) -> Value:
     """What the active lanes read; lanes whose address is bad get all ones, and a finding says so."""
 
     def read(place: Place) -> Value:
         m.observer.loaded(m, site, place, dtype.itemsize)
         return place.region.read(place.index, dtype)
 
-    return _everywhere(m, site, address, (dtype, space, "read"), read)
+    what = What(dtype, space, "read", dtype.itemsize if request is None else request)
+    return _everywhere(m, site, address, what, read)
 
 
-def store(m: Machine, site: int, address: Value, value: Value, space: str) -> None:
+def store(
+    m: Machine, site: int, address: Value, value: Value, space: str, request: int | None = None
+) -> None:
     """Write ``value`` (over the active lanes); lanes whose address is bad write nothing."""
 
     def write(place: Place) -> Value:
@@ -52,25 +68,44 @@ def store(m: Machine, site: int, address: Value, value: Value, space: str) -> No
         place.region.write(place.index, part)
         return part
 
-    _everywhere(m, site, address, (value.dtype, space, "write"), write)
+    what = What(value.dtype, space, "write", value.dtype.itemsize if request is None else request)
+    _everywhere(m, site, address, what, write)
+
+
+def update(
+    m: Machine,
+    site: int,
+    address: Value,
+    dtype: np.dtype[Any],
+    space: str,
+    change: Callable[[Place], Value],
+) -> Value:
+    """Read and write as one; ``change`` does both and gives what the lanes read."""
+
+    def act(place: Place) -> Value:
+        if place.space != "local":
+            m.observer.atomic(m, site, place, dtype.itemsize)
+        return change(place)
+
+    return _everywhere(m, site, address, What(dtype, space, "update", dtype.itemsize), act)
 
 
 def _everywhere(
     m: Machine,
     site: int,
     address: Value,
-    what: tuple[np.dtype[Any], str, str],
+    what: What,
     act: Callable[[Place], Value],
 ) -> Value:
     """Do ``act`` in the state space of the address; in each in turn where lanes differ."""
-    dtype, space, verb = what
+    dtype, space = what.dtype, what.space
     if not space:
         spaces = spaces_of(address)
         if len(spaces) > 1:
             return _split(m, site, address, what, act)
         space, window = spaces[0]
         address = address - np.int64(window) if window else address
-    place = locate(m, site, address, dtype.itemsize, space, verb)
+    place = locate(m, site, address, what._replace(space=space))
     value = act(place) if place.good is None or place.good.any() else ALL_ONES[dtype.itemsize].view(dtype)
     if place.good is None:
         return value
@@ -91,23 +126,38 @@ def _split(
     m: Machine,
     site: int,
     address: Value,
-    what: tuple[np.dtype[Any], str, str],
+    what: What,
     act: Callable[[Place], Value],
 ) -> Value:
     """Lanes whose generic addresses lie in different state spaces, a space at a time."""
-    dtype, _, verb = what
-    result: NDArray[Any] = np.full(m.count, ALL_ONES[dtype.itemsize].view(dtype))
-    active = m.active
-    left = np.ones(m.count, np.bool_)
+    dtype, active, count = what.dtype, m.active, m.count
+    result: NDArray[Any] = np.full(count, ALL_ONES[dtype.itemsize].view(dtype))
+    left = np.ones(count, np.bool_)
     for space, base in [*_WINDOWS.items(), ("global", 0)]:
         here = left & (np.abs(address - np.int64(base)) < WINDOW) if base else left
         left = left & ~here
         if here.any():
             where = np.flatnonzero(here)
             m.active = where if active is None else active[where]
-            result[where] = _everywhere(m, site, address[where] - np.int64(base), (dtype, space, verb), act)
+            within = _within(act, where, count)
+            result[where] = _everywhere(
+                m, site, address[where] - np.int64(base), what._replace(space=space), within
+            )
     m.active = active
     return result
+
+
+def _within(
+    act: Callable[[Place], Value], where: NDArray[np.intp], count: int
+) -> Callable[[Place], Value]:
+    """``act`` for some of the active lanes: what it is told of `good` is about all of them."""
+
+    def act_there(place: Place) -> Value:
+        good = np.zeros(count, np.bool_)
+        good[where if place.good is None else where[place.good]] = True
+        return act(place._replace(good=good))
+
+    return act_there
 
 
 def extremes(address: Value) -> tuple[int, int]:
@@ -115,13 +165,14 @@ def extremes(address: Value) -> tuple[int, int]:
     return (int(address), int(address)) if address.ndim == 0 else (int(address.min()), int(address.max()))
 
 
-def locate(m: Machine, site: int, address: Value, size: int, space: str, verb: str) -> Place:
+def locate(m: Machine, site: int, address: Value, what: What) -> Place:
     """Check alignment and bounds of an access by the active lanes, and report the lanes that fail."""
-    good = None
-    if size > 1 and _unaligned(address, size):
-        good = np.atleast_1d((address & np.int64(size - 1)) == 0)
+    size, space, verb, request = what.dtype.itemsize, what.space, what.verb, what.request
+    good, width = None, max(size, request)
+    if width > 1 and _unaligned(address, width):
+        good = np.atleast_1d((address & np.int64(width - 1)) == 0)
         good = np.broadcast_to(good, m.count)
-        m.reporter.misaligned(m, site, space, verb, address, ~good, size)
+        m.reporter.misaligned(m, site, space, verb, address, ~good, width)
     inside = _inside(m, address, size, space)
     if inside is not None:
         inside = np.broadcast_to(inside, m.count)
@@ -133,10 +184,10 @@ def locate(m: Machine, site: int, address: Value, size: int, space: str, verb: s
         lanes = kept if lanes is None else lanes[kept]
         address = select(address, kept)
     if space == "shared":
-        return Place(space, m.shared, select(m.shared_start, lanes) + address, lanes, good)
+        return Place(space, m.shared, select(m.shared_start, lanes) + address, lanes, good, request)
     if space == "local":
-        return Place(space, m.local, select(m.local_start, lanes) + address, lanes, good)
-    return Place("global", m.memory, address - np.int64(GLOBAL_BASE), lanes, good)
+        return Place(space, m.local, select(m.local_start, lanes) + address, lanes, good, request)
+    return Place("global", m.memory, address - np.int64(GLOBAL_BASE), lanes, good, request)
 
 
 def _unaligned(address: Value, size: int) -> bool:

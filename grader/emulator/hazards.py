@@ -39,12 +39,15 @@ class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
 
 
 class _Access(NamedTuple):
-    """One instruction's accesses: ``cell`` for each of ``lanes``; ``when`` counts all accesses."""
+    """One instruction's accesses, as cheap to keep as can be: most are never looked at again.
+
+    ``byte`` is where each of ``lanes`` reads or writes; ``when`` counts all accesses.
+    """
 
     site: int
     kind: int
     lanes: Lanes
-    cell: Value
+    byte: Value
     when: int
     value: Value | None
     epoch: Value
@@ -124,7 +127,7 @@ class AccessLog:
         self.shared.clear()
         if self.arrays:
             offset = m.geometry.first_block * m.geometry.threads
-            rows = _rows(m, self.arrays)
+            rows = _rows(m, self.arrays, self.grain)
             blocks = rows.block + m.geometry.first_block
             warps = rows.warp + m.geometry.first_block * m.geometry.warps_per_block
             self.kept.append(rows._replace(lane=rows.lane + offset, block=blocks, warp=warps))
@@ -141,15 +144,17 @@ class AccessLog:
     def _judge_shared(self, m: Machine, accesses: list[_Access]) -> None:
         if not any(each.kind != READ for each in accesses):
             return
-        suspects = _suspect_cells(m, accesses, m.shared.bytes.size // self.grain)
+        cells = [each.byte // self.grain for each in accesses]
+        suspects = _suspect_cells(m, accesses, cells, m.shared.bytes.size // self.grain)
         if suspects is None:
             return
         chosen = []
-        for each in accesses:
-            here = suspects[each.cell]
+        for each, cell in zip(accesses, cells, strict=True):
+            here = suspects[cell]
             if here.any():
                 chosen.append(_filter(m, each, here))
-        self.conflicts.extend(("shared", conflict, m) for conflict in find_conflicts(_rows(m, chosen)))
+        rows = _rows(m, chosen, self.grain)
+        self.conflicts.extend(("shared", conflict, m) for conflict in find_conflicts(rows))
 
     def _array(self, m: Machine, place: Place) -> str | None:
         low, high = (
@@ -178,9 +183,10 @@ class AccessLog:
         if place.space != "shared" and self._epoch is not None:
             epoch = self._epoch[m.block_of if lanes is None else m.block_of[lanes]]
         count = m.size if lanes is None else len(lanes)
-        first = spread(place.index, count) // self.grain
-        for step in range(max(1, size // self.grain)):
-            log.append(_Access(site, kind, lanes, first + step, self._clock, value, epoch, warp_epoch))
+        first = spread(place.index, count)
+        for offset in range(0, max(size, self.grain), self.grain):
+            byte = first + offset if offset else first
+            log.append(_Access(site, kind, lanes, byte, self._clock, value, epoch, warp_epoch))
 
 
 def _of_blocks(m: Machine, access: _Access, blocks: NDArray[np.bool_]) -> _Access | None:
@@ -197,34 +203,42 @@ def _filter(m: Machine, access: _Access, mask: NDArray[np.bool_]) -> _Access:
 
     return access._replace(
         lanes=lanes[mask],
-        cell=access.cell[mask],
+        byte=access.byte[mask],
         value=part(access.value),
         epoch=part(access.epoch),
         warp_epoch=part(access.warp_epoch),
     )
 
 
-def _suspect_cells(m: Machine, accesses: list[_Access], cells: int) -> NDArray[np.bool_] | None:
+def _suspect_cells(
+    m: Machine,
+    accesses: list[_Access],
+    cells: list[NDArray[np.int64]],
+    count: int,
+) -> NDArray[np.bool_] | None:
     """The cells that are written and that more than one thread touches; None if there are none."""
-    written = np.zeros(cells, np.bool_)
-    for each in accesses:
+    written = np.zeros(count, np.bool_)
+    for each, cell in zip(accesses, cells, strict=True):
         if each.kind != READ:
-            written[each.cell] = True
-    owner = np.full(cells, -1, np.int64)
-    touching = [each for each in accesses if each.kind != READ or written[each.cell].any()]
-    for each in touching:
-        owner[each.cell] = np.arange(m.size) if each.lanes is None else each.lanes
-    shared = np.zeros(cells, np.bool_)
-    for each in touching:
-        lanes = np.arange(m.size) if each.lanes is None else each.lanes
-        different = owner[each.cell] != lanes
+            written[cell] = True
+    touching = [
+        (cell, np.arange(m.size) if each.lanes is None else each.lanes)
+        for each, cell in zip(accesses, cells, strict=True)
+        if each.kind != READ or written[cell].any()
+    ]
+    owner = np.full(count, -1, np.int64)
+    for cell, lanes in touching:
+        owner[cell] = lanes
+    shared = np.zeros(count, np.bool_)
+    for cell, lanes in touching:
+        different = owner[cell] != lanes
         if different.any():
-            shared[each.cell[different]] = True
+            shared[cell[different]] = True
     shared &= written
     return shared if shared.any() else None
 
 
-def _rows(m: Machine, accesses: list[_Access]) -> Rows:
+def _rows(m: Machine, accesses: list[_Access], grain: int) -> Rows:
     def column(values: Iterator[Value]) -> NDArray[np.int64]:
         return np.concatenate([np.asarray(value, np.int64) for value in values])
 
@@ -236,7 +250,7 @@ def _rows(m: Machine, accesses: list[_Access]) -> Rows:
 
     lane = column(iter(lanes))
     return Rows(
-        cell=column(each.cell for each in accesses),
+        cell=column(each.byte // grain for each in accesses),
         lane=lane,
         block=m.block_of[lane].astype(np.int64),
         warp=m.warp_of[lane].astype(np.int64),

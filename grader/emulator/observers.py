@@ -90,10 +90,10 @@ class Counting:
         lanes = m.size if place.lanes is None else len(place.lanes)
         if place.space == "global":
             self.global_load_bytes += lanes * size
-            self.global_load_sectors += traffic.sectors(m, place, size)
+            self.global_load_sectors += traffic.sectors(m, place, place.request) if place.request else 0
         elif place.space == "shared":
             self.shared_load_bytes += lanes * size
-            self.shared_bank_conflicts += traffic.bank_conflicts(m, place, size)
+            self.shared_bank_conflicts += traffic.bank_conflicts(m, place, place.request) if place.request else 0
 
     def stored(self, m: Machine, _site: int, place: Place, value: Value) -> None:
         """See `Observer`."""
@@ -101,10 +101,10 @@ class Counting:
         size = value.dtype.itemsize
         if place.space == "global":
             self.global_store_bytes += lanes * size
-            self.global_store_sectors += traffic.sectors(m, place, size)
+            self.global_store_sectors += traffic.sectors(m, place, place.request) if place.request else 0
         elif place.space == "shared":
             self.shared_store_bytes += lanes * size
-            self.shared_bank_conflicts += traffic.bank_conflicts(m, place, size)
+            self.shared_bank_conflicts += traffic.bank_conflicts(m, place, place.request) if place.request else 0
 
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
         """An atomic reads and writes."""

@@ -83,8 +83,9 @@ def integer(text: str) -> int:
 
 def real(text: str, sign: int) -> Immediate:
     """``0f3F800000`` and ``0d…`` are bits; a decimal literal is a double (section 4.5.2)."""
-    if text[:2] in ("0f", "0F"):
-        return Immediate(int(text, base=0) ^ (0x80000000 if sign < 0 else 0), "f32")
-    if text[:2] in ("0d", "0D"):
-        return Immediate(int(text, 0) ^ (1 << 63 if sign < 0 else 0), "f64")
+    prefix, digits = text[:2].lower(), text[2:]
+    if prefix == "0f":
+        return Immediate(int(digits, 16) ^ (0x80000000 if sign < 0 else 0), "f32")
+    if prefix == "0d":
+        return Immediate(int(digits, 16) ^ (1 << 63 if sign < 0 else 0), "f64")
     return Immediate(int.from_bytes(struct.pack("<d", sign * float(text)), "little"), "f64")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade, ItemGrade
 
-LONGEST_NAME = 28
+LONGEST_NAME = 24
 SHORTEST_NOTE = 30
 
 
@@ -38,7 +38,7 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
         page.line(f"{set_cell_size(name, room)}  {score:>{score_room}}  ", *cells, note(grade))
     page.blank()
     _legend(page, items, numbered=headings.startswith("1 "))
-    page.line(_summary(grades))
+    page.paragraph(_summary(grades))
     return page.text()
 
 

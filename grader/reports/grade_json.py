@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.reports import points
+from grader.reports import points, safe_text
 from grader.reports.stored_grade import FORMAT_VERSION, load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
-__all__ = ["FORMAT_VERSION", "as_json", "dump", "load", "plain"]
+__all__ = ["FORMAT_VERSION", "as_json", "dump", "dump_all", "load", "plain"]
 
 Json: TypeAlias = "dict[str, Any]"
 
@@ -33,8 +35,12 @@ LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 def dump(grade: Grade) -> str:
     """Write a grade as JSON text that ends in a line feed, and holds nothing that UTF-8 cannot."""
-    text = json.dumps(as_json(grade), indent=2, ensure_ascii=False, allow_nan=False)
-    return LONE_SURROGATE.sub(_as_escape, text) + "\n"
+    return _written(as_json(grade))
+
+
+def dump_all(grades: Iterable[Grade]) -> str:
+    """Write several grades as one JSON array of what `dump` writes."""
+    return _written([as_json(grade) for grade in grades])
 
 
 def as_json(grade: Grade) -> Json:
@@ -88,9 +94,14 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a backend measured
     raise TypeError(f"a {type(value).__name__} cannot be stored in grade.json")
 
 
+def _written(value: object) -> str:
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return LONE_SURROGATE.sub(_as_escape, text) + "\n"
+
+
 def _as_escape(surrogate: re.Match[str]) -> str:
     """Spell a lone surrogate out, as visible text within a JSON string."""
-    return f"\\\\u{ord(surrogate[0]):04x}"
+    return safe_text.escape(surrogate[0]).replace("\\", "\\\\")
 
 
 def _points(name: str, value: Fraction) -> Json:

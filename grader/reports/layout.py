@@ -65,8 +65,8 @@ class Page:
             self.lines.extend(Text(row, style) for row in wrapped)
 
     def text(self) -> Text:
-        """Finish: the page as one text, without a line feed at its end."""
-        page = Text("\n").join(self.lines)
+        """Finish: the page as one text, each of its lines ended; print it with ``end=""``."""
+        page = Text("\n").join([*self.lines, Text()])
         page.no_wrap, page.overflow = True, "ignore"
         return page
 

@@ -64,10 +64,10 @@ def _lines(text: str) -> list[str]:
 def _visible(line: str) -> str:
     if line.isprintable():
         return line
-    return "".join(c if c.isprintable() else _escape(c) for c in line.expandtabs(TAB_WIDTH))
+    return "".join(c if c.isprintable() else escape(c) for c in line.expandtabs(TAB_WIDTH))
 
 
-def _escape(character: str) -> str:
+def escape(character: str) -> str:
     r"""Write an invisible character out, as `\x1b` or `\u202e`; spaces of any width become spaces."""
     code = ord(character)
     if character.isspace() and code > 0x7F:  # noqa: PLR2004 - beyond ASCII

@@ -23,7 +23,8 @@ def place(folder: Path, files: Named[bytes]) -> None:
 
 def fetch(folder: Path, wanted: tuple[str, ...], most: int) -> Named[bytes]:
     """Those of the ``wanted`` files that are there, regular, no links, and at most ``most`` bytes long."""
-    found = ((name, _read(folder / _inside(name), most)) for name in wanted)
+    inside = (name for name in wanted if _stays(folder, folder / _inside(name)))
+    found = ((name, _read(folder / name, most)) for name in inside)
     return tuple((name, content) for name, content in found if content is not None)
 
 
@@ -32,6 +33,11 @@ def _inside(name: str) -> PurePosixPath:
     if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
         raise ValueError(f"{name!r} is no name for a file in a job's folder")
     return path
+
+
+def _stays(folder: Path, path: Path) -> bool:
+    """Whether no folder on the way to ``path`` is a link out of ``folder``."""
+    return path.parent.resolve().is_relative_to(folder.resolve())
 
 
 def _read(path: Path, most: int) -> bytes | None:

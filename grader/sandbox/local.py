@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -96,14 +97,21 @@ def _limiter(limits: Limits) -> list[str]:
     limiter = shutil.which(LIMITER)
     if limiter is None:
         raise ToolMissing(f"`{LIMITER}` is not installed; get it with `apt-get install util-linux`")
+    cpu = _within(resource.RLIMIT_CPU, limits.cpu_seconds)
     return [
         limiter,
-        f"--cpu={limits.cpu_seconds}:{limits.cpu_seconds + 1}",
-        f"--as={limits.memory_bytes}",
-        f"--fsize={limits.file_bytes}",
+        f"--cpu={cpu}:{_within(resource.RLIMIT_CPU, cpu + 1)}",
+        f"--as={_within(resource.RLIMIT_AS, limits.memory_bytes)}",
+        f"--fsize={_within(resource.RLIMIT_FSIZE, limits.file_bytes)}",
         "--core=0",
         "--",
     ]
+
+
+def _within(kind: int, wanted: int) -> int:
+    """``wanted``, or the hard limit that the grader itself runs under where that is lower."""
+    hard = resource.getrlimit(kind)[1]
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
 
 
 def _program(name: str) -> str:

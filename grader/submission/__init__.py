@@ -14,12 +14,12 @@ from grader.model import Finding, FindingKind, Named, Submission
 from grader.submission.files import Unusable
 from grader.submission.folders import entries, is_folder, read_file, read_folder
 from grader.submission.names import ids
-from grader.submission.text import decode, harmless
+from grader.submission.text import decode, harmless, lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["decode", "harmless", "read_submissions"]
+__all__ = ["decode", "harmless", "lines", "read_submissions"]
 
 
 def read_submissions(path: Path) -> tuple[Submission, ...]:

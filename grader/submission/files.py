@@ -65,7 +65,7 @@ def read_bytes(file: Path, inside: Path | None) -> bytes:
         raise Unusable(f"`{name}` cannot be read: {reason.lower()}; check its permissions") from error
     if size > MAX_BYTES:
         raise Unusable(
-            f"`{name}` has {size / 2**20:.1f} MiB; expected a source file of at most {MAX_BYTES // 2**20} MiB"
+            f"`{name}` has {size:,} bytes; expected a source file of at most {MAX_BYTES // 2**20} MiB"
         )
     _require_text(content, name)
     return content
@@ -91,9 +91,7 @@ def _require_text(content: bytes, name: str) -> None:
         if content.startswith(start):
             raise Unusable(f"`{name}` is {kind}; expected the source text of your kernel")
     if b"\0" in content and not _is_utf16(content):
-        raise Unusable(
-            f"`{name}` is a binary file (it holds NUL bytes); expected the source text of your kernel"
-        )
+        raise Unusable(f"`{name}` is binary (it holds NUL bytes); expected the source text of your kernel")
 
 
 def _is_utf16(content: bytes) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.submission.files import MAX_BYTES, Unusable, read_bytes, read_source
@@ -13,6 +13,9 @@ from grader.submission.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
+
+    from grader.model import Named
 
 SOURCES = (".cu", ".c", ".cpp", ".cuh", ".h")
 """Endings of files that may hold a kernel."""
@@ -27,19 +30,35 @@ _IGNORED = frozenset({"__macosx", "thumbs.db", "desktop.ini"})
 _HEADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+ -]*\.(h|cuh)", re.IGNORECASE)
 
 
-def entries(folder: Path, limit: int | None = None) -> list[Path]:
+def entries(folder: Path) -> list[Path]:
     """What is in a folder, sorted, without hidden files and what operating systems leave behind."""
     with os.scandir(folder) as found:
-        names = [entry.name for entry in islice(found, limit)]
+        names = [entry.name for entry in found]
     return [folder / name for name in sorted(names) if name[0] != "." and name.casefold() not in _IGNORED]
 
 
 def is_folder(path: Path) -> bool:
     """Whether it is a folder itself; a link to one is not."""
-    return path.is_dir() and not path.is_symlink()
+    return stat.S_ISDIR(_mode(path))
 
 
-def read_folder(folder: Path) -> tuple[str, bytes, tuple[tuple[str, bytes], ...]]:
+def _mode(path: Path) -> int:
+    """Its own, not that of what a link leads to: that may be out of our reach."""
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
+
+
+def read_file(file: Path) -> tuple[str, bytes, Named[bytes]]:
+    """The name of the source, its bytes, and no headers; raises `Unusable`."""
+    if stat.S_ISREG(_mode(file)) and file.suffix.lower() not in SOURCES:
+        endings = f"{', '.join(SOURCES[:-1])} or {SOURCES[-1]}"
+        raise Unusable(f"`{harmless(file.name)}` is not a source file; expected the ending {endings}")
+    return file.name, read_source(file, inside=None), ()
+
+
+def read_folder(folder: Path) -> tuple[str, bytes, Named[bytes]]:
     """The name of the source, its bytes, and the headers beside it; raises `Unusable`."""
     files = _files(folder)
     source = _source(files)
@@ -50,9 +69,7 @@ def read_folder(folder: Path) -> tuple[str, bytes, tuple[tuple[str, bytes], ...]
         if file != source and _HEADER.fullmatch(file.name)
     )
     if sum(len(header) for _, header in headers) > MAX_BYTES:
-        raise Unusable(
-            f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected fewer or smaller"
-        )
+        raise Unusable(f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected less")
     return source.name, content, headers
 
 
@@ -60,14 +77,12 @@ def _files(folder: Path) -> list[Path]:
     """The files of the folder or, if there is but one folder in it, of that one."""
     for _ in range(MAX_DEPTH):
         try:
-            found = entries(folder, MAX_ENTRIES)
+            found = entries(folder)
         except OSError as error:
             reason = (error.strerror or "no reason given").lower()
             raise Unusable(f"the folder cannot be read: {reason}; check its permissions") from error
-        if len(found) == MAX_ENTRIES:
-            raise Unusable(
-                f"the folder holds {MAX_ENTRIES} files or more; expected one .cu file and its headers"
-            )
+        if len(found) > MAX_ENTRIES:
+            raise Unusable(f"the folder holds {len(found)} files; expected one .cu file and its headers")
         if len(found) != 1 or not is_folder(found[0]):
             break
         folder = found[0]

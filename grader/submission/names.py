@@ -32,7 +32,7 @@ def ids(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def safe(label: str) -> str:
-    """``label`` with ``_`` for all but letters, marks, digits, ``.``, ``-`` and ``_``; no dot or dash in front."""
+    """``label`` with ``_`` for all but letters, digits, ``.``, ``-`` and ``_``, and no dot or dash first."""
     composed = unicodedata.normalize("NFC", label)
     kept = "".join(character if _is_safe(character) else "_" for character in composed)
     return kept.lstrip(".-")[:MAX_CHARACTERS].rstrip(".") or "submission"

@@ -179,7 +179,10 @@ def missing_barrier() -> Grade:
 
 def partial_credit() -> Grade:
     """Two of three odd shapes are wrong, a hidden one among them: a third of the points."""
-    told = "In case `mp3` (M=55, K=48, N=43) `C[0][0]` should be 1.25 but is nan (2,365 of 2,365 elements are wrong)"
+    told = (
+        "In case `mp3` (M=55, K=48, N=43) `C[0][0]` should be 1.25 but is nan "
+        "(2,365 of 2,365 elements are wrong)"
+    )
     wrong = Finding(FindingKind.WRONG_OUTPUT, told, case="mp3", address="C[0][0]")
     edges = CheckResult(
         ITEMS[2],

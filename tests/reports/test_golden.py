@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 def test_feedback_for_students(name: str, golden: Golden) -> None:
     """The terminal shows a student what is wrong, where and what to try, and nothing that is hidden."""
     shown = text.render(GRADES[name](), source_lines=SOURCE, width=100)
-    golden(f"reports/{name}.txt", shown.plain + "\n")
+    golden(f"reports/{name}.txt", shown.plain)
 
 
 def test_feedback_for_staff_in_ascii(golden: Golden) -> None:
     """Staff see hidden cases too; a terminal without Unicode gets ASCII and nothing else."""
     shown = text.render(partial_credit(), audience="staff", width=80, source_lines=SOURCE, ascii_only=True)
-    golden("reports/staff-ascii.txt", shown.plain + "\n")
+    golden("reports/staff-ascii.txt", shown.plain)
 
 
 @pytest.mark.parametrize("width", [80, 140])
 def test_class_table(width: int, golden: Golden) -> None:
     """A class is a line per submission; item ids head the columns where they fit."""
-    golden(f"reports/class-{width}.txt", render_class(sample_class(), width=width).plain + "\n")
+    golden(f"reports/class-{width}.txt", render_class(sample_class(), width=width).plain)
 
 
 @pytest.mark.parametrize("name", ["missing-barrier", "compile-error", "our-error", "partial-credit"])

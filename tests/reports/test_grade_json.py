@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from grader.errors import UsageError
-from grader.model import Grade
 from grader.reports import gradebook, junit, text
 from grader.reports.class_table import render_class
-from grader.reports.grade_json import FORMAT_VERSION, as_json, dump, load
+from grader.reports.grade_json import FORMAT_VERSION, as_json, dump, dump_all, load
 from tests.reports.sample_grades import GRADES, SOURCE, hostile, partial_credit
+
+if TYPE_CHECKING:
+    from grader.model import Grade
 
 CONTRACT = {
     "format_version",
@@ -79,6 +81,12 @@ def test_numbers_that_are_not_finite_are_text() -> None:
     stored = dump(partial_credit())
     assert json.loads(stored, parse_constant=pytest.fail)["cases"][1]["max_error"] == "inf"
     assert load(stored).cases[1].max_error == float("inf")
+
+
+def test_a_class_is_an_array_of_grades() -> None:
+    """Several grades in one file are a list of what each would be alone."""
+    grades = [make() for make in GRADES.values()]
+    assert json.loads(dump_all(grades)) == [json.loads(dump(grade)) for grade in grades]
 
 
 def test_numpy_scalars_are_numbers() -> None:

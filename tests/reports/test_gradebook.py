@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.model import Grade
 from grader.reports import gradebook
 from tests.reports.sample_grades import full_marks, hostile, our_error, partial_credit
+
+if TYPE_CHECKING:
+    from grader.model import Grade
 
 
 def _rows(*grades: Grade) -> list[dict[str, str]]:

@@ -102,10 +102,10 @@ def test_colour_changes_no_word() -> None:
     """With colour the same characters are printed."""
     shown = text.render(missing_barrier(), source_lines=SOURCE)
     out = io.StringIO()
-    Console(file=out, width=100, force_terminal=True, color_system="truecolor").print(shown)
+    Console(file=out, width=100, force_terminal=True, color_system="truecolor").print(shown, end="")
     coloured = out.getvalue()
     assert "\x1b[" in coloured
-    assert safe_text.ESCAPE_SEQUENCE.sub("", coloured) == shown.plain + "\n"
+    assert safe_text.ESCAPE_SEQUENCE.sub("", coloured) == shown.plain
 
 
 def test_an_error_of_ours_shows_no_score() -> None:
@@ -129,7 +129,7 @@ def test_source_lines_are_marked_and_the_array_underlined() -> None:
     """A finding's lines have a mark in the margin, and carets under the array it names."""
     finding = missing_barrier().items[3].result.findings[0]
     rows = quotation.quote(finding, "grace.cu", SOURCE)
-    assert [row.gutter.strip(" |") for row in rows if row.gutter.startswith(">")] == ["> 9", "> 13"]
+    assert [row.gutter for row in rows if row.marked and "^" not in row.code] == [">  9 | ", "> 13 | "]
     carets = next(row.code for row in rows if "^" in row.code)
     assert SOURCE[8][carets.index("^") :].startswith("A_tile")
 
@@ -199,7 +199,7 @@ def test_points_are_rounded_for_display_only(exact: Fraction, shown: str) -> Non
 
 def test_the_class_table_summary_leaves_our_errors_out_of_the_mean() -> None:
     """An error of ours is counted apart and is no zero."""
-    last = render_class([full_marks(), our_error()]).plain.split("\n")[-1]
+    last = render_class([full_marks(), our_error()]).plain.splitlines()[-1]
     assert "1 with full marks" in last
     assert "1 not graded" in last
     assert "mean 75 points" in last

@@ -1,0 +1,94 @@
+"""The student's own constants, read without running anything.
+
+The compile unit is a wrapper that includes the submission and then asks for each name the assignment
+knows:
+
+    extern "C" __device__ const long long __grader_TILE_SIZE = {TILE_SIZE};
+
+The compiler evaluates it, and the PTX holds the value. A macro is found by ``#ifdef``. Any other name is
+looked up as ``::TILE_SIZE``; a using-directive offers an enumerator of that name which counts only where
+the file declares none itself (C++17 [namespace.qual]: members come before using-directives). So one
+compile serves for all names and the submission itself, wherever and however they are defined.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from grader.build.source import SOURCE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.model import KernelInterface, Named
+
+PREFIX = "__grader_"
+UNDEFINED = -(2**63) + 1
+"""What an absent name evaluates to."""
+
+FIRST_LINE = 2
+LINES_PER_PROBE = 8
+"""Probe ``i`` takes lines ``FIRST_LINE + i * LINES_PER_PROBE`` and on of the wrapper."""
+
+_PROBE = """\
+namespace {prefix}absent {{ enum {prefix}enum_{name} : long long {{ {name} = {undefined} }}; }}
+using namespace {prefix}absent;
+extern "C" __device__ const long long {prefix}{name} = {{::{name}}};
+"""
+_MACRO_PROBE = """\
+#ifdef {name}
+extern "C" __device__ const long long {prefix}{name} = {{{name}}};
+#else
+{probe}#endif
+"""
+_DEFINITION = re.compile(
+    rf"^(?:\.visible |\.weak |\.extern )*\.(?:global|const) .*?\b{PREFIX}(?P<name>\w+)"
+    r"(?: = (?P<value>-?\d+))?;\n",
+    re.MULTILINE,
+)
+
+
+def names_of(interface: KernelInterface) -> tuple[str, ...]:
+    """Every name that a constant of the assignment may go by, in the assignment's order."""
+    names = (name for constant in interface.constants for name in (constant.name, *constant.aliases))
+    return tuple(dict.fromkeys(names))
+
+
+def wrapper(names: Iterable[str], uses: Iterable[str] = ()) -> bytes:
+    """The compile unit: the submission, a probe for each of ``names``, and a use of each of ``uses``.
+
+    A use is a kernel such as ``ns::matmul<16>``: taking its address makes the compiler emit it.
+    """
+    text = f'#include "{SOURCE_NAME}"\n'
+    for name in names:
+        probe = _PROBE.format(prefix=PREFIX, name=name, undefined=UNDEFINED)
+        text += _MACRO_PROBE.format(prefix=PREFIX, name=name, probe=probe) + "\n"
+    for number, kernel in enumerate(uses):
+        text += f"inline void {PREFIX}use{number}() {{ (void)&{kernel}; }}\n"
+    return text.encode()
+
+
+def failed_names(names: tuple[str, ...], lines: Iterable[int]) -> tuple[str, ...] | None:
+    """The names whose probes hold the ``lines`` of the wrapper; None if a line belongs to no probe."""
+    numbers = {(line - FIRST_LINE) // LINES_PER_PROBE for line in lines}
+    if any(not 0 <= number < len(names) for number in numbers):
+        return None
+    return tuple(names[number] for number in sorted(numbers))
+
+
+def take_values(ptx: str) -> tuple[str, dict[str, int]]:
+    """The PTX without the probes, and the value of each name that the source defines.
+
+    A variable without an initialiser is 0 (PTX ISA section 5.4.4).
+    """
+    values = {match["name"]: int(match["value"] or 0) for match in _DEFINITION.finditer(ptx)}
+    return _DEFINITION.sub("", ptx), {n: value for n, value in values.items() if value != UNDEFINED}
+
+
+def constants_of(interface: KernelInterface, values: dict[str, int]) -> Named[int]:
+    """Each constant's value: of the first of its names that the source defines, else its default."""
+    return tuple(
+        (c.name, next((values[n] for n in (c.name, *c.aliases) if n in values), c.default))
+        for c in interface.constants
+    )

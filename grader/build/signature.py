@@ -1,0 +1,134 @@
+"""Does a kernel take what the assignment passes? If not: which parameter, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from grader.build.entries import Entry, EntryParameter
+    from grader.build.mangled import Signature, Type
+    from grader.model import Parameter
+
+POINTER_BYTES = 8
+
+
+class Element(NamedTuple):
+    """A fundamental type: ``i`` integer, ``f`` IEEE float or ``b`` bfloat, and its bytes."""
+
+    kind: str
+    bytes: int
+
+
+_DTYPES = {
+    **{f"{sign}int{bits}": Element("i", bits // 8) for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": Element("f", bits // 8) for bits in (16, 32, 64)},
+    "bool": Element("i", 1),
+    "bfloat16": Element("b", 2),
+}
+_C_NAMES = {
+    "float16": "__half",
+    "float32": "float",
+    "float64": "double",
+    "bfloat16": "__nv_bfloat16",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "bool": "bool",
+}
+_ELEMENTS = {
+    **{c_name: _DTYPES[dtype] for dtype, c_name in _C_NAMES.items()},
+    "char": Element("i", 1),
+    "long": Element("i", 8),
+    "unsigned long": Element("i", 8),
+}
+_VECTORS = {
+    **{f"float{n}": Element("f", 4) for n in (2, 3, 4)},
+    **{f"double{n}": Element("f", 8) for n in (2, 3, 4)},
+    **{f"{sign}int{n}": Element("i", 4) for sign in ("", "u") for n in (2, 3, 4)},
+    "__half2": Element("f", 2),
+}
+
+
+def c_type(dtype: str) -> str:
+    """What CUDA C++ calls a NumPy dtype: ``float`` for ``float32``."""
+    return _C_NAMES.get(dtype, dtype)
+
+
+def expected(parameter: Parameter) -> str:
+    """How a student would declare the parameter."""
+    if parameter.direction == "value":
+        return f"{c_type(parameter.dtype)} {parameter.name}"
+    return f"{'const ' if parameter.direction == 'in' else ''}{c_type(parameter.dtype)}* {parameter.name}"
+
+
+def mismatch(
+    kernel: str, entry: Entry, signature: Signature, parameters: tuple[Parameter, ...]
+) -> str:
+    """What is wrong with the kernel's parameters, in one sentence; empty where they fit."""
+    wanted = ", ".join(map(expected, parameters))
+    if len(entry.parameters) != len(parameters):
+        return (
+            f"the kernel `{kernel}` takes {_parameters(len(entry.parameters))}, but the assignment passes "
+            f"{len(parameters)}: ({wanted})"
+        )
+    types = signature.types if signature.types and len(signature.types) == len(parameters) else None
+    for index, (parameter, actual) in enumerate(zip(parameters, entry.parameters, strict=True)):
+        named = types[index] if types else None
+        found = _difference(parameter, actual, named)
+        if found:
+            return (
+                f"parameter {index + 1} of the kernel `{kernel}` should be `{expected(parameter)}`, "
+                f"but it is {found}; the assignment passes ({wanted})"
+            )
+    return ""
+
+
+def _parameters(count: int) -> str:
+    return "1 parameter" if count == 1 else f"{count} parameters"
+
+
+def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -> str:
+    """What the parameter is instead; empty where it will do."""
+    if wanted.direction == "value":
+        fits = _takes_scalar(_DTYPES.get(wanted.dtype), actual) and (named is None or named.kind == "value")
+        return "" if fits else _shown(actual, named)
+    if not (actual.type[1:] == "64" and actual.type[0] != "f" and actual.bytes == POINTER_BYTES):
+        return _shown(actual, named)
+    if named is None:
+        return ""
+    if named.kind != "pointer" or not _same_element(wanted.dtype, named.name):
+        return f"`{named}`"
+    if named.constant and wanted.direction != "in":
+        return f"`{named}`, which the kernel cannot write to"
+    return ""
+
+
+def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
+    """Whether the value fits: the same width and kind, or a wider integer for an integer."""
+    if wanted is None or actual.bytes > POINTER_BYTES:
+        return False
+    if wanted.kind == "i":
+        return actual.type[0] != "f" and actual.bytes >= wanted.bytes
+    half = wanted.bytes == 2 and actual.bytes == 2  # noqa: PLR2004 - 16-bit floats are structs in CUDA C++
+    return half or (actual.type[0] == "f" and actual.bytes == wanted.bytes)
+
+
+def _same_element(dtype: str, name: str) -> bool:
+    """Whether arrays of ``dtype`` may be passed to a pointer to ``name``; signs and vectors do not matter."""
+    found = _ELEMENTS.get(name) or _VECTORS.get(name)
+    return name == "void" or found == _DTYPES.get(dtype)
+
+
+def _shown(actual: EntryParameter, named: Type | None) -> str:
+    if named is not None:
+        return f"`{named}`"
+    if actual.type[0] == "f":
+        return f"a {actual.bytes * 8}-bit floating-point number"
+    if actual.type == "b8" and actual.bytes > 1:
+        return f"a struct of {actual.bytes} bytes"
+    return f"a {actual.bytes * 8}-bit integer" + (" or a pointer" if actual.bytes == POINTER_BYTES else "")

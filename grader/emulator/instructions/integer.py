@@ -1,0 +1,265 @@
+"""Integer arithmetic (PTX ISA sections 9.7.1 and, for carries, 9.7.2). It wraps unless ``.sat`` is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.values import DTYPES, Value
+from grader.ptx.nodes import TYPE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.emulator.machine import Machine
+    from grader.emulator.program import Link, Step
+    from grader.ptx import Instruction
+
+
+def kind_of(ins: Instruction, link: Link, *accepts: str) -> str:
+    """The type of an integer instruction; refuses any modifier that its function does not know."""
+    *rest, kind = ins.modifiers
+    if kind not in DTYPES or kind[0] not in "sub" or not set(rest) <= set(accepts):
+        raise link.unsupported()
+    return kind
+
+
+def _elementwise(function: Callable[..., Value], arity: int) -> Callable[[Instruction, Link], Step]:
+    """An opcode that is one NumPy function on operands of its own type."""
+
+    def build(ins: Instruction, link: Link) -> Step:
+        return link.pure(function, *[kind_of(ins, link)] * arity)
+
+    return build
+
+
+def _sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - add or sub
+    function = np.subtract if minus else np.add
+
+    def build(ins: Instruction, link: Link) -> Step:
+        if "cc" in ins.modifiers:
+            return _with_carry(ins, link, minus=minus, takes=False)
+        kind = kind_of(ins, link, "sat")
+        if "sat" not in ins.modifiers:
+            return link.pure(function, kind, kind)
+        if kind != "s32":
+            raise link.unsupported()
+        return link.pure(lambda a, b: _clamped(function(a.astype(np.int64), b.astype(np.int64))), kind, kind)
+
+    return build
+
+
+def _clamped(value: Value) -> Value:
+    """64-bit numbers to the nearest 32-bit ones (``.sat``)."""
+    limits = np.iinfo(np.int32)
+    return np.clip(value, limits.min, limits.max).astype(np.int32)
+
+
+def mul(ins: Instruction, link: Link) -> Step:
+    """`mul.lo|hi|wide` (section 9.7.1.3)."""
+    kind = kind_of(ins, link, "lo", "hi", "wide")
+    return link.pure(_product(ins, kind), kind, kind)
+
+
+def mad(ins: Instruction, link: Link) -> Step:
+    """`mad.lo|hi|wide`: a product and a sum (section 9.7.1.4)."""
+    if "cc" in ins.modifiers:
+        return _mad_with_carry(ins, link, takes=False)
+    kind = kind_of(ins, link, "lo", "hi", "wide", "sat")
+    product = _product(ins, kind)
+    if "sat" in ins.modifiers:
+        if kind != "s32" or "hi" not in ins.modifiers:
+            raise link.unsupported()
+        return link.pure(lambda a, b, c: _clamped(product(a, b).astype(np.int64) + c), kind, kind, kind)
+    wide = kind[0] + str(2 * int(kind[1:])) if "wide" in ins.modifiers else kind
+    return link.pure(lambda a, b, c: product(a, b) + c, kind, kind, wide)
+
+
+def _product(ins: Instruction, kind: str) -> Callable[[Value, Value], Value]:
+    dtype = DTYPES[kind]
+    if "wide" in ins.modifiers:
+        wide = np.dtype(f"{dtype.kind}{2 * dtype.itemsize}")
+        return lambda a, b: a.astype(wide) * b.astype(wide)
+    if "hi" in ins.modifiers:
+        if dtype.itemsize == 8:  # noqa: PLR2004 - bytes
+            return _high_half_of_64
+        wide, bits = np.dtype(f"{dtype.kind}{2 * dtype.itemsize}"), 8 * dtype.itemsize
+        return lambda a, b: (a.astype(wide) * b.astype(wide) >> wide.type(bits)).astype(dtype)
+    return np.multiply
+
+
+def _high_half_of_64(a: Value, b: Value) -> Value:
+    """The upper 64 bits of a 128-bit product, from four products of 32-bit halves."""
+    mask, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    x, y = a.view(np.uint64), b.view(np.uint64)
+    low = (x & mask) * (y & mask)
+    middle = (x >> half) * (y & mask) + (low >> half)
+    other = (x & mask) * (y >> half) + (middle & mask)
+    high = (x >> half) * (y >> half) + (middle >> half) + (other >> half)
+    if a.dtype.kind == "i":
+        zero = np.uint64(0)
+        high = (high - np.where(a < 0, y, zero) - np.where(b < 0, x, zero))[()]
+    return high.view(a.dtype)
+
+
+def _product_of_24(ins: Instruction, link: Link) -> tuple[str, Callable[[Value, Value], Value]]:
+    """The lower, or the upper, 32 of the 48 bits of a product of the operands' low 24."""
+    kind = kind_of(ins, link, "lo", "hi")
+    shift = np.int64(16 if "hi" in ins.modifiers else 0)
+    unused = np.int64(40)
+
+    def product(a: Value, b: Value) -> Value:
+        x, y = ((value.astype(np.int64) << unused) >> unused for value in (a, b))
+        if kind == "u32":
+            x, y = x & np.int64(0xFFFFFF), y & np.int64(0xFFFFFF)
+        return (x * y >> shift).astype(DTYPES[kind])
+
+    return kind, product
+
+
+def mul24(ins: Instruction, link: Link) -> Step:
+    """`mul24.lo|hi` (section 9.7.1.5)."""
+    kind, product = _product_of_24(ins, link)
+    return link.pure(product, kind, kind)
+
+
+def mad24(ins: Instruction, link: Link) -> Step:
+    """`mad24.lo|hi` (section 9.7.1.6)."""
+    kind, product = _product_of_24(ins, link)
+    return link.pure(lambda a, b, c: product(a, b) + c, kind, kind, kind)
+
+
+def sad(ins: Instruction, link: Link) -> Step:
+    """`sad`: c + |a - b| (section 9.7.1.7)."""
+    kind = kind_of(ins, link)
+    return link.pure(lambda a, b, c: c + np.where(a < b, b - a, a - b)[()], kind, kind, kind)
+
+
+def dp4a(ins: Instruction, link: Link) -> Step:
+    """`dp4a.atype.btype d, a, b, c`: c plus the products of four bytes (section 9.7.1.23)."""
+    types = ins.modifiers
+    if len(types) != 2 or not set(types) <= {"s32", "u32"}:  # noqa: PLR2004
+        raise link.unsupported()
+
+    def dot(a: Value, b: Value, c: Value) -> Value:
+        total = c.astype(np.int64)
+        for place in range(0, 32, 8):
+            total = total + _piece(a, place, 8, types[0]) * _piece(b, place, 8, types[1])
+        return total.astype(np.uint32)
+
+    return link.pure(dot, "u32", "u32", "s32")
+
+
+def dp2a(ins: Instruction, link: Link) -> Step:
+    """`dp2a.lo|hi.atype.btype`: c plus the products of two 16-bit halves of a and two bytes of b."""
+    *half, first, second = ins.modifiers
+    if half not in (["lo"], ["hi"]) or not {first, second} <= {"s32", "u32"}:
+        raise link.unsupported()
+    start = 16 if half == ["hi"] else 0
+
+    def dot(a: Value, b: Value, c: Value) -> Value:
+        total = c.astype(np.int64)
+        for place in range(2):
+            total = total + _piece(a, 16 * place, 16, first) * _piece(b, start + 8 * place, 8, second)
+        return total.astype(np.uint32)
+
+    return link.pure(dot, "u32", "u32", "s32")
+
+
+def _piece(value: Value, start: int, bits: int, kind: str) -> Value:
+    """Bits ``start`` … of 32-bit words as signed or unsigned numbers."""
+    part = (value >> np.uint32(start)).astype(f"{'i' if kind == 's32' else 'u'}{bits // 8}")
+    return part.astype(np.int64)
+
+
+def div(ins: Instruction, link: Link) -> Step:
+    """`div`: truncates; a division by zero gives all ones, as devices do (section 9.7.1.8)."""
+    kind = kind_of(ins, link)
+    return link.pure(quotient, kind, kind)
+
+
+def rem(ins: Instruction, link: Link) -> Step:
+    """`rem`: a - (a/b)*b; of a division by zero the dividend, as devices give (section 9.7.1.9)."""
+    kind = kind_of(ins, link)
+    return link.pure(lambda a, b: np.where(b == 0, a, a - quotient(a, b) * b)[()], kind, kind)
+
+
+def quotient(a: Value, b: Value) -> Value:
+    """Integer division that rounds towards zero."""
+    safe = np.where(b == 0, b.dtype.type(1), b)
+    floor = a // safe
+    if a.dtype.kind == "i":  # NumPy rounds down: one too low where the signs differ and there is a rest
+        floor = floor + ((floor * safe != a) & ((a < 0) != (safe < 0)))
+    return np.where(b == 0, ~a.dtype.type(0), floor).astype(a.dtype)[()]
+
+
+def _with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) -> Step:
+    """`add.cc`, `addc`, `sub.cc`, `subc`: extended precision through CC.CF (section 9.7.2)."""
+    kind = "u" + kind_of(ins, link, "cc")[1:]
+    register = link.register(ins.operands[0])
+    first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
+    combine = _difference if minus else _total
+    gives = "cc" in ins.modifiers
+
+    def step(m: Machine) -> None:
+        carry = m.carry_in() if takes else np.False_
+        result, out = combine(first(m, m.computing), second(m, m.computing), carry)
+        if gives:
+            m.carry_out(out)
+        m.write(register, result)
+
+    return step
+
+
+def _total(a: Value, b: Value, carry: Value) -> tuple[Value, Value]:
+    """a + b + carry and the carry out."""
+    partial = a + b
+    result = partial + carry.astype(a.dtype)
+    return result, (partial < a) | (result < partial)
+
+
+def _difference(a: Value, b: Value, borrow: Value) -> tuple[Value, Value]:
+    """a - b - borrow and the borrow out."""
+    partial = a - b
+    return partial - borrow.astype(a.dtype), (a < b) | ((partial == 0) & borrow)
+
+
+def _mad_with_carry(ins: Instruction, link: Link, *, takes: bool) -> Step:
+    """`mad.lo|hi.cc`, `madc.lo|hi[.cc]` (sections 9.7.2.5 and 9.7.2.6)."""
+    kind = kind_of(ins, link, "lo", "hi", "cc")
+    register, product = link.register(ins.operands[0]), _product(ins, kind)
+    fetches = [link.fetch(operand, kind) for operand in ins.operands[1:]]
+    unsigned, gives = np.dtype(f"u{TYPE_BYTES[kind]}"), "cc" in ins.modifiers
+
+    def step(m: Machine) -> None:
+        a, b, c = (fetch(m, m.computing) for fetch in fetches)
+        carry = m.carry_in() if takes else np.False_
+        result, out = _total(product(a, b).view(unsigned), c.view(unsigned), carry)
+        if gives:
+            m.carry_out(out)
+        m.write(register, result)
+
+    return step
+
+
+TABLE = {
+    "add": _sum(minus=False),
+    "sub": _sum(minus=True),
+    "addc": lambda ins, link: _with_carry(ins, link, minus=False, takes=True),
+    "subc": lambda ins, link: _with_carry(ins, link, minus=True, takes=True),
+    "mul": mul,
+    "mad": mad,
+    "madc": lambda ins, link: _mad_with_carry(ins, link, takes=True),
+    "mul24": mul24,
+    "mad24": mad24,
+    "sad": sad,
+    "dp4a": dp4a,
+    "dp2a": dp2a,
+    "div": div,
+    "rem": rem,
+    "neg": _elementwise(np.negative, 1),
+    "abs": _elementwise(np.abs, 1),
+    "min": _elementwise(np.minimum, 2),
+    "max": _elementwise(np.maximum, 2),
+}

@@ -1,0 +1,152 @@
+"""Pages for a browser: one per submission, and one for the class. One file each, no script, no request.
+
+All text is made visible (`safe_text`) and escaped, and the page forbids itself scripts and requests by a
+content security policy, should anything slip through.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from grader.model import Verdict
+from grader.reports import points, quotation, safe_text
+from grader.reports.audience import FAILED, student_view
+from grader.reports.class_table import item_titles, note
+from grader.reports.marks import MARKS, WORDS
+from grader.reports.text import MOST_FINDINGS, case_name, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.model import Finding, Grade, ItemGrade
+    from grader.reports.text import Audience
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+STYLE = """\
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; } th, td { text-align: left; padding: .2rem .8rem .2rem 0; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; }
+pre { overflow-x: auto; padding: .6rem; border: 1px solid; border-radius: .3rem; }
+.pass { color: #2a7d2a; } .fail { color: #c62828; } .skip { color: #946c00; } .error { color: #8e24aa; }
+"""
+
+
+def render(grade: Grade, *, audience: Audience = "student", source_lines: Sequence[str] = ()) -> str:
+    """Write the page of one submission."""
+    shown = student_view(grade) if audience == "student" else grade
+    heading = f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}"
+    return _page(heading, [*_score(shown), *_overview(shown), *_details(shown, source_lines)])
+
+
+def render_class(grades: Sequence[Grade]) -> str:
+    """Write the page of a class; it links to ``grades/<submission>/report.html``."""
+    items = item_titles(grades)
+    heading = grades[0].assignment_title if grades else "no submissions"
+    columns = "".join(f'<th title="{_text(name)}">{_text(item)}</th>' for item, name in items.items())
+    rows = [_class_row(grade, list(items)) for grade in grades]
+    head = f"<tr><th>submission</th><th>score</th>{columns}<th>note</th></tr>"
+    return _page(heading, ["<table>", head, *rows, "</table>"])
+
+
+def _page(heading: str, body: Sequence[str]) -> str:
+    lines = [
+        "<!doctype html>",
+        '<html lang="en">',
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+        '<meta name="viewport" content="width=device-width">',
+        f"<title>{_text(heading)}</title>",
+        f"<style>\n{STYLE}</style>",
+        f"<h1>{_text(heading)}</h1>",
+        *body,
+        "</html>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _text(words: str) -> str:
+    return escape(safe_text.one_line(words, 1_500))
+
+
+def _verdict(verdict: Verdict) -> str:
+    return f'<span class="{verdict.value}">{MARKS[verdict]} {WORDS[verdict]}</span>'
+
+
+def _score(grade: Grade) -> Iterator[str]:
+    if grade.verdict == Verdict.ERROR:
+        yield f"<p>Not graded, through no fault of the submission: {_text(grade.error or 'see below')}</p>"
+        return
+    apart = f"; {points.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
+    yield f"<p><strong>{points.score(grade)}</strong>{apart}</p>"
+
+
+def _points(item: ItemGrade) -> str:
+    judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL}
+    return f"{points.shown(item.points) if judged else '–'} of {points.shown(item.max_points)}"
+
+
+def _overview(grade: Grade) -> Iterator[str]:
+    yield "<table>"
+    for item in grade.items:
+        verdict = _verdict(item.result.verdict)
+        yield f'<tr><td>{verdict}</td><td class="n">{_points(item)}</td><td>{escape(title(item))}</td></tr>'
+    yield "</table>"
+
+
+def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:
+    """Tell of every item that did not simply pass."""
+    for item in grade.items:
+        result = item.result
+        if result.verdict == Verdict.PASS and not result.findings:
+            continue
+        yield f"<h2>{_verdict(result.verdict)}: {escape(title(item))}</h2>"
+        yield f"<p>{_text(result.message)}</p>"
+        yield from _failing_cases(grade, item)
+        for finding in result.findings[:MOST_FINDINGS]:
+            yield from _finding(grade, finding, result.message, source)
+        if len(result.findings) > MOST_FINDINGS:
+            yield f"<p>… and {len(result.findings) - MOST_FINDINGS} more</p>"
+        if result.hint:
+            yield f"<p><em>Try:</em> {_text(result.hint)}</p>"
+
+
+def _failing_cases(grade: Grade, item: ItemGrade) -> Iterator[str]:
+    failed = {name for name, verdict in item.result.case_verdicts if verdict in FAILED}
+    names = [case_name(case) for case in grade.cases if case.case.id in failed]
+    if names:
+        yield f"<p>Cases: {escape('; '.join(names))}</p>"
+
+
+def _finding(grade: Grade, finding: Finding, told: str, source: Sequence[str]) -> Iterator[str]:
+    if finding.message not in told:
+        yield f"<p>{_text(finding.message)}</p>"
+    where = quotation.place(finding)
+    if where:
+        yield f"<p><code>{escape(where)}</code></p>"
+    rows = quotation.quote(finding, grade.submission_file, source)
+    if rows:
+        code = "\n".join((row.gutter + row.code).rstrip() for row in rows)
+        yield f"<pre>{escape(code)}</pre>"
+
+
+def _class_row(grade: Grade, items: list[str]) -> str:
+    earned = {item.result.item.id: item for item in grade.items}
+    cells = "".join(_class_cell(earned.get(item)) for item in items)
+    failed = grade.verdict == Verdict.ERROR
+    score = "!" if failed else f"{points.shown(grade.score)}/{points.shown(grade.max_score)}"
+    link = f"grades/{quote(grade.submission_id, safe='', errors='backslashreplace')}/report.html"
+    name = f'<a href="{escape(link)}">{_text(grade.submission_id)}</a>'
+    return f'<tr><td>{name}</td><td class="n">{score}</td>{cells}<td>{_text(note(grade))}</td></tr>'
+
+
+def _class_cell(item: ItemGrade | None) -> str:
+    if item is None:
+        return "<td></td>"
+    verdict = item.result.verdict
+    partial = verdict == Verdict.FAIL and item.points > 0
+    shown = points.shown(item.points) if partial else MARKS[verdict]
+    return f'<td class="{verdict.value}" title="{WORDS[verdict]}">{shown}</td>'

@@ -1,0 +1,80 @@
+"""The `compile` check."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grader.checks.compile import check
+from grader.model import Build, Finding, FindingKind, Severity, Verdict
+
+Make = Any
+"""A fixture of conftest: it takes what the record takes."""
+
+
+def failed(*findings: Finding) -> Build:
+    """A build that did not succeed."""
+    return Build(ok=False, findings=findings)
+
+
+def test_a_build_earns_all_points(item: Make, evidence: Make) -> None:
+    """It compiles."""
+    result = check(item("compile"), evidence())
+    assert [result.verdict, result.fraction] == [Verdict.PASS, 1]
+
+
+def test_warnings_are_told_and_cost_nothing(item: Make, evidence: Make) -> None:
+    """They come along as findings."""
+    warning = Finding(FindingKind.COMPILE, "unused variable", severity=Severity.WARNING)
+    result = check(item("compile"), evidence(build=Build(ok=True, warnings=(warning, warning))))
+    assert result.verdict is Verdict.PASS
+    assert result.message == "the submission compiles, with 2 warnings"
+    assert result.findings == (warning, warning)
+
+
+def test_the_first_error_is_told_with_its_line(item: Make, evidence: Make) -> None:
+    """A warning before it is not it; how many more errors there are is told."""
+    warning = Finding(FindingKind.COMPILE, "unused", line=2, severity=Severity.WARNING)
+    error = Finding(FindingKind.COMPILE, 'expected a ";"', line=12)
+    result = check(item("compile", hint="look there"), evidence(build=failed(warning, error, error, error)))
+    assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
+    assert result.message == 'line 12: expected a ";" (and 2 more errors)'
+    assert result.hint == "look there"
+
+
+@pytest.mark.parametrize(
+    ("finding", "message"),
+    [
+        (Finding(FindingKind.COMPILE, "the folder holds no .cu file"), "the folder holds no .cu file"),
+        (Finding(FindingKind.COMPILE, "bad \x1b[31mred\x00"), r"bad \x1b[31mred\x00"),
+        (Finding(FindingKind.COMPILE, "on line 3 it ends", line=3), "on line 3 it ends"),
+        (Finding(FindingKind.COMPILE, "", line=3), "the submission does not compile on line 3"),
+    ],
+)
+def test_a_problem_is_shown_as_its_message_made_harmless(
+    item: Make, evidence: Make, finding: Finding, message: str
+) -> None:
+    """What was handed in may be anything."""
+    assert check(item("compile"), evidence(build=failed(finding))).message == message
+
+
+def test_a_flood_of_text_is_cut(item: Make, evidence: Make) -> None:
+    """A compiler may print a template's whole life."""
+    message = check(
+        item("compile"), evidence(build=failed(Finding(FindingKind.COMPILE, "x" * 10_000)))
+    ).message
+    assert len(message) == 500
+    assert message.endswith("…")
+
+
+def test_a_failed_build_that_says_nothing_still_fails(item: Make, evidence: Make) -> None:
+    """There is always a message."""
+    assert check(item("compile"), evidence(build=failed())).message == "the submission does not compile"
+
+
+def test_a_compiler_that_is_missing_is_our_error(item: Make, evidence: Make) -> None:
+    """No student pays for it."""
+    result = check(item("compile"), evidence(build=Build(ok=False, error="nvcc is not installed")))
+    assert result.verdict is Verdict.ERROR
+    assert "nvcc is not installed" in result.message

@@ -1,0 +1,195 @@
+"""The `races` and `memory` checks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from grader.checks import memory, races
+from grader.model import Build, Finding, FindingKind, Severity, Verdict
+
+Make = Any
+"""A fixture of conftest: it takes what the record takes."""
+
+RACE = Finding(
+    FindingKind.RACE,
+    "thread (3, 0) reads A_tile[0][3] on line 18, which thread (5, 0) writes on line 13",
+    hazard="RAW",
+    file="tiled.cu",
+    line=18,
+    other_line=13,
+    block=(2, 0, 0),
+    thread=(3, 0, 0),
+    other_thread=(5, 0, 0),
+    address="A_tile[0][3]",
+    count=40,
+)
+OUTSIDE = Finding(
+    FindingKind.OUT_OF_BOUNDS, "reads A[2640], 1 past its end", line=13, address="A[2640]", thread=(1, 2, 0)
+)
+UNSET = Finding(
+    FindingKind.COMPILE,
+    'variable "sum" is used before its value is set [549-D]',
+    line=9,
+    severity=Severity.WARNING,
+)
+
+
+@pytest.mark.parametrize("check", [races.check, memory.check])
+def test_clean_runs_earn_all_points(check: Make, item: Make, case: Make, evidence: Make) -> None:
+    """However wrong the output is: that is another item's business."""
+    result = check(item("races"), evidence(case("a"), case("b", hidden=True)))
+    assert [result.verdict, result.fraction] == [Verdict.PASS, 1]
+    assert result.message.endswith("in 2 cases")
+
+
+@pytest.mark.parametrize(
+    ("check", "kinds"),
+    [
+        (races.check, {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}),
+        (
+            memory.check,
+            {
+                FindingKind.OUT_OF_BOUNDS,
+                FindingKind.MISALIGNED,
+                FindingKind.UNINITIALISED,
+                FindingKind.FAULT,
+            },
+        ),
+    ],
+)
+def test_each_check_fails_on_its_own_kinds_and_no_other(
+    check: Make, kinds: set[FindingKind], item: Make, case: Make, evidence: Make
+) -> None:
+    """A race does not cost the memory points, nor a bad access those for barriers."""
+    for kind in FindingKind:
+        result = check(item("x"), evidence(case("a", findings=(Finding(kind, "it happened"),))))
+        assert (result.verdict is Verdict.FAIL) == (kind in kinds), kind
+
+
+def test_a_race_is_told_once_with_its_counts_summed(item: Make, case: Make, evidence: Make) -> None:
+    """The same two lines in two cases are one finding: the first, with the worst severity."""
+    second = replace(RACE, count=2, block=(0, 1, 0))
+    cases = (case("a", findings=(replace(RACE, severity=Severity.WARNING),)), case("b", findings=(second,)))
+    result = races.check(item("races"), evidence(*cases))
+    assert result.findings == (replace(RACE, count=42, case="a"),)
+    assert result.message == RACE.message + ", 42 times"
+    assert result.case_verdicts == (("a", Verdict.FAIL), ("b", Verdict.FAIL))
+
+
+def test_the_severest_finding_leads(item: Make, case: Make, evidence: Make) -> None:
+    """Another race on other lines is another finding."""
+    mild = replace(RACE, line=20, severity=Severity.WARNING, message="threads of a warp")
+    result = races.check(item("races"), evidence(case("a", findings=(mild, RACE))))
+    assert [finding.line for finding in result.findings] == [18, 20]
+    assert result.message.endswith("40 times (and 1 more)")
+
+
+@pytest.mark.parametrize(
+    ("severity", "option", "verdict"),
+    [
+        (Severity.ERROR, {}, Verdict.FAIL),
+        (Severity.WARNING, {}, Verdict.FAIL),
+        (Severity.INFO, {}, Verdict.PASS),
+        (Severity.ERROR, {"severity": "error"}, Verdict.FAIL),
+        (Severity.WARNING, {"severity": "error"}, Verdict.PASS),
+    ],
+)
+def test_warnings_count_unless_the_item_says_otherwise(
+    severity: Severity, option: dict[str, str], verdict: Verdict, item: Make, case: Make, evidence: Make
+) -> None:
+    """What nobody can observe never costs anything."""
+    found = case("a", findings=(replace(RACE, severity=severity),))
+    assert races.check(item("races", options=option), evidence(found)).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("check", "kind"),
+    [
+        (races.check, FindingKind.TIMEOUT),
+        (races.check, FindingKind.OUT_OF_BOUNDS),
+        (races.check, FindingKind.FAULT),
+        (memory.check, FindingKind.TIMEOUT),
+        (memory.check, FindingKind.BARRIER_DIVERGENCE),
+    ],
+)
+def test_a_run_that_stopped_early_earns_nothing_and_the_message_says_so(
+    check: Make, kind: FindingKind, item: Make, case: Make, evidence: Make
+) -> None:
+    """What we look for may lie behind the stop."""
+    stopped = case("b", completed=False, findings=(Finding(kind, "stopped", line=7),))
+    result = check(item("x"), evidence(case("a"), stopped))
+    assert result.verdict is Verdict.FAIL
+    assert result.message.startswith("could not be judged, because case `b` did not run to its end: ")
+    assert "line 7" in result.message
+    assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.FAIL))
+
+
+def test_a_hazard_found_before_the_stop_is_what_gets_told(item: Make, case: Make, evidence: Make) -> None:
+    """It is worth more than "could not be judged"."""
+    stop = Finding(FindingKind.TIMEOUT, "stopped")
+    result = races.check(item("races"), evidence(case("a", completed=False, findings=(stop, RACE))))
+    assert result.message.startswith(RACE.message)
+
+
+@pytest.mark.parametrize("fields", [{"error": "out of memory"}, {"completed": False}])
+def test_a_stop_of_ours_is_an_error(fields: Make, item: Make, case: Make, evidence: Make) -> None:
+    """Never the student's zero, even beside a race in another case."""
+    result = races.check(item("races"), evidence(case("a", findings=(RACE,)), case("b", **fields)))
+    assert result.verdict is Verdict.ERROR
+    assert result.findings == ()
+
+
+def test_a_race_in_a_hidden_case_shows_lines_only(item: Make, case: Make, evidence: Make) -> None:
+    """Element, block, threads and count would tell the shape."""
+    result = races.check(item("races"), evidence(case("secret", hidden=True, findings=(RACE,))))
+    (finding,) = result.findings
+    assert (finding.line, finding.other_line, finding.hazard) == (18, 13, "RAW")
+    assert finding.address == "A_tile"
+    assert (finding.block, finding.thread, finding.other_thread, finding.case) == (None, None, None, "")
+    assert finding.count == 1
+    assert result.message == (
+        "one thread reads `A_tile` on line 18 while another is still writing it on line 13 (in a hidden case)"
+    )
+
+
+def test_a_visible_finding_stands_for_the_hidden_ones(item: Make, case: Make, evidence: Make) -> None:
+    """The same race in both: the visible one is shown, and the hidden one adds nothing to its count."""
+    cases = (case("secret", hidden=True, findings=(RACE,)), case("open", findings=(RACE,)))
+    result = races.check(item("races"), evidence(*cases))
+    assert result.findings == (replace(RACE, case="open"),)
+
+
+def test_credit_per_case_is_the_share_of_clean_cases(item: Make, case: Make, evidence: Make) -> None:
+    """Where the staff asks for it."""
+    cases = (case("a"), case("b", findings=(OUTSIDE,)))
+    assert memory.check(item("memory", partial="per-case"), evidence(*cases)).fraction == Fraction(1, 2)
+
+
+def test_a_bad_access_is_told_with_its_line(item: Make, case: Make, evidence: Make) -> None:
+    """The backend's sentence, and the line in front where the sentence lacks it."""
+    result = memory.check(item("memory"), evidence(case("a", findings=(OUTSIDE,))))
+    assert result.message == "line 13: reads A[2640], 1 past its end"
+    assert result.findings == (replace(OUTSIDE, case="a"),)
+
+
+def test_a_variable_that_nvcc_sees_used_unset_fails_memory(item: Make, case: Make, evidence: Make) -> None:
+    """No access to memory shows it, the compiler does; other warnings cost nothing."""
+    other = Finding(
+        FindingKind.COMPILE, 'variable "x" was declared but never used', severity=Severity.WARNING
+    )
+    result = memory.check(item("memory"), evidence(case("a"), build=Build(ok=True, warnings=(other, UNSET))))
+    assert result.verdict is Verdict.FAIL
+    assert [finding.kind for finding in result.findings] == [FindingKind.UNINITIALISED]
+    assert result.message == "line 9: " + UNSET.message
+    fine = memory.check(item("memory"), evidence(case("a"), build=Build(ok=True, warnings=(other,))))
+    assert fine.verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("check", [races.check, memory.check])
+def test_what_does_not_build_earns_nothing(check: Make, item: Make, evidence: Make) -> None:
+    """No case, no evidence of cleanliness."""
+    assert check(item("x"), evidence(build=Build(ok=False))).verdict is Verdict.FAIL

@@ -1,0 +1,123 @@
+"""The `traffic` and `speedup` checks."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from grader.checks import speedup, traffic
+from grader.model import Counters, FindingKind, Verdict
+
+Make = Any
+"""A fixture of conftest: it takes what the record takes."""
+
+TENTH = {"metric": "global_load_bytes", "baseline": "naive", "at_most": Fraction(1, 10)}
+
+
+def test_the_message_states_both_numbers_and_the_ratio(item: Make, case: Make, evidence: Make) -> None:
+    """64,704 of 908,160 bytes are 7.1 %."""
+    result = traffic.check(item("traffic", options=TENTH), evidence(case("mp3", loads=64_704)))
+    assert [result.verdict, result.fraction] == [Verdict.PASS, 1]
+    assert result.message == (
+        "reads 64,704 bytes of global memory; the naive kernel reads 908,160: 7.1 %, at most 10 % asked"
+    )
+
+
+def test_too_much_traffic_fails_with_a_finding(item: Make, case: Make, evidence: Make) -> None:
+    """The naive kernel itself moves 100 %."""
+    result = traffic.check(item("traffic", options=TENTH), evidence(case("mp3", loads=908_160)))
+    assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
+    assert [finding.kind for finding in result.findings] == [FindingKind.TRAFFIC]
+
+
+@pytest.mark.parametrize(
+    ("own", "options", "verdict"),
+    [
+        (100, {"at_most": Fraction(1, 10)}, Verdict.PASS),
+        (101, {"at_most": Fraction(1, 10)}, Verdict.FAIL),
+        (500, {"at_least": Fraction(1, 2)}, Verdict.PASS),
+        (499, {"at_least": Fraction(1, 2)}, Verdict.FAIL),
+        (300, {"at_least": Fraction(1, 4), "at_most": Fraction(1, 2)}, Verdict.PASS),
+    ],
+)
+def test_limits_are_inclusive_and_exact(
+    own: int, options: Make, verdict: Verdict, item: Make, case: Make, evidence: Make
+) -> None:
+    """A byte over the limit is over the limit."""
+    result = traffic.check(item("traffic", options=options), evidence(case("a", loads=own, naive=1000)))
+    assert result.verdict is verdict
+
+
+def test_a_ratio_just_over_the_limit_does_not_look_like_the_limit(
+    item: Make, case: Make, evidence: Make
+) -> None:
+    """As many decimals as that takes."""
+    close = case("a", loads=1_000_001, naive=10_000_000)
+    message = traffic.check(item("traffic", options=TENTH), evidence(close)).message
+    assert "10.00001 %, at most 10 % asked" in message
+
+
+def test_sums_are_taken_over_the_cases(item: Make, case: Make, evidence: Make) -> None:
+    """One ratio of two sums, not a mean of ratios."""
+    cases = (case("a", loads=10, naive=1000), case("b", loads=1000, naive=1000))
+    result = traffic.check(item("traffic", options={"at_most": Fraction(101, 200)}), evidence(*cases))
+    assert result.verdict is Verdict.PASS
+    assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.PASS))
+
+
+def test_a_kernel_that_does_nothing_saves_nothing(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """No byte moved, no answer, no points."""
+    idle = case("a", loads=0, comparisons=(comparison(2365, unwritten=2365),))
+    result = traffic.check(item("traffic", options=TENTH), evidence(idle))
+    assert result.verdict is Verdict.FAIL
+    assert result.message.startswith("only counts for a kernel that computes the right answer")
+
+
+def test_only_cases_with_a_right_answer_are_counted(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """Dropping work where the answer is wrong anyway does not help."""
+    idle = case("a", loads=0, naive=10**9, comparisons=(comparison(1),))
+    result = traffic.check(item("traffic", options=TENTH), evidence(idle, case("b", loads=500, naive=1000)))
+    assert result.verdict is Verdict.FAIL
+    assert "50.0 %" in result.message
+
+
+def test_hidden_cases_show_the_ratio_only(item: Make, case: Make, evidence: Make) -> None:
+    """A sum of bytes is a shape."""
+    cases = (case("a", loads=64_704), case("secret", hidden=True, loads=64_704))
+    message = traffic.check(item("traffic", options=TENTH), evidence(*cases)).message
+    assert (
+        message == "reads 7.1 % of the bytes of global memory that the naive kernel reads, at most 10 % asked"
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"loads": 0, "naive": 0}, {"loads": 1, "error": "no memory"}],
+    ids=["no baseline", "a baseline of nothing", "our error"],
+)
+def test_without_a_number_to_compare_with_it_is_an_error(
+    given: Make, item: Make, case: Make, evidence: Make
+) -> None:
+    """The staff's kernel is ours to run."""
+    result = traffic.check(item("traffic", options=TENTH), evidence(case("a", **given)))
+    assert result.verdict is Verdict.ERROR
+
+
+def test_every_counter_can_be_asked_for() -> None:
+    """The wording knows them all."""
+    names = {field.name for field in fields(Counters)}
+    assert set(traffic.METRICS) == names
+
+
+def test_a_speedup_is_skipped_where_nothing_is_timed(item: Make, case: Make, evidence: Make) -> None:
+    """Neither pass nor fail."""
+    result = speedup.check(item("speedup"), evidence(case("a")))
+    assert [result.verdict, result.fraction] == [Verdict.SKIP, 0]
+    assert "needs a GPU" in result.message

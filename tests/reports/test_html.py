@@ -1,0 +1,59 @@
+"""Pages for a browser: well formed, self-contained, and not to be scripted by a file name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from lxml import etree
+
+from grader.reports import html
+from tests.reports.sample_grades import GRADES, SOURCE, hidden_item, hostile, missing_barrier, sample_class
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden
+
+ACTIVE = {"script", "iframe", "object", "embed", "img", "link", "form", "base", "b"}
+
+
+def _elements(page: str) -> list[etree._Element]:
+    parser = etree.HTMLParser(encoding="utf-8")
+    return list(etree.fromstring(page.encode(), parser).iter(etree.Element))
+
+
+def test_page_of_a_submission(golden: Golden) -> None:
+    """The page shows what the terminal shows."""
+    golden("reports/missing-barrier.html", html.render(missing_barrier(), source_lines=SOURCE))
+
+
+def test_page_of_a_class(golden: Golden) -> None:
+    """A row per submission, with a link to its page."""
+    golden("reports/class.html", html.render_class(sample_class()[:-1]))
+
+
+@pytest.mark.parametrize("name", GRADES)
+def test_pages_hold_nothing_active(name: str) -> None:
+    """No element that loads or runs anything, and no attribute but our own, whatever a file is called."""
+    grade = GRADES[name]()
+    for page in (html.render(grade, source_lines=SOURCE), html.render_class([grade])):
+        for element in _elements(page):
+            assert element.tag not in ACTIVE
+            assert not any(attribute.startswith("on") for attribute in element.attrib)
+
+
+def test_a_link_stays_inside_the_folder() -> None:
+    """A hostile name is percent-encoded as one part of a path."""
+    links = [
+        element.get("href") for element in _elements(html.render_class([hostile()])) if element.tag == "a"
+    ]
+    assert len(links) == 1
+    assert str(links[0]).startswith("grades/%3Dcmd")
+    assert str(links[0]).count("/") == 2
+
+
+def test_a_students_page_hides_what_is_hidden() -> None:
+    """The page follows the same rule as the terminal."""
+    page = html.render(hidden_item(), source_lines=SOURCE)
+    assert "secret" not in page
+    assert "dot-product" not in page
+    assert "the secret message" in html.render(hidden_item(), audience="staff")

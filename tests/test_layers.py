@@ -1,0 +1,48 @@
+"""The layers are enforced: imports that must not be are found, and the code as it stands has none."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+
+
+def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", LINT]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_every_import_respects_the_layers() -> None:
+    """Upper imports lower, nothing imports up or sideways, and the core does no input or output."""
+    result = _lint(ROOT)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "forbidden", "complaint"),
+    [
+        ("model.py", "import grader.reports.text", "not allowed to import grader.reports"),
+        ("checks/races.py", "import grader.score", "not allowed to import grader.score"),
+        ("score.py", "import subprocess", "not allowed to import subprocess"),
+        ("reports/text.py", "import yaml", "not allowed to import yaml"),
+        ("ptx/lexer.py", "import numba", "not allowed to import numba"),
+        ("helpers.py", "", "not listed as layers"),
+    ],
+)
+def test_a_forbidden_import_is_found(module: str, forbidden: str, complaint: str, tmp_path: Path) -> None:
+    """Each rule of the contract catches its offence."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(
+        ROOT / "grader", tmp_path / "grader", ignore=shutil.ignore_patterns("__pycache__", "_data")
+    )
+    with (tmp_path / "grader" / module).open("a") as file:
+        file.write(f"\n{forbidden}\n")
+    result = _lint(tmp_path)
+    assert result.returncode == 1
+    assert complaint in result.stdout
