@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test clean
+.PHONY: help setup demo test test-slow clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -15,7 +15,7 @@ JENKINS := .venv/junit-10.xsd
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 
 help:  ## list the targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 setup: $(STAMP)  ## create .venv with the grader, the CUDA compiler and the tools that test it
 
@@ -44,7 +44,10 @@ test: $(STAMP) $(JENKINS)  ## lint, types, layers and every test that needs neit
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-cache >.venv/layers.log || { cat .venv/layers.log; exit 1; }
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+test-slow: $(STAMP)  ## the tests that take minutes: every right kernel of the collection
+	$(BIN)/python -m pytest -q -m slow
 
 clean:  ## remove .venv, caches and the demonstration's output
 	rm -rf .venv demo-out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

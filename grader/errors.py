@@ -33,8 +33,11 @@ class SpecError(UsageError):
     """
 
     def __init__(self, problems: tuple[str, ...]) -> None:
-        super().__init__("\n".join(problems))
+        super().__init__(problems)  # its own argument, so that it survives pickling
         self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(self.problems)
 
 
 class OurError(GraderError):
@@ -60,8 +63,11 @@ class UnsupportedPtx(OurError):  # noqa: N818 - a statement about the PTX, not a
     """
 
     def __init__(self, instruction: str, ptx_line: int, source: str = "") -> None:
-        where = f"PTX line {ptx_line}" + (f", from {source}" if source else "")
-        super().__init__(f"the emulator does not interpret `{instruction}` yet ({where})")
+        super().__init__(instruction, ptx_line, source)  # its own arguments, so that it survives pickling
         self.instruction = instruction
         self.ptx_line = ptx_line
         self.source = source
+
+    def __str__(self) -> str:
+        where = f"PTX line {self.ptx_line}" + (f", from {self.source}" if self.source else "")
+        return f"the emulator does not interpret `{self.instruction}` yet ({where})"

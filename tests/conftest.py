@@ -28,9 +28,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     """Say which tests the default selection leaves out: nobody should take them for passed."""
-    if config.option.markexpr == "not gpu and not docker":
+    if config.option.markexpr == "not gpu and not docker and not slow":
         terminalreporter.write_line(
-            "left out: tests that need a GPU (pytest -m gpu) or a container (-m docker)"
+            "left out: tests that need a GPU (pytest -m gpu), a container (-m docker) or minutes (-m slow)"
         )
 
 

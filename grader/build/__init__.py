@@ -1,0 +1,13 @@
+"""A submission → PTX for the emulator, or findings that say why there is none.
+
+    files ─preprocess▶ one text ─cicc, twice▶ PTX and hazard PTX ─ptxas▶ resources
+
+`build` is the whole stage; the steps are in `grader.build.compiler`.
+"""
+
+from __future__ import annotations
+
+from grader.build.stage import LIMITS, build
+from grader.build.toolchain import Toolchain, find_toolchain
+
+__all__ = ["LIMITS", "Toolchain", "build", "find_toolchain"]

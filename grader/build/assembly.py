@@ -19,7 +19,9 @@ _TOO_MUCH_SHARED = re.compile(
 _AT_LINE = re.compile(r"ptxas \S+, line (?P<line>\d+); (?:error|fatal)\s*: (?P<text>.*)")
 _ERROR = re.compile(r"ptxas (?:error|fatal)\s*: (?P<text>.*)")
 _ABORTED = "Ptx assembly aborted"
-_FUNCTION = re.compile(r"ptxas info\s*: (?:Compiling entry function '|Function properties for )(?P<name>[\w$]+)")
+_FUNCTION = re.compile(
+    r"ptxas info\s*: (?:Compiling entry function '|Function properties for )(?P<name>[\w$]+)"
+)
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _USED = re.compile(r"(\d+) (registers|bytes smem|bytes cmem)")
 _LOCATION = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
@@ -60,9 +62,7 @@ def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
     location = next((found for found in before if found), None)
     instruction = ptx[number - 1].strip() if 0 < number <= len(ptx) else ""
     message = f"the assembler refuses the inline PTX `{harmless(instruction)}`: {harmless(match['text'])}"
-    return Finding(
-        FindingKind.COMPILE, message, file=file, line=int(location["line"]) if location else None
-    )
+    return Finding(FindingKind.COMPILE, message, file=file, line=int(location["line"]) if location else None)
 
 
 def resources(log: str, entry: str) -> Resources:

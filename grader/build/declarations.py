@@ -97,9 +97,7 @@ def kernels(own: OwnText) -> tuple[Kernel, ...]:
         template = _TEMPLATE.search(head[: kernel.start()])
         file, line = own.place(start + kernel.start("name"))
         parameters = _split(template["parameters"]) if template else ()
-        found.setdefault(
-            (*scopes, kernel["name"]), Kernel(kernel["name"], scopes, parameters, line, file)
-        )
+        found.setdefault((*scopes, kernel["name"]), Kernel(kernel["name"], scopes, parameters, line, file))
     return tuple(found.values())
 
 
@@ -151,7 +149,9 @@ def literal_constants(own: OwnText) -> dict[str, int]:
     return {name: value for name, value in values.items() if name not in ambiguous}
 
 
-def shared_shapes(own: OwnText, constants: Mapping[str, int], kernel: Kernel | None) -> Named[tuple[int, ...]]:
+def shared_shapes(
+    own: OwnText, constants: Mapping[str, int], kernel: Kernel | None
+) -> Named[tuple[int, ...]]:
     """The extents of each shared array; of several with one name the first at or after ``kernel``."""
     first = (kernel.file, kernel.line) if kernel else ("", 0)
     found: list[tuple[bool, str, tuple[int, ...]]] = []

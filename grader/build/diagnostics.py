@@ -92,7 +92,9 @@ def read_messages(log: str) -> tuple[Message, ...]:
         if not noting:
             found.append(_message(fields))
         elif found and _MATCHING_BRACE in fields["text"]:
-            found[-1] = replace(found[-1], text=f'{found[-1].text} to match the "{{" in line {fields["line"]}')
+            found[-1] = replace(
+                found[-1], text=f'{found[-1].text} to match the "{{" in line {fields["line"]}'
+            )
     return tuple(dict.fromkeys(found))
 
 
@@ -130,6 +132,11 @@ def warnings(messages: Iterable[Message], files: Files) -> tuple[Finding, ...]:
 def wrapper_lines(messages: Iterable[Message]) -> tuple[int, ...]:
     """The lines of our wrapper that errors are about."""
     return tuple(m.line or 1 for m in messages if m.error and os.path.normpath(m.file) == WRAPPER)
+
+
+def without_probes(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages but those about probes; what ends the student's file too early is on the first line."""
+    return tuple(m for m in messages if os.path.normpath(m.file) != WRAPPER or m.line == 1)
 
 
 def plain_log(messages: Iterable[Message], files: Files) -> str:

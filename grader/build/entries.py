@@ -15,13 +15,12 @@ _BITS_PER_BYTE = 8
 
 @dataclass(frozen=True, slots=True)
 class EntryParameter:
-    """A kernel parameter as PTX declares it (PTX ISA section 4.4 and 5.1.6.1).
-
-    ``type`` is ``u64``, ``f32``, …; ``b8`` with more than one byte is a struct passed by value.
-    """
+    """A kernel parameter as PTX declares it (PTX ISA sections 4.4 and 5.1.6.1): ``u64``, ``f32``, … ."""
 
     type: str
     bytes: int
+    is_struct: bool = False
+    """Passed by value as an array of bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +38,8 @@ def read_entries(ptx: str) -> tuple[Entry, ...]:
 
 def _parameters(text: str) -> tuple[EntryParameter, ...]:
     return tuple(
-        EntryParameter(m["type"], int(m["type"][1:]) // _BITS_PER_BYTE * int(m["count"] or 1))
+        EntryParameter(
+            m["type"], int(m["type"][1:]) // _BITS_PER_BYTE * int(m["count"] or 1), m["count"] is not None
+        )
         for m in _PARAMETER.finditer(text)
     )

@@ -103,5 +103,5 @@ def not_found(interface: KernelInterface, declared: Iterable[Kernel], entries: I
     more = f" and {len(distinct) - MOST_LISTED} more" if len(distinct) > MOST_LISTED else ""
     by_lower_case = {name.lower(): name for name in distinct}
     alike = get_close_matches(interface.kernel.lower(), by_lower_case, 1, 0.7)
-    hint = f"; did you mean to call `{by_lower_case[alike[0]]}` so?" if alike else ""
+    hint = f"; if `{by_lower_case[alike[0]]}` is the one, rename it" if alike else ""
     return f"{message}; this file has: {listed}{more}{hint}"

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from grader.model import Parameter
 
 POINTER_BYTES = 8
+HALF_BYTES = 2
+"""CUDA C++ makes its 16-bit floats structs."""
 
 
 class Element(NamedTuple):
@@ -66,9 +68,7 @@ def expected(parameter: Parameter) -> str:
     return f"{'const ' if parameter.direction == 'in' else ''}{c_type(parameter.dtype)}* {parameter.name}"
 
 
-def mismatch(
-    kernel: str, entry: Entry, signature: Signature, parameters: tuple[Parameter, ...]
-) -> str:
+def mismatch(kernel: str, entry: Entry, signature: Signature, parameters: tuple[Parameter, ...]) -> str:
     """What is wrong with the kernel's parameters, in one sentence; empty where they fit."""
     wanted = ", ".join(map(expected, parameters))
     if len(entry.parameters) != len(parameters):
@@ -97,7 +97,7 @@ def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -
     if wanted.direction == "value":
         fits = _takes_scalar(_DTYPES.get(wanted.dtype), actual) and (named is None or named.kind == "value")
         return "" if fits else _shown(actual, named)
-    if not (actual.type[1:] == "64" and actual.type[0] != "f" and actual.bytes == POINTER_BYTES):
+    if actual.type[0] == "f" or actual.is_struct or actual.bytes != POINTER_BYTES:
         return _shown(actual, named)
     if named is None:
         return ""
@@ -110,12 +110,13 @@ def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -
 
 def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
     """Whether the value fits: the same width and kind, or a wider integer for an integer."""
-    if wanted is None or actual.bytes > POINTER_BYTES:
+    if wanted is None:
         return False
     if wanted.kind == "i":
-        return actual.type[0] != "f" and actual.bytes >= wanted.bytes
-    half = wanted.bytes == 2 and actual.bytes == 2  # noqa: PLR2004 - 16-bit floats are structs in CUDA C++
-    return half or (actual.type[0] == "f" and actual.bytes == wanted.bytes)
+        return actual.type[0] != "f" and not actual.is_struct and actual.bytes >= wanted.bytes
+    if wanted.bytes == HALF_BYTES:
+        return actual.is_struct and actual.bytes == HALF_BYTES
+    return actual.type[0] == "f" and actual.bytes == wanted.bytes
 
 
 def _same_element(dtype: str, name: str) -> bool:
@@ -129,6 +130,6 @@ def _shown(actual: EntryParameter, named: Type | None) -> str:
         return f"`{named}`"
     if actual.type[0] == "f":
         return f"a {actual.bytes * 8}-bit floating-point number"
-    if actual.type == "b8" and actual.bytes > 1:
+    if actual.is_struct:
         return f"a struct of {actual.bytes} bytes"
     return f"a {actual.bytes * 8}-bit integer" + (" or a pointer" if actual.bytes == POINTER_BYTES else "")

@@ -7,7 +7,7 @@ How `needs` works. An item is judged only where everything it needs has passed, 
 - else a need that is skipped makes it skipped: its points are set apart like those of the need.
 
 A failed need outranks the others because no repair of ours could still earn the points. What the item saw
-of each case is kept, so that a report on cases is complete whatever an item needs.
+is kept, cases and findings: the race that is not judged is often why the result is wrong.
 """
 
 from __future__ import annotations
@@ -79,7 +79,6 @@ def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckR
                     fraction=NOTHING,
                     message=_not_judged(need, verdict),
                     hint="",
-                    findings=(),
                 )
     return result
 

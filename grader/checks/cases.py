@@ -73,11 +73,13 @@ def our_trouble(case: CaseEvidence) -> str:
 
 
 def stopped_by(case: CaseEvidence) -> str:
-    """What ended an incomplete run, as a clause that names no shape."""
+    """What ended an incomplete run, as a clause that names no shape unless the case is visible."""
     for finding in case.findings:
         if finding.kind in STOPPERS:
             return wording.sentence(wording.bare(finding))
-    return "the kernel was stopped"
+    if is_visible(case):  # it never started, perhaps: what our_trouble let through has a finding
+        return wording.with_line(case.findings[0])
+    return "the kernel could not be run"
 
 
 def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None:

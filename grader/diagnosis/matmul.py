@@ -65,6 +65,8 @@ def predictions(output: WrongOutput) -> Iterator[Prediction]:
     yield from _rounded(inputs)
     for tile in output.tiles:
         yield "thread-indices-swapped", _thread_indices_swapped(inputs, tile), None
+        yield "tile-transposed", _tile_transposed(inputs.a.T, inputs.b.T, tile).T, None
+        yield "tile-transposed", _tile_transposed(inputs.b, inputs.a, tile), None
 
 
 # --- some of the terms, or too many ------------------------------------------------------------------
@@ -218,6 +220,15 @@ def _thread_indices_swapped(inputs: Operands, tile: int) -> Reals:
     blocks = np.einsum("atk,tbk->ab", on_diagonal_a, on_diagonal_b)
     predicted: Reals = blocks.repeat(tile, axis=0).repeat(tile, axis=1)[:m, :n]
     return predicted
+
+
+def _tile_transposed(turned: Reals, other: Reals, tile: int) -> Reals:
+    """The product of ``other`` and ``turned``, each tile of the latter turned over where it lies."""
+    whole = np.pad(turned, [(0, -extent % tile) for extent in turned.shape])
+    tiles = whole.reshape(whole.shape[0] // tile, tile, whole.shape[1] // tile, tile)
+    exchanged = tiles.swapaxes(1, 3).reshape(whole.shape)
+    predicted: Reals = np.pad(other, [(0, 0), (0, -other.shape[1] % tile)]) @ exchanged
+    return predicted[:, : turned.shape[1]]
 
 
 def _diagonals(matrix: Reals, tile: int) -> Reals:

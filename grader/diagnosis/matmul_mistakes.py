@@ -97,6 +97,12 @@ MATMUL_MISTAKES: dict[str, Mistake] = {
         "use `threadIdx.y` for rows and `threadIdx.x` for columns, in the loads as in the store.",
         "thread indices",
     ),
+    "tile-transposed": Mistake(
+        "tile read transposed",
+        "`{output}` is what you get when one of the tiles is read with rows and columns exchanged",
+        "read along a row of the tile of `{a}` and down a column of the tile of `{b}`, as they were stored.",
+        "shared memory",
+    ),
     "integer-inputs": Mistake(
         "inputs rounded to integers",
         "`{output}` is what you get when the inputs or the products lose their fractions",

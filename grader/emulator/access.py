@@ -147,9 +147,7 @@ def _split(
     return result
 
 
-def _within(
-    act: Callable[[Place], Value], where: NDArray[np.intp], count: int
-) -> Callable[[Place], Value]:
+def _within(act: Callable[[Place], Value], where: NDArray[np.intp], count: int) -> Callable[[Place], Value]:
     """``act`` for some of the active lanes: what it is told of `good` is about all of them."""
 
     def act_there(place: Place) -> Value:

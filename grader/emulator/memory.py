@@ -24,8 +24,9 @@ LOCAL_BASE = 0x7F00_0000_0000
 WINDOW = 1 << 32
 """Bytes of generic addresses that each window spans."""
 
-RED_ZONE = 4096
-"""Bytes that belong to nobody, at least, on either side of every global array."""
+RED_ZONE = 1 << 18
+"""Bytes that belong to nobody, at least, on either side of every global array: enough that an index
+computed with the wrong row length ends there, and not in the neighbour, on the shapes of a course."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class GlobalMemory(Region):
         offset = RED_ZONE
         for name, size, itemsize, shape in sizes:
             self.allocations.append(Allocation(name, offset, offset + size, itemsize, shape))
-            offset += -(-size // 256) * 256 + max(RED_ZONE, -(-size // 4096) * 4096)
+            offset += -(-size // 256) * 256 + max(RED_ZONE, -(-size // 256) * 256)
         super().__init__(offset, track=track)
         self._starts = [allocation.start for allocation in self.allocations]
 

@@ -93,7 +93,9 @@ class Counting:
             self.global_load_sectors += traffic.sectors(m, place, place.request) if place.request else 0
         elif place.space == "shared":
             self.shared_load_bytes += lanes * size
-            self.shared_bank_conflicts += traffic.bank_conflicts(m, place, place.request) if place.request else 0
+            self.shared_bank_conflicts += (
+                traffic.bank_conflicts(m, place, place.request) if place.request else 0
+            )
 
     def stored(self, m: Machine, _site: int, place: Place, value: Value) -> None:
         """See `Observer`."""
@@ -104,7 +106,9 @@ class Counting:
             self.global_store_sectors += traffic.sectors(m, place, place.request) if place.request else 0
         elif place.space == "shared":
             self.shared_store_bytes += lanes * size
-            self.shared_bank_conflicts += traffic.bank_conflicts(m, place, place.request) if place.request else 0
+            self.shared_bank_conflicts += (
+                traffic.bank_conflicts(m, place, place.request) if place.request else 0
+            )
 
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
         """An atomic reads and writes."""

@@ -99,6 +99,19 @@ def test_a_run_that_did_not_end_fails_the_case_and_says_why(item: Make, case: Ma
     assert FindingKind.TIMEOUT in {finding.kind for finding in result.findings}
 
 
+def test_a_case_that_could_not_be_launched_fails_with_the_reason(
+    item: Make, case: Make, evidence: Make
+) -> None:
+    """A visible one; of a hidden one only that it could not."""
+    reason = Finding(FindingKind.COMPILE, "a grid of 0 blocks cannot be launched")
+    fields = {"completed": False, "findings": (reason,), "comparisons": ()}
+    shown = check(item("output"), evidence(case("a", **fields)))
+    assert shown.verdict is Verdict.FAIL
+    assert "a grid of 0 blocks cannot be launched" in shown.message
+    hidden = check(item("output"), evidence(case("a", hidden=True, **fields)))
+    assert "1 hidden case fails: the run did not come to its end: the kernel could not be run" in hidden.message
+
+
 @pytest.mark.parametrize(
     "fields",
     [{"error": "no memory left"}, {"comparisons": ()}, {"completed": False}],

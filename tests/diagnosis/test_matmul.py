@@ -42,6 +42,8 @@ def test_the_loops_without_a_mistake_are_within_the_bound() -> None:
         ("output-leading-dimension", {"c_index": lambda row, col, sizes: row * sizes[0] + col}),
         ("output-transposed", {"c_index": lambda row, col, sizes: col * sizes[0] + row}),
         ("parameter-order", {"sizes": lambda s: (s[0], s[2], s[1])}),
+        ("tile-transposed", {"a_tile": lambda tile, row, k: tile[k, row]}),
+        ("tile-transposed", {"b_tile": lambda tile, k, col: tile[col, k]}),
         ("edge-not-written", {"guard": lambda row, col, s: row < s[0] - 1 and col < s[2]}),
         ("edge-not-written", {"guard": lambda row, col, s: row < s[0] // 8 * 8 and col < s[2] // 8 * 8}),
         ("first-block-only", {"guard": lambda row, col, _: row < TILE and col < TILE}),

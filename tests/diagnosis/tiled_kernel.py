@@ -75,6 +75,8 @@ class Kernel:
     row_of: Callable[..., int] = lambda by, _bx, ty, _tx: by * TILE + ty
     col_of: Callable[..., int] = lambda _by, bx, _ty, tx: bx * TILE + tx
     sizes: Callable[[tuple[int, int, int]], tuple[int, int, int]] = lambda sizes: sizes
+    a_tile: Callable[..., np.float32] = lambda tile, row, k: tile[row, k]
+    b_tile: Callable[..., np.float32] = lambda tile, k, col: tile[k, col]
     keep_stale: bool = False
     reset: bool = False
     accumulate: bool = False
@@ -104,7 +106,8 @@ class Kernel:
             for ty, tx in THREADS:
                 total = np.float32(0) if self.reset else sums[ty, tx]
                 for k in self.inner(t):
-                    total = np.float32(total + np.float32(tile_a[ty, k] * tile_b[k, tx]))
+                    left, right = self.a_tile(tile_a, ty, k), self.b_tile(tile_b, k, tx)
+                    total = np.float32(total + np.float32(left * right))
                 sums[ty, tx] = total
         for ty, tx in THREADS:
             row, col = self.row_of(*block, ty, tx), self.col_of(*block, ty, tx)

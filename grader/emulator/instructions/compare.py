@@ -1,4 +1,4 @@
-"""Comparison and selection (PTX ISA sections 9.7.6 and 9.7.7): `setp`, `selp`, `slct`."""
+"""Comparison and selection (PTX ISA section 9.7.6): `set`, `setp`, `selp`, `slct`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.instructions.floating import flushed
 from grader.emulator.values import DTYPES, Value
 from grader.ptx import Pair
 
@@ -46,24 +47,51 @@ COMPARISONS: dict[str, Callable[[Value, Value], Value]] = {
 }
 """The ordered comparisons are false for a NaN, those ending in ``u`` true (section 9.3.1.2)."""
 
-_LOGIC = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+LOGIC: dict[str, Callable[[Value, Value], Value]] = {
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "xor": np.logical_xor,
+}
+
+
+def _relation(words: tuple[str, ...], kind: str, link: Link) -> tuple[Callable[[Value, Value], Value], str]:
+    """The comparison that ``.CmpOp[.BoolOp][.ftz]`` names, and the Boolean operation, if any."""
+    name, rest = words[0], set(words[1:]) - {"ftz"}
+    if kind not in DTYPES or name not in (*COMPARISONS, "ne") or len(rest) > 1 or not rest <= set(LOGIC):
+        raise link.unsupported()
+    compare = COMPARISONS.get(name) or (_ordered_not_equal if kind[0] == "f" else np.not_equal)
+    if "ftz" not in words:
+        return compare, "".join(rest)
+    return lambda a, b: compare(flushed(a), flushed(b)), "".join(rest)
 
 
 def setp(ins: Instruction, link: Link) -> Step:
     """`setp.CmpOp[.BoolOp].type p[|q], a, b[, [!]c]` (section 9.7.6.2)."""
-    kind, relation = ins.modifiers[-1], ins.modifiers[0]
-    rest = set(ins.modifiers[1:-1]) - {"ftz"}
-    if kind not in DTYPES or relation not in (*COMPARISONS, "ne") or not rest <= set(_LOGIC):
-        raise link.unsupported()
-    compare = COMPARISONS.get(relation) or (_ordered_not_equal if kind[0] == "f" else np.not_equal)
+    kind = ins.modifiers[-1]
+    compare, logic = _relation(ins.modifiers[:-1], kind, link)
     first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
-    logic = _LOGIC[rest.pop()] if rest else None
     destination = ins.operands[0]
     if isinstance(destination, Pair) or logic:
         third = link.fetch(ins.operands[3], "pred") if logic else None
-        return _setp_general(destination, link, compare, (first, second, third), logic)
+        return _setp_general(destination, link, compare, (first, second, third), LOGIC.get(logic))
     register = link.register(destination)
     return lambda m: m.write(register, compare(first(m, m.computing), second(m, m.computing)))
+
+
+def set_(ins: Instruction, link: Link) -> Step:
+    """`set.CmpOp[.BoolOp].dtype.stype d, a, b[, [!]c]`: all ones, or 1.0, where it holds (9.7.6.1)."""
+    *words, to, kind = ins.modifiers
+    if to not in ("u32", "s32", "f32"):
+        raise link.unsupported()
+    compare, logic = _relation(tuple(words), kind, link)
+    yes = np.float32(1) if to == "f32" else np.uint32(0xFFFFFFFF)
+    no = yes.dtype.type(0)
+
+    def choose(a: Value, b: Value, c: Value = np.False_) -> Value:
+        holds = compare(a, b)
+        return np.where(LOGIC[logic](holds, c) if logic else holds, yes, no)[()]
+
+    return link.pure(choose, kind, kind, *["pred"] * bool(logic))
 
 
 def _setp_general(
@@ -102,7 +130,10 @@ def selp(ins: Instruction, link: Link) -> Step:
 def slct(ins: Instruction, link: Link) -> Step:
     """`slct.dtype.ctype d, a, b, c`: a where c >= 0, else b (section 9.7.6.4)."""
     kind, test = ins.modifiers[-2:]
-    return link.pure(lambda a, b, c: np.where(c >= 0, a, b)[()], kind, kind, test)
+    if test not in ("s32", "f32"):
+        raise link.unsupported()
+    clean = flushed if "ftz" in ins.modifiers else lambda c: c
+    return link.pure(lambda a, b, c: np.where(clean(c) >= 0, a, b)[()], kind, kind, test)
 
 
-TABLE = {"setp": setp, "selp": selp, "slct": slct}
+TABLE = {"set": set_, "setp": setp, "selp": selp, "slct": slct}

@@ -92,7 +92,10 @@ def call(ins: Instruction, link: Link) -> ControlStep:
         except UnsupportedPtx:
             raise UnsupportedPtx(f"call {callee.name}", ins.ptx_line, program.source(ins)) from None
         caller = group.frame
-        if caller.depth >= MAX_DEPTH or caller.local + caller.code.local_bytes + code.local_bytes > m.local_bytes:
+        if (
+            caller.depth >= MAX_DEPTH
+            or caller.local + caller.code.local_bytes + code.local_bytes > m.local_bytes
+        ):
             m.reporter.stack_overflow(m, ins)
             m.exit(group)
             return []

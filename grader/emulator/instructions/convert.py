@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.instructions import half, rounding
+from grader.emulator.instructions.floating import flushed, saturated
 from grader.emulator.memory import GLOBAL_BASE, LOCAL_BASE, SHARED_BASE, WINDOW
 from grader.emulator.values import DTYPES, Value
 from grader.ptx import Register, Vector
@@ -95,11 +98,20 @@ def isspacep(ins: Instruction, link: Link) -> Step:
 def cvt(ins: Instruction, link: Link) -> Step:
     """`cvt.rounding.dtype.atype` (section 9.7.9.21): operands may sit in wider registers."""
     *how, to, source = ins.modifiers
-    known = {"rn", "ftz", "sat", *_TO_INTEGER}
+    if not {to, source}.isdisjoint({"bf16", "f16x2", "bf16x2"}):
+        return half.cvt(ins, link)
+    known = {*rounding.MODES, "ftz", "sat", *_TO_INTEGER}
     if to not in DTYPES or source not in DTYPES or not set(how) <= known:
         raise link.unsupported()
-    function = _extended(_conversion(how, to, source), link)
-    return link.pure(function, source)
+    convert = _conversion(how, to, source)
+    if "ftz" not in how:
+        return link.pure(_extended(convert, link), source)
+
+    def flushing(value: Value) -> Value:
+        result = convert(flushed(value) if source == "f32" else value)
+        return flushed(result) if to == "f32" else result
+
+    return link.pure(_extended(flushing, link), source)
 
 
 def _extended(function: Callable[[Value], Value], link: Link) -> Callable[[Value], Value]:
@@ -116,39 +128,51 @@ def _extended(function: Callable[[Value], Value], link: Link) -> Callable[[Value
 
 
 def _conversion(how: list[str], to: str, source: str) -> Callable[[Value], Value]:
-    target = DTYPES[to]
+    target, mode = DTYPES[to], next((word for word in how if word in rounding.MODES), "rn")
     if source[0] == "f" and to[0] == "f":
-        return _between_floats(how, target)
+        return _between_floats(how, target, mode)
     if source[0] == "f":
-        rounding = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), np.trunc)
-        return lambda value: _clamped(rounding(value), target)
-    if to[0] != "f" and "sat" in how:
+        nearby = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), np.trunc)
+        return lambda value: clamped(nearby(value), target)
+    if to[0] == "f":
+        convert = partial(rounding.from_integer, target=target, mode=mode)
+        return (lambda value: saturated(convert(value))) if "sat" in how else convert
+    if "sat" in how:
         return lambda value: _saturated(value, target)
     return lambda value: value.astype(target)
 
 
-def _between_floats(how: list[str], target: np.dtype[np.floating]) -> Callable[[Value], Value]:
-    rounding = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), None)
+def _between_floats(how: list[str], target: np.dtype[np.floating], mode: str) -> Callable[[Value], Value]:
+    nearby = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), None)
     saturate = "sat" in how
 
     def convert(value: Value) -> Value:
-        if rounding is not None:
-            value = rounding(value)
-        result = value.astype(target)
-        if saturate:
-            result = np.where(np.isnan(result), target.type(0), np.clip(result, 0, 1))[()]
-        return result
+        if nearby is not None:
+            value = nearby(value)
+        if target.itemsize >= value.dtype.itemsize or mode == "rn":
+            result = value.astype(target)
+        else:
+            result = rounding.narrowed(value.astype(np.float64), target, mode)
+        return saturated(result) if saturate else result
 
     return convert
 
 
-def _clamped(value: Value, target: np.dtype[np.integer]) -> Value:
-    """A float as an integer: out of range goes to the nearest limit, NaN to 0 (section 9.7.9.21)."""
+def clamped(value: Value, target: np.dtype[np.integer]) -> Value:
+    """A float as an integer: out of range goes to the nearest limit (section 9.7.9.21).
+
+    NaN becomes 0, but the highest bit alone where either type has 64 bits.
+    """
     limits = np.iinfo(target)
-    number = np.nan_to_num(np.asarray(value, np.float64), nan=0.0)
+    unordered = np.isnan(value)
+    number = np.where(unordered, 0.0, value.astype(np.float64))
     low, high = number <= limits.min, number >= limits.max
     inside = np.where(low | high, 0.0, number).astype(target)
-    return np.where(low, target.type(limits.min), np.where(high, target.type(limits.max), inside))[()]
+    result = np.where(low, target.type(limits.min), np.where(high, target.type(limits.max), inside))
+    if 8 in (value.dtype.itemsize, target.itemsize):
+        top = np.dtype(f"u{target.itemsize}").type(1 << (8 * target.itemsize - 1)).view(target)
+        result = np.where(unordered, top, result)
+    return result[()]
 
 
 def _saturated(value: Value, target: np.dtype[np.integer]) -> Value:

@@ -98,9 +98,7 @@ def _sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - 
         kind, mode = _kind(ins, link, *rounding.MODES), _mode(ins)
         if mode == "rn":
             return link.pure(_finish(ins, function), kind, kind)
-        return link.pure(
-            _finish(ins, lambda a, b: rounding.add(a, -b if minus else b, mode)), kind, kind
-        )
+        return link.pure(_finish(ins, lambda a, b: rounding.add(a, -b if minus else b, mode)), kind, kind)
 
     return build
 

@@ -199,7 +199,9 @@ def bfi(ins: Instruction, link: Link) -> Step:
 
     def insert(a: Value, b: Value, start: Value, length: Value) -> Value:
         start, length = start & np.uint32(255), length & np.uint32(255)
-        ones = np.where(length >= width, ~dtype.type(0), (dtype.type(1) << _below(length, width, dtype)) - dtype.type(1))
+        ones = np.where(
+            length >= width, ~dtype.type(0), (dtype.type(1) << _below(length, width, dtype)) - dtype.type(1)
+        )
         mask = np.where(start >= width, dtype.type(0), ones << _below(start, width, dtype)).astype(dtype)[()]
         return (b & ~mask) | (a << _below(start, width, dtype) & mask)
 

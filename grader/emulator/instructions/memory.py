@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator import access
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.values import DTYPES, Value, select
 from grader.ptx import Address, Operand, Symbol, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
@@ -58,13 +58,17 @@ def ld(ins: Instruction, link: Link) -> Step:
             m.write_active(register, extend(access.load(m, site, where(m, m.active), dtype, space)))
 
         return step
+    requests = [len(registers) * size] + [0] * (len(registers) - 1)
 
     def vector_step(m: Machine) -> None:
         base = where(m, m.active)
-        for place, (register, extend) in enumerate(registers):
-            value = extend(access.load(m, site, base + np.int64(place * size), dtype, space))
+        values = [
+            access.load(m, site, base + np.int64(place * size), dtype, space, request)
+            for place, request in enumerate(requests)
+        ]
+        for (register, extend), value in zip(registers, values, strict=True):
             if register >= 0:
-                m.write_active(register, value)
+                m.write_active(register, extend(value))
 
     return vector_step
 
@@ -92,25 +96,30 @@ def _load_parameter(
 
     def step(m: Machine) -> None:
         pieces = m.frame.parameters.get(name, {})
-        for place, (register, extend) in enumerate(registers):
-            value = _piece(pieces, offset + place * dtype.itemsize, dtype)
-            if value is None:
-                raise link.unsupported()
-            m.write(register, extend(value if value.ndim == 0 or m.computing is None else value[m.computing]))
+        values = [_piece(pieces, offset + place * dtype.itemsize, dtype) for place in range(len(registers))]
+        for (register, extend), value in zip(registers, values, strict=True):
+            if value is None:  # a function that ended without a result
+                m.write(register, extend(m.unset(dtype, link.instruction)))
+            elif register >= 0:
+                m.write(register, extend(select(value, m.computing)))
 
     return step
 
 
 def _piece(pieces: dict[int, Value], offset: int, dtype: np.dtype[np.generic]) -> Value | None:
-    """Bytes ``offset`` … of a parameter that was stored in pieces; None if no single piece holds them."""
+    """Bytes ``offset`` … of a parameter that was stored in pieces; None if none of them was."""
     value = pieces.get(offset)
-    if value is not None and value.dtype.itemsize == dtype.itemsize:
+    size = dtype.itemsize
+    if value is not None and value.dtype.itemsize == size:
         return value.view(dtype)
+    bits, found = np.uint64(0), False
     for start, whole in pieces.items():
-        if start <= offset and offset + dtype.itemsize <= start + whole.dtype.itemsize:
-            bits = whole.view(f"u{whole.dtype.itemsize}") >> np.uint8(8 * (offset - start)).astype(f"u{whole.dtype.itemsize}")
-            return bits.astype(f"u{dtype.itemsize}").view(dtype)
-    return None
+        low, high = max(start, offset), min(start + whole.dtype.itemsize, offset + size)
+        if low < high:
+            part = whole.view(f"u{whole.dtype.itemsize}").astype(np.uint64) >> np.uint64(8 * (low - start))
+            part = part & np.uint64(2 ** (8 * (high - low)) - 1)
+            bits, found = bits | part << np.uint64(8 * (low - offset)), True
+    return bits.astype(f"u{size}").view(dtype) if found else None
 
 
 def _parameter(link: Link, address: Operand) -> tuple[str, int]:
@@ -136,18 +145,19 @@ def st(ins: Instruction, link: Link) -> Step:
 
         return store_parameter
     site, where = link.site(), link.address(address)
+    whole = len(fetches) * size
 
     def step(m: Machine) -> None:
         base = where(m, m.active)
         for place, fetch in enumerate(fetches):
-            at = base + np.int64(place * size) if place else base
-            access.store(m, site, at, fetch(m, m.active), space)
+            at, request = (base + np.int64(place * size), 0) if place else (base, whole)
+            access.store(m, site, at, fetch(m, m.active), space, request)
 
     return step
 
 
 def nothing(_ins: Instruction, _link: Link) -> Step:
-    """`prefetch`, `fence`, `membar` and the like: no effect on the values that this machine computes."""
+    """`prefetch`, `nanosleep` and the like: no effect on the values that this machine computes."""
     return lambda _m: None
 
 
@@ -159,4 +169,6 @@ TABLE = {
     "prefetchu": nothing,
     "discard": nothing,
     "applypriority": nothing,
+    "nanosleep": nothing,
+    "pmevent": nothing,
 }

@@ -1,0 +1,95 @@
+"""Builds by digest in a folder, so that the same file is compiled once.
+
+An entry is two lines: a checksum and the build as JSON. Entries appear whole or not at all; one that
+cannot be read, or does not match its checksum, is as good as none. A folder that cannot be written is
+left alone: grading goes on without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from grader.model import Build, Finding, FindingKind, Resources, Severity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.build.toolchain import Toolchain
+    from grader.model import KernelInterface, Submission
+    from grader.sandbox import Limits
+
+FORMAT = 1
+"""Changes whenever a build of the same files would come out differently."""
+
+
+def digest(
+    submission: Submission, interface: KernelInterface, toolchain: Toolchain, limits: Limits
+) -> str:
+    """The SHA-256 of everything that a build depends on."""
+    parts = [
+        ("format", FORMAT),
+        ("toolchain", (toolchain.version, toolchain.host_version, toolchain.compile, toolchain.preprocess)),
+        ("limits", limits),
+        ("file", submission.file),
+        ("source", hashlib.sha256(submission.source).hexdigest()),
+        ("headers", sorted((name, hashlib.sha256(text).hexdigest()) for name, text in submission.headers)),
+        ("include", sorted(interface.include)),
+        ("kernel", interface.kernel),
+        ("parameters", [(p.name, p.direction, p.dtype) for p in interface.parameters]),
+        ("constants", interface.constants),
+    ]
+    return hashlib.sha256(repr(parts).encode(errors="backslashreplace")).hexdigest()
+
+
+def load(folder: Path, key: str) -> Build | None:
+    """The stored build, or None."""
+    try:
+        checksum, _, body = _path(folder, key).read_bytes().partition(b"\n")
+        if hashlib.sha256(body).hexdigest().encode() != checksum:
+            return None
+        return _build(json.loads(body))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def store(folder: Path, key: str, build: Build) -> None:
+    """Keep a build; where the folder cannot be written, do nothing."""
+    path = _path(folder, key)
+    body = json.dumps(asdict(build)).encode()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+            os.replace(temporary, path)  # noqa: PTH105 - both are texts from `tempfile`
+        except OSError:
+            os.unlink(temporary)  # noqa: PTH108
+
+
+def _path(folder: Path, key: str) -> Path:
+    return folder / key[:2] / f"{key}.json"
+
+
+def _build(data: dict[str, Any]) -> Build:
+    data["findings"] = tuple(map(_finding, data["findings"]))
+    data["warnings"] = tuple(map(_finding, data["warnings"]))
+    data["resources"] = Resources(**data["resources"]) if data["resources"] else None
+    return Build(**{name: _frozen(value) for name, value in data.items()})
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    known = {each.name for each in fields(Finding)}
+    data["kind"], data["severity"] = FindingKind(data["kind"]), Severity(data["severity"])
+    return Finding(**{name: _frozen(value) for name, value in data.items() if name in known})
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Lists as tuples, as records have them."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,234 @@
+"""The build stage: compile the wrapper, find the kernel, check its parameters, assemble, remember."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from grader.build import assembly, declarations, diagnostics, probes
+from grader.build import cache as cache_folder
+from grader.build.compiler import Compiler, Refused
+from grader.build.diagnostics import Files
+from grader.build.entries import read_entries
+from grader.build.kernel import candidates, instances, not_found
+from grader.build.shown import harmless
+from grader.build.source import SOURCE_NAME, compile_files, line_count
+from grader.model import Build, Finding, FindingKind
+from grader.sandbox import Limits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.build.compiler import Translation
+    from grader.build.declarations import Kernel, OwnText
+    from grader.build.diagnostics import Message
+    from grader.build.kernel import Candidate
+    from grader.build.toolchain import Toolchain
+    from grader.model import KernelInterface, Named, Resources, Submission
+    from grader.sandbox import Sandbox
+
+LIMITS = Limits()
+"""How far each step of a build may go."""
+
+
+def build(
+    submission: Submission,
+    interface: KernelInterface,
+    *,
+    sandbox: Sandbox,
+    toolchain: Toolchain,
+    cache: Path | None,
+    limits: Limits = LIMITS,
+) -> Build:
+    """Compile a submission; what was compiled before comes from the folder ``cache``.
+
+    A submission at fault gives a build that is not ``ok``, with findings. Raises OurError (ToolMissing,
+    StorageError) where the grader's machine is at fault.
+    """
+    if submission.problem is not None:
+        return Build(ok=False, findings=(submission.problem,))
+    began = time.perf_counter()
+    key = cache_folder.digest(submission, interface, toolchain, limits) if cache else ""
+    stored = cache_folder.load(cache, key) if cache else None
+    if stored is not None:
+        return replace(stored, seconds=(("cache", time.perf_counter() - began),))
+    compiler = _compiler(submission, interface, sandbox, toolchain, limits)
+    made, lasting = _outcome(compiler, interface)
+    if cache and lasting:
+        cache_folder.store(cache, key, made)
+    return made
+
+
+def _compiler(
+    submission: Submission,
+    interface: KernelInterface,
+    sandbox: Sandbox,
+    toolchain: Toolchain,
+    limits: Limits,
+) -> Compiler:
+    sources = compile_files(submission, interface)
+    headers = tuple(name for name, _ in sources if name != SOURCE_NAME)
+    files = Files(harmless(submission.file), line_count(submission.source), headers, toolchain.roots)
+    return Compiler(toolchain, sandbox, limits, sources, files)
+
+
+def _outcome(compiler: Compiler, interface: KernelInterface) -> tuple[Build, bool]:
+    """The build, and whether it would come out the same another time."""
+    try:
+        made, lasting = _built(compiler, interface), True
+    except Refused as refusal:
+        made, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
+    seconds = tuple(compiler.seconds.items())
+    toolkit = compiler.toolchain.version
+    return replace(made, toolkit=toolkit, source_name=SOURCE_NAME, seconds=seconds), lasting
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a compile unit tells: its PTX without our probes, the student's constants and kernels."""
+
+    translation: Translation
+    ptx: str
+    hazard_ptx: str
+    own: OwnText
+    values: dict[str, int]
+    constants: Named[int]
+    declared: tuple[Kernel, ...]
+    candidates: tuple[Candidate, ...]
+
+
+def _built(compiler: Compiler, interface: KernelInterface) -> Build:
+    translation, names = _probed(compiler, probes.names_of(interface))
+    reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation))
+    kernel = reading.candidates[0]
+    declared = next((k for k in reading.declared if k.name == kernel.signature.name), None)
+    if kernel.problem:
+        file, line = _place(compiler, declared)
+        raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
+    resources = _assembled(compiler, reading, kernel)
+    messages = reading.translation.messages
+    return Build(
+        ok=True,
+        warnings=diagnostics.warnings(messages, compiler.files),
+        ptx=reading.ptx,
+        hazard_ptx=reading.hazard_ptx,
+        entry=kernel.entry.name,
+        constants=reading.constants,
+        resources=resources,
+        log=diagnostics.plain_log(messages, compiler.files),
+        parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
+        shared_shapes=_shapes(reading, kernel, declared),
+    )
+
+
+def _probed(
+    compiler: Compiler, names: tuple[str, ...], retries: int = 1
+) -> tuple[Translation, tuple[str, ...]]:
+    """Compile with a probe for each of ``names``, without those that turn out not to be numbers.
+
+    Returns the names whose probes compile. Raises Refused for errors of the student's own.
+    """
+    translation = compiler.translate(probes.wrapper(names))
+    errors = tuple(m for m in translation.messages if m.error)
+    if not errors:
+        return translation, names
+    ours = diagnostics.wrapper_lines(errors)
+    if not names or len(ours) < len(errors):
+        raise compiler.refused(diagnostics.without_probes(translation.messages))
+    failed = probes.failed_names(names, ours) if retries else None
+    left = () if failed is None else tuple(name for name in names if name not in failed)
+    return _probed(compiler, left, retries - 1)
+
+
+def _read(compiler: Compiler, interface: KernelInterface, translation: Translation) -> _Reading:
+    own_files = {SOURCE_NAME, *compiler.files.headers}
+    own = declarations.own_text(translation.preprocessed, SOURCE_NAME, own_files)
+    ptx, probed = probes.take_values(translation.ptx)
+    hazard_ptx, _ = probes.take_values(translation.hazard_ptx)
+    values = declarations.literal_constants(own) | probed
+    constants = probes.constants_of(interface, values)
+    numbers = (value for _, value in constants)
+    return _Reading(
+        translation=translation,
+        ptx=ptx,
+        hazard_ptx=hazard_ptx,
+        own=own,
+        values=values | dict(constants),
+        constants=constants,
+        declared=declarations.kernels(own),
+        candidates=candidates(read_entries(ptx), interface, numbers),
+    )
+
+
+def _instantiated(
+    compiler: Compiler, interface: KernelInterface, names: tuple[str, ...], reading: _Reading
+) -> _Reading:
+    """A reading that has the kernel: this one, or that of another compile which asks for an instance.
+
+    Raises Refused where there is no such kernel.
+    """
+    best = next(iter(reading.candidates), None)
+    if best and not (best.signature.template and (best.problem or not best.fits_template)):
+        return reading
+    uses = instances(reading.declared, interface, dict(reading.constants))
+    if not uses and not best:
+        message = not_found(interface, reading.declared, read_entries(reading.ptx))
+        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+    translation = compiler.translate(probes.wrapper(names, uses)) if uses else reading.translation
+    errors = tuple(m for m in translation.messages if m.error)
+    again = reading if errors else _read(compiler, interface, translation)
+    if again.candidates:
+        return again
+    raise Refused((_no_instance(compiler, interface, reading, uses, errors),))
+
+
+def _no_instance(
+    compiler: Compiler,
+    interface: KernelInterface,
+    reading: _Reading,
+    uses: tuple[str, ...],
+    errors: tuple[Message, ...],
+) -> Finding:
+    """The finding for a kernel that is declared but of which no PTX can be had."""
+    wanted = interface.kernel.rsplit("::", 1)[-1]
+    declared = next((k for k in reading.declared if k.name == wanted), None)
+    file, line = _place(compiler, declared)
+    name = harmless(uses[0].lstrip(":"))
+    if declared and declared.template:
+        reason = f": {diagnostics.tidy(errors[0].text, compiler.files)}" if errors else ""
+        message = f"the kernel `{wanted}` is a template that this file never uses, and `{name}` does not compile{reason}"
+    else:
+        message = f"the kernel `{wanted}` is declared, but this file gives it no body"
+    return Finding(FindingKind.COMPILE, message, file=file, line=line)
+
+
+def _assembled(compiler: Compiler, reading: _Reading, kernel: Candidate) -> Resources:
+    """What ptxas says the kernel takes; raises Refused where it does not assemble."""
+    outcome = compiler.assemble(reading.ptx)
+    log = (outcome.stdout + outcome.stderr).decode(errors="replace")
+    if outcome.ok:
+        return assembly.resources(log, kernel.entry.name)
+    with_locations = compiler.assemble(reading.hazard_ptx)
+    text = (with_locations.stdout + with_locations.stderr).decode(errors="replace")
+    lines = {declared.name: declared.line for declared in reversed(reading.declared)}
+    file = compiler.files.source
+    found = assembly.refusals(text, reading.hazard_ptx, file, lines) or assembly.refusals(
+        log, reading.ptx, file, lines
+    )
+    raise Refused(found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),))
+
+
+def _place(compiler: Compiler, declared: Kernel | None) -> tuple[str, int | None]:
+    """Where a kernel is declared, for messages."""
+    if declared is None:
+        return compiler.files.source, None
+    return (compiler.files.source if declared.file == SOURCE_NAME else declared.file), declared.line
+
+
+def _shapes(reading: _Reading, kernel: Candidate, declared: Kernel | None) -> Named[tuple[int, ...]]:
+    """The extents of the kernel's shared arrays, its template's parameters among the known names."""
+    parameters = (text.partition("=")[0].split()[-1:] for text in (declared.template if declared else ()))
+    arguments = zip(parameters, kernel.signature.template, strict=False)
+    template = {name[0]: value for name, value in arguments if name and isinstance(value, int)}
+    return declarations.shared_shapes(reading.own, reading.values | template, declared)

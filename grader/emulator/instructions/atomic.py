@@ -1,0 +1,213 @@
+"""Atomic operations (PTX ISA sections 9.7.13.6 `atom` and 9.7.13.8 `red`).
+
+Lanes that name one address take turns in the order of their numbers: one of the orders that a device may
+choose, and always the same. Where few lanes share an address, all addresses take a turn at once; where
+many do, each address runs through its lanes in one NumPy call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from grader.emulator import access
+from grader.emulator.instructions import half
+from grader.emulator.instructions.floating import flushed
+from grader.emulator.values import DTYPES, Value, select, spread
+from grader.ptx.nodes import TYPE_BYTES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.access import Place
+    from grader.emulator.machine import Machine
+    from grader.emulator.program import Link, Step
+    from grader.ptx import Instruction
+
+_SPACES = ("global", "shared")
+_ORDERS = {"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "noftz"}
+
+Turn: TypeAlias = Callable[..., Value]
+"""What one lane makes of the old value and its operands, for many addresses at once."""
+
+RunThrough: TypeAlias = "Callable[..., NDArray[np.generic]]"
+"""The values that an address holds before each of its lanes, and after the last: old value, operands."""
+
+
+class Operation(NamedTuple):
+    """An atomic operation."""
+
+    turn: Turn
+    run_through: RunThrough | None = None
+
+
+def _folding(function: np.ufunc) -> Operation:
+    """An operation that is a NumPy function of the old value and the operand."""
+
+    def run_through(old: Value, operands: NDArray[np.generic]) -> NDArray[np.generic]:
+        return function.accumulate(np.concatenate(([old], operands)))  # type: ignore[no-any-return]
+
+    return Operation(function, run_through)
+
+
+def _exchanged(old: Value, operands: NDArray[np.generic]) -> NDArray[np.generic]:
+    return np.concatenate(([old], operands))
+
+
+def _swapped_if_equal(old: Value, expected: NDArray[np.generic], new: NDArray[np.generic]) -> Value:
+    """`cas` from lane to lane: only the lanes that find what they expect change anything."""
+    values = np.full(len(expected) + 1, old)
+    lane = 0
+    while True:
+        waiting = np.flatnonzero(expected[lane:] == values[lane])
+        if not waiting.size:
+            return values
+        lane += int(waiting[0]) + 1
+        values[lane:] = new[lane - 1]
+
+
+def _increment(old: Value, limit: Value) -> Value:
+    return np.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1))
+
+
+def _decrement(old: Value, limit: Value) -> Value:
+    return np.where((old == 0) | (old > limit), limit, old - old.dtype.type(1))
+
+
+def _add_flushed(old: Value, operand: Value) -> Value:
+    """float32 addition in global memory flushes subnormal numbers (section 9.7.13.6)."""
+    return flushed(flushed(old) + flushed(operand))
+
+
+def _run_through_flushed(old: Value, operands: NDArray[np.float32]) -> Value:
+    values = np.add.accumulate(np.concatenate(([old], operands)))
+    everything = np.concatenate((values, operands))
+    if np.array_equal(flushed(everything), everything, equal_nan=True):
+        return values
+    for lane, operand in enumerate(operands):
+        values[lane + 1] = _add_flushed(values[lane], operand)
+    return values
+
+
+def _half_sum(old: Value, operand: Value, kind: str) -> Value:
+    """Packed or single 16-bit additions."""
+    lanes = [np.ascontiguousarray(part).view(np.uint16) for part in (old, operand)]
+    numbers = [half.decoded(lane, kind) for lane in lanes]
+    return half.encoded(half.sum_to_odd(*numbers), kind).view(old.dtype)
+
+
+_OPERATIONS = {
+    "add": _folding(np.add),
+    "and": _folding(np.bitwise_and),
+    "or": _folding(np.bitwise_or),
+    "xor": _folding(np.bitwise_xor),
+    "min": _folding(np.minimum),
+    "max": _folding(np.maximum),
+    "exch": Operation(lambda _old, new: new, _exchanged),
+    "cas": Operation(lambda old, expected, new: np.where(old == expected, new, old), _swapped_if_equal),
+    "inc": Operation(_increment),
+    "dec": Operation(_decrement),
+}
+_TYPES = {
+    "add": {"u32", "s32", "u64", "s64", "f32", "f64", *half.TYPES},
+    **dict.fromkeys(("and", "or", "xor"), {"b32", "b64"}),
+    **dict.fromkeys(("exch", "cas"), {"b16", "b32", "b64", "u32", "s32", "u64", "s64", "f32"}),
+    **dict.fromkeys(("min", "max"), {"u32", "s32", "u64", "s64"}),
+    **dict.fromkeys(("inc", "dec"), {"u32"}),
+}
+
+
+def _form(ins: Instruction, link: Link) -> tuple[str, str, str]:
+    """State space (empty: generic), operation, type."""
+    space, name, kind = "", "", ins.modifiers[-1]
+    for word in ins.modifiers[:-1]:
+        if word.split("::")[0] in _SPACES:
+            space = word.split("::")[0]
+        elif word in _OPERATIONS:
+            name = word
+        elif word not in _ORDERS:
+            raise link.unsupported()
+    if kind not in _TYPES.get(name, ()):
+        raise link.unsupported()
+    return space, name, kind
+
+
+def atom(ins: Instruction, link: Link) -> Step:
+    """`atom[.sem][.scope][.space].op.type d, [a], b[, c]`: d is what was there before."""
+    register = link.register(ins.operands[0])
+    return _atomic(ins, link, register, ins.operands[1:])
+
+
+def red(ins: Instruction, link: Link) -> Step:
+    """`red`: an `atom` whose result nobody asks for."""
+    return _atomic(ins, link, -1, ins.operands)
+
+
+def _atomic(ins: Instruction, link: Link, register: int, operands: tuple[object, ...]) -> Step:
+    space, name, kind = _form(ins, link)
+    dtype = DTYPES[kind] if kind in DTYPES and kind != "f16" else np.dtype(f"u{TYPE_BYTES[kind]}")
+    operation, site = _operation(name, kind), link.site()
+    in_global = Operation(_add_flushed, _run_through_flushed)
+    where = link.address(operands[0])  # type: ignore[arg-type]
+    fetches = [link.fetch(operand, kind) for operand in operands[1:]]  # type: ignore[arg-type]
+
+    def step(m: Machine) -> None:
+        values = [fetch(m, m.active) for fetch in fetches]
+
+        def change(place: Place) -> Value:
+            flushes = name == "add" and kind == "f32" and place.space == "global"
+            good = None if place.good is None else np.flatnonzero(place.good)
+            count = m.size if place.lanes is None else len(place.lanes)
+            columns = [spread(select(value, good), count) for value in values]
+            index = np.broadcast_to(place.index, count)
+            return serially(place, index, dtype, in_global if flushes else operation, columns)
+
+        before = access.update(m, site, where(m, m.active), dtype, space, change)
+        if register >= 0:
+            m.write_active(register, before)
+
+    return step
+
+
+def _operation(name: str, kind: str) -> Operation:
+    if kind in half.TYPES:
+        return Operation(partial(_half_sum, kind=kind))
+    return _OPERATIONS[name]
+
+
+def serially(
+    place: Place,
+    index: NDArray[np.int64],
+    dtype: np.dtype[np.generic],
+    operation: Operation,
+    columns: list[NDArray[np.generic]],
+) -> NDArray[np.generic]:
+    """Let the lanes take turns, lowest first; gives what each found. ``index`` is the byte of each."""
+    order = np.argsort(index, kind="stable")
+    address = index[order]
+    columns = [column[order] for column in columns]
+    starts = np.flatnonzero(np.concatenate(([True], address[1:] != address[:-1])))
+    lengths = np.diff(np.append(starts, len(address)))
+    current = np.array(place.region.read(address[starts], dtype))
+    found = np.empty(len(address), dtype)
+    if operation.run_through and len(starts) < int(lengths.max()):
+        for which, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+            part = slice(start, start + length)
+            values = operation.run_through(current[which], *(column[part] for column in columns))
+            found[part], current[which] = values[:-1], values[-1]
+    else:
+        for turn in range(int(lengths.max())):
+            here = np.flatnonzero(lengths > turn)
+            lanes = starts[here] + turn
+            found[lanes] = current[here]
+            current[here] = operation.turn(current[here], *(column[lanes] for column in columns))
+    place.region.write(address[starts], current)
+    result = np.empty_like(found)
+    result[order] = found
+    return result
+
+
+TABLE = {"atom": atom, "red": red}

@@ -1,0 +1,255 @@
+"""Half precision: f16, bf16 and their packed pairs (PTX ISA sections 9.7.4 and 9.7.7).
+
+Numbers are held as bits. An operation widens them to float64, where sums are rounded to odd and products
+are exact, so that the one rounding at the end is the right one; packed pairs are twice as many lanes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.instructions import rounding
+from grader.emulator.instructions.compare import COMPARISONS
+from grader.emulator.instructions.floating import maximum, minimum, saturated
+from grader.emulator.values import DTYPES, Value
+from grader.ptx import Pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine import Machine
+    from grader.emulator.program import Link, Step
+    from grader.ptx import Instruction
+
+TYPES = frozenset({"f16", "f16x2", "bf16", "bf16x2"})
+_NAN = np.uint16(0x7FFF)
+_SIGN = np.uint16(0x8000)
+
+
+def decoded(bits: NDArray[np.uint16], kind: str) -> NDArray[np.float64]:
+    """The numbers that 16-bit patterns stand for."""
+    if kind.startswith("bf16"):
+        return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
+    return bits.view(np.float16).astype(np.float64)
+
+
+def encoded(value: NDArray[np.float64], kind: str, mode: str = "rn") -> NDArray[np.uint16]:
+    """float64 numbers (exact, or rounded to odd) as 16-bit patterns; every NaN is 0x7fff."""
+    if kind.startswith("bf16"):
+        return np.where(np.isnan(value), _NAN, _to_bfloat(value, mode))
+    narrow = rounding.narrowed(value, np.dtype(np.float16), mode)
+    return np.where(np.isnan(value), _NAN, narrow.view(np.uint16))
+
+
+def _to_bfloat(value: NDArray[np.float64], mode: str) -> NDArray[np.uint16]:
+    """By way of float32 rounded to odd, whose upper half a bfloat16 is."""
+    towards_zero = rounding.narrowed(value, np.dtype(np.float32), "rz")
+    inexact = towards_zero.astype(np.float64) != value
+    bits = towards_zero.view(np.uint32) | inexact.astype(np.uint32)
+    half = np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1)) if mode == "rn" else np.uint32(0)
+    rounded = np.where(np.isinf(value), bits, bits + half)
+    return (rounded >> np.uint32(16)).astype(np.uint16)
+
+
+def _split(values: tuple[Value, ...]) -> tuple[list[NDArray[np.uint16]], bool]:
+    """Registers as 16-bit lanes, and whether all of them hold one value for all lanes."""
+    scalar = all(value.ndim == 0 for value in values)
+    spread = np.broadcast_arrays(*(np.atleast_1d(value) for value in values))
+    return [np.ascontiguousarray(value).view(np.uint16) for value in spread], scalar
+
+
+def _join(lanes: NDArray[np.uint16], kind: str, *, scalar: bool) -> Value:
+    whole = lanes.view(np.uint32) if kind.endswith("x2") else lanes
+    return whole[0] if scalar else whole
+
+
+def _lanewise(
+    function: Callable[..., NDArray[np.uint16]], arity: int, ins: Instruction, link: Link, *accepts: str
+) -> Step:
+    """A step that applies a function of 16-bit patterns to each half."""
+    *rest, kind = ins.modifiers
+    if not set(rest) <= set(accepts):
+        raise link.unsupported()
+    width = "b32" if kind.endswith("x2") else "b16"
+
+    def apply(*operands: Value) -> Value:
+        lanes, scalar = _split(operands)
+        return _join(function(*lanes), kind, scalar=scalar)
+
+    return link.pure(apply, *[width] * arity)
+
+
+def _arithmetic(
+    function: Callable[..., NDArray[np.float64]], arity: int
+) -> Callable[[Instruction, Link], Step]:
+    """An opcode given by a function of float64 numbers."""
+
+    def build(ins: Instruction, link: Link) -> Step:
+        kind, words = ins.modifiers[-1], ins.modifiers
+
+        def compute(*lanes: NDArray[np.uint16]) -> NDArray[np.uint16]:
+            numbers = [decoded(lane, kind) for lane in lanes]
+            if "ftz" in words:
+                numbers = [_flushed(number) for number in numbers]
+            result = function(*numbers)
+            if "sat" in words:
+                result = saturated(result)
+            if "relu" in words:
+                result = np.where(np.isnan(result) | (result > 0), result, 0.0)
+            bits = encoded(result, kind)
+            return encoded(_flushed(decoded(bits, kind)), kind) if "ftz" in words else bits
+
+        return _lanewise(compute, arity, ins, link, "rn", "ftz", "sat", "relu", "approx")
+
+    return build
+
+
+def _flushed(value: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers below the normal float16 ones as zeros."""
+    return np.where(np.abs(value) < 2.0**-14, np.copysign(0.0, value), value)
+
+
+def sum_to_odd(a: Value, b: Value) -> Value:
+    """a + b in float64, rounded to odd."""
+    return rounding.to_odd(*rounding.two_sum(a, b))
+
+
+def _fma(a: Value, b: Value, c: Value) -> Value:
+    return sum_to_odd(a * b, c)
+
+
+def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction, Link], Step]:
+    """`min` and `max`: of a number and a NaN the number, unless ``.NaN``."""
+
+    def build(ins: Instruction, link: Link) -> Step:
+        kind, with_nan = ins.modifiers[-1], "NaN" in ins.modifiers
+
+        def compute(*lanes: NDArray[np.uint16]) -> NDArray[np.uint16]:
+            a, b = (decoded(lane, kind) for lane in lanes)
+            if "ftz" in ins.modifiers:
+                a, b = _flushed(a), _flushed(b)
+            chosen = function(a, b)
+            if with_nan:
+                chosen = np.where(np.isnan(a) | np.isnan(b), np.nan, chosen)
+            return encoded(chosen, kind)
+
+        return _lanewise(compute, 2, ins, link, "NaN", "ftz")
+
+    return build
+
+
+def _sign(function: Callable[[Value], Value]) -> Callable[[Instruction, Link], Step]:
+    """`neg` and `abs` change the sign bit and nothing else."""
+
+    def build(ins: Instruction, link: Link) -> Step:
+        return _lanewise(function, 1, ins, link)
+
+    return build
+
+
+def _comparison(ins: Instruction, words: list[str], link: Link) -> Callable[[Value, Value], Value]:
+    kind, (relation, *rest) = ins.modifiers[-1], words
+    if not set(rest) <= {"ftz"} or relation not in (*COMPARISONS, "ne"):
+        raise link.unsupported()
+    compare = COMPARISONS.get(relation) or (lambda a, b: (a < b) | (a > b))
+    clean = _flushed if rest else lambda number: number
+
+    def holds(first: Value, second: Value) -> Value:
+        (a, b), scalar = _split((first, second))
+        result = compare(clean(decoded(a, kind)), clean(decoded(b, kind)))
+        return result.reshape(-1, 2 if kind.endswith("x2") else 1)[0 if scalar else slice(None)]
+
+    return holds
+
+
+def setp(ins: Instruction, link: Link) -> Step:
+    """`setp.CmpOp.f16 p, a, b`; of packed pairs `p|q`: one predicate for each half (section 9.7.7.2)."""
+    destination, kind = ins.operands[0], ins.modifiers[-1]
+    holds = _comparison(ins, list(ins.modifiers[:-1]), link)
+    packed = kind.endswith("x2")
+    if isinstance(destination, Pair) != packed:
+        raise link.unsupported()
+    targets = (destination.first, destination.second) if isinstance(destination, Pair) else (destination,)
+    registers = [link.register(target) for target in targets]
+    first, second = (link.fetch(operand, "b32" if packed else "b16") for operand in ins.operands[1:3])
+
+    def step(m: Machine) -> None:
+        result = holds(first(m, m.computing), second(m, m.computing))
+        for place, register in enumerate(registers):
+            if register >= 0:
+                m.write(register, result[..., place])
+
+    return step
+
+
+def set_(ins: Instruction, link: Link) -> Step:
+    """`set.CmpOp.dtype.stype`: 1.0, or all ones, in each half (section 9.7.7.1)."""
+    *words, to, kind = ins.modifiers
+    holds = _comparison(ins, words, link)
+    width = "b32" if kind.endswith("x2") else "b16"
+    single = not kind.endswith("x2")
+    if to in TYPES:
+        yes = encoded(np.ones(1), to)[0]
+    else:
+        yes = np.uint32(0xFFFFFFFF) if single else np.uint16(0xFFFF)
+
+    def choose(a: Value, b: Value) -> Value:
+        chosen = np.where(holds(a, b), yes, yes.dtype.type(0))
+        scalar = chosen.ndim == 1
+        joined = np.ascontiguousarray(chosen).reshape(-1)
+        joined = joined if single else joined.view(np.uint32)
+        return joined[0] if scalar else joined
+
+    return link.pure(choose, width, width)
+
+
+def cvt(ins: Instruction, link: Link) -> Step:
+    """`cvt` to and from bf16, and of two numbers to a packed pair, the first in its upper half."""
+    *how, to, source = ins.modifiers
+    mode = "rz" if "rz" in how else "rn"
+    if not set(how) <= {"rn", "rz", "relu"}:
+        raise link.unsupported()
+
+    def to_bits(value: Value) -> Value:
+        wide = np.atleast_1d(value).astype(np.float64)
+        if "relu" in how:
+            wide = np.where(np.isnan(wide) | (wide > 0), wide, 0.0)
+        bits = encoded(wide, to, mode)
+        return bits if value.ndim else bits[0]
+
+    if to.endswith("x2") and source == "f32":
+        sixteen = np.uint32(16)
+        return link.pure(
+            lambda a, b: to_bits(a).astype(np.uint32) << sixteen | to_bits(b).astype(np.uint32), "f32", "f32"
+        )
+    if to == "bf16" and source in ("f16", "f32", "f64"):
+        return link.pure(to_bits, source)
+    if source == "bf16" and to in ("f32", "f64"):
+        target = DTYPES[to]
+
+        def to_float(value: Value) -> Value:
+            wide = decoded(np.atleast_1d(value), source).astype(target)
+            return wide if value.ndim else wide[0]
+
+        return link.pure(to_float, "b16")
+    raise link.unsupported()
+
+
+TABLE = {
+    "add": _arithmetic(sum_to_odd, 2),
+    "sub": _arithmetic(lambda a, b: sum_to_odd(a, -b), 2),
+    "mul": _arithmetic(np.multiply, 2),
+    "fma": _arithmetic(_fma, 3),
+    "neg": _sign(lambda bits: bits ^ _SIGN),
+    "abs": _sign(lambda bits: bits & ~_SIGN),
+    "min": _extreme(minimum),
+    "max": _extreme(maximum),
+    "ex2": _arithmetic(np.exp2, 1),
+    "tanh": _arithmetic(np.tanh, 1),
+    "setp": setp,
+    "set": set_,
+}

@@ -1,0 +1,171 @@
+"""The command line: help, exit codes, what is printed and what is written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.cli import main
+from tests.conftest import Golden
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTION = ROOT / "reference/matmul/solution.cu"
+MISTAKES = ROOT / "reference/matmul/mistakes"
+
+
+@pytest.mark.parametrize("command", ["", "check", "grade", "report", "doctor"])
+def test_help_is_complete(
+    command: str, golden: Golden, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every command has help with an example, and exits 0."""
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), "--help"])
+    assert ended.value.code == 0
+    golden(f"cli/help-{command or 'grader'}.txt", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "no-such-thing", "x.cu"], "tiled-matmul"),
+        (["check", "tiled-matmul", "does/not/exist.cu"], "does/not/exist.cu"),
+        (["grade", "tiled-matmul", "does/not/exist", "-o", "out"], "does/not/exist"),
+        (["report", "does/not/exist"], "no grades here"),
+        (["check", "tiled-matmul", str(SOLUTION), "--backend", "gpu"], "--backend emulator"),
+        (["check", "tiled-matmul", str(SOLUTION), "--sandbox", "docker"], "--sandbox local"),
+        (["check", "tiled-matmul", str(MISTAKES)], "`grade` takes a class"),
+    ],
+)
+def test_wrong_usage_is_answered_with_a_next_step(
+    arguments: list[str],
+    says: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exit code 2, one message, no traceback."""
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert says in told
+    assert told.startswith("grader: ")
+    assert "Traceback" not in told
+
+
+def test_missing_nvcc_is_our_error_and_says_how_to_get_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3 and one message."""
+    assert main(["check", "tiled-matmul", str(SOLUTION), "--nvcc", str(tmp_path / "nvcc")]) == 3
+    told = capsys.readouterr().err
+    assert "nvcc" in told
+    assert "pip install" in told
+
+
+def test_check_gives_full_marks_to_the_model_solution(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 0; JSON and JUnit are written where asked; the timings are shown."""
+    written = [f"--json={tmp_path / 'g.json'}", f"--junit={tmp_path / 'j.xml'}"]
+    assert main(["check", "tiled-matmul", str(SOLUTION), "--timings", *written]) == 0
+    shown = capsys.readouterr().out
+    assert "90" in shown
+    assert "total" in shown
+    grade = json.loads((tmp_path / "g.json").read_text())
+    assert (grade["verdict"], grade["score"], grade["max_score"]) == ("pass", 90, 90)
+    assert grade["seed"] == 1
+    assert {case["id"] for case in grade["cases"]} >= {"mp3", "single-element"}
+    assert (tmp_path / "j.xml").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    ["no_first_barrier", "no_load_guard", "does_not_compile", "wrong_kernel_name", "row_and_column_swapped"],
+)
+def test_check_tells_a_student_what_to_do_next(
+    mistake: str, golden: Golden, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The feedback on a mistake: exit code 1, the line, the element, what to try."""
+    assert main(["check", "tiled-matmul", str(MISTAKES / f"{mistake}.cu"), "--width", "100"]) == 1
+    golden(f"cli/check-{mistake}.txt", capsys.readouterr().out)
+
+
+def test_fail_under_decides_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    """A submission with most of its points is below 100 % but not below 50 %."""
+    file = str(MISTAKES / "no_first_barrier.cu")
+    assert main(["check", "tiled-matmul", file, "--fail-under", "50"]) == 0
+    assert main(["check", "tiled-matmul", file, "--fail-under", "95%"]) == 1
+    capsys.readouterr()
+
+
+@pytest.fixture
+def small_class(tmp_path: Path) -> Path:
+    """Three submissions: right, racy, and one that does not compile."""
+    folder = tmp_path / "class"
+    folder.mkdir()
+    shutil.copy(SOLUTION, folder / "ada.cu")
+    shutil.copy(MISTAKES / "no_second_barrier.cu", folder / "bob.cu")
+    shutil.copy(MISTAKES / "does_not_compile.cu", folder / "cy.cu")
+    return folder
+
+
+def test_a_class_is_graded_resumed_and_reported(
+    small_class: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All files of DESIGN are there; a second run grades only what is new or changed, with the same seed."""
+    out = tmp_path / "out"
+    command = ["grade", "tiled-matmul", str(small_class), "-o", str(out), "-j", "2"]
+    assert main(command) == 0
+    files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
+    expected = {
+        f"grades/{s}/{f}" for s in ("ada", "bob", "cy") for f in ("grade.json", "junit.xml", "report.html")
+    }
+    assert files == expected | {"junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
+    first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}
+    seeds = {json.loads((out / f"grades/{s}/grade.json").read_text())["seed"] for s in first}
+
+    shutil.copy(
+        MISTAKES / "naive.cu" if (MISTAKES / "naive.cu").exists() else SOLUTION, small_class / "dee.cu"
+    )
+    (small_class / "cy.cu").write_bytes(SOLUTION.read_bytes() + b"\n// again\n")
+    capsys.readouterr()
+    assert main(command) == 0
+    second = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy", "dee")}
+    assert (second["ada"], second["bob"]) == (first["ada"], first["bob"])
+    assert second["cy"] != first["cy"]
+    grades = {s: json.loads((out / f"grades/{s}/grade.json").read_text()) for s in second}
+    assert {grade["seed"] for grade in grades.values()} == seeds
+    assert grades["cy"]["verdict"] == "pass"
+    assert "2 of 4 were graded before" in capsys.readouterr().out
+
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    assert main(["report", str(out)]) == 0
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_two_runs_with_one_seed_give_the_same_grades(small_class: Path, tmp_path: Path) -> None:
+    """Everything but the time it took is the same to the byte."""
+    texts = []
+    for out in (tmp_path / "one", tmp_path / "two"):
+        assert main(["grade", "tiled-matmul", str(small_class), "-o", str(out), "--seed", "7"]) == 0
+        grade = json.loads((out / "grades/bob/grade.json").read_text())
+        grade.pop("timing", None)
+        grade.pop("seconds", None)
+        for case in grade["cases"]:
+            case.pop("seconds")
+        texts.append(json.dumps(grade))
+    assert texts[0] == texts[1]
+
+
+def test_an_out_folder_that_cannot_be_written_is_our_error(
+    small_class: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3 and a message that says what to do; nothing is lost."""
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    assert main(["grade", "tiled-matmul", str(small_class), "-o", str(blocked / "out")]) == 3
+    assert "choose another folder" in capsys.readouterr().err

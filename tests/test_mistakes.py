@@ -1,0 +1,99 @@
+"""The staff's files prove the assignment: right kernels get full marks, each mistake loses what it should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from grader import pipeline
+from grader.batch import grade_class
+from grader.build import find_toolchain
+from grader.model import FindingKind, Grade, Submission, Verdict
+from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment, reference_folder
+
+ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+FOLDER = reference_folder(ASSIGNMENT)
+MISTAKES = yaml.safe_load((FOLDER / "mistakes/mistakes.yaml").read_text(encoding="utf-8"))
+CORRECT = Path(__file__).parent / "kernels/correct"
+RIGHT = [FOLDER / "solution.cu", FOLDER / "double_buffered.cu"]
+STYLES = sorted(CORRECT.iterdir())
+SEED = 20
+
+
+def _graded(files: list[Path], cache: Path, *, visible_only: bool) -> dict[str, Grade]:
+    tools = pipeline.Tools(find_toolchain(), LocalSandbox(), cache)
+    plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=visible_only)
+    submissions = [Submission(f.name, f.name, f.read_bytes(), "") for f in files]
+    return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2)}
+
+
+def _lost(grade: Grade) -> list[str]:
+    return [item.result.item.id for item in grade.items if item.result.verdict is Verdict.FAIL]
+
+
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
+    """The grades of the right kernels and of all mistakes, on all cases."""
+    files = [*RIGHT, *(FOLDER / "mistakes" / name for name in MISTAKES)]
+    return _graded(files, tmp_path_factory.mktemp("builds"), visible_only=False)
+
+
+def test_every_mistake_is_described() -> None:
+    """The folder and its table name the same files."""
+    assert sorted(MISTAKES) == sorted(path.name for path in (FOLDER / "mistakes").glob("*.cu"))
+
+
+@pytest.mark.parametrize("file", RIGHT, ids=lambda path: path.stem)
+def test_a_right_kernel_has_full_marks(grades: dict[str, Grade], file: Path) -> None:
+    """Whatever its number of barriers; only the speedup is set apart."""
+    grade = grades[file.name]
+    assert (_lost(grade), grade.error) == ([], "")
+    assert (grade.score, grade.max_score, grade.skipped_points) == (90, 90, 10)
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_loses_exactly_the_items_it_should(grades: dict[str, Grade], name: str) -> None:
+    """What mistakes.yaml names, no more and no less; never an error of ours."""
+    grade = grades[name]
+    assert (grade.verdict, grade.error) == (Verdict.FAIL, "")
+    assert _lost(grade) == [item.id for item in ASSIGNMENT.rubric if item.id in MISTAKES[name]["loses"]]
+
+
+@pytest.mark.parametrize("name", ["no_first_barrier.cu", "no_second_barrier.cu", "no_barriers.cu"])
+def test_a_missing_barrier_is_reported_with_lines_element_threads_and_block(
+    grades: dict[str, Grade], name: str
+) -> None:
+    """Both source lines hold what the finding says: a tile that is stored, and a tile that is read."""
+    source = (FOLDER / "mistakes" / name).read_text(encoding="utf-8").splitlines()
+    item = next(item for item in grades[name].items if item.result.item.check == "races")
+    races = [finding for finding in item.result.findings if finding.kind is FindingKind.RACE]
+    assert races
+    for race in races:
+        assert race.line
+        assert race.other_line
+        array = race.address.split("[")[0]
+        assert array in source[race.line - 1]
+        assert array in source[race.other_line - 1]
+        assert race.address.count("[") == 2, "the element of a two-dimensional tile has two indices"
+        assert race.thread is not None
+        assert race.other_thread is not None
+        assert race.thread != race.other_thread
+        assert race.block is not None
+        assert race.hazard in ("RAW", "WAR")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_right_kernels_in_many_styles_have_full_marks(tmp_path: Path) -> None:
+    """No style of a correct kernel is falsely accused, on the visible cases."""
+    grades = _graded(STYLES, tmp_path, visible_only=True)
+    accused = {
+        name: (_lost(grade), grade.error)
+        for name, grade in grades.items()
+        if grade.score != grade.max_score or grade.error
+    }
+    assert accused == {}
+    assert len(grades) == len(STYLES) >= 40
