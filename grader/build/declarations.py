@@ -37,6 +37,8 @@ _CONSTANT = re.compile(
     r"(?:=\s*(?P<value>[^;,{}]{1,200})[;,]|\{(?P<braced>[^{}]{1,200})\}\s*;)"
 )
 _ENUMERATION = re.compile(r"\benum\b[^;{}()]{0,100}\{(?P<body>[^{}]{0,10000})\}")
+_NUMBER = re.compile(r"\b(?P<digits>0[xX][0-9a-fA-F]{1,16}|[1-9]\d{0,18}|0)[uUlL]{0,3}\b")
+_SHIFT = re.compile(r"\b(\d{1,18})\s*<<\s*(\d{1,3})\b")
 _LONGEST_HEAD = 800
 _LONGEST = 500_000
 """Characters of own text that are looked at. Patterns have bounds, so that no text takes them for ever."""
@@ -169,6 +171,8 @@ def shared_shapes(
 
 
 def _value(text: str, names: Mapping[str, int]) -> int | None:
+    text = _NUMBER.sub(lambda number: str(int(number["digits"], 0)), text)
+    text = _SHIFT.sub(lambda shift: str(int(shift[1]) << min(int(shift[2]), 64)), text)
     try:
         return evaluate(parse(text.strip()), names)
     except UsageError:

@@ -6,6 +6,9 @@ How `needs` works. An item is judged only where everything it needs has passed, 
 - else a need that is in error makes it an error: we cannot know, and a student must not pay for that;
 - else a need that is skipped makes it skipped: its points are set apart like those of the need.
 
+An item that is skipped for itself (no GPU, no case to look at) stays so, whatever it needs: else the maximum
+of points would differ between two students graded side by side.
+
 A failed need outranks the others because no repair of ours could still earn the points. What the item saw
 is kept, cases and findings: the race that is not judged is often why the result is wrong.
 """
@@ -70,6 +73,8 @@ def _checked(item: RubricItem, evidence: Evidence) -> CheckResult:
 
 def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckResult:
     """The result, unless something that the item needs has not passed."""
+    if result.verdict is Verdict.SKIP:
+        return result
     for verdict in BLOCKING:
         for need in result.item.needs:
             if results[need].verdict is verdict:

@@ -2,11 +2,13 @@
 
 A case passes where its run came to the end, no `in` array was written to and no element is wrong. An item
 takes all its cases or nothing, or with `partial: per-case` earns the share of cases that pass. The message
-quotes the first visible case that fails; of hidden ones it tells how many fail, and the name of the mistake.
+quotes the first visible case that fails and shows the mistake that most of them show; of hidden ones it
+tells how many fail, and the mistake.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.checks import wording
@@ -24,7 +26,7 @@ from grader.checks.cases import (
 from grader.model import Finding, FindingKind, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grader.model import CaseEvidence, CheckResult, Comparison, Evidence, RubricItem
 
@@ -36,8 +38,7 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
         return empty
     judged = tuple(judge(case) for case in selected(item, evidence))
     failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
-    worst = _to_quote(failing)
-    return decide(item, judged, _message(judged, failing), _hint(worst), _findings(failing))
+    return decide(item, judged, _message(judged, failing), _hint(failing), _findings(failing))
 
 
 def judge(case: CaseEvidence) -> CaseVerdict:
@@ -63,12 +64,19 @@ def wrong_comparison(case: CaseEvidence) -> Comparison | None:
     return next((comparison for comparison in case.comparisons if comparison.wrong), None)
 
 
-def _to_quote(failing: tuple[CaseVerdict, ...]) -> CaseVerdict | None:
-    """The case to tell of: the first visible one that fails, else the first hidden one."""
-    return next((case for case in failing if case.visible), failing[0] if failing else None)
+def _to_quote(failing: Sequence[CaseVerdict]) -> CaseVerdict | None:
+    """The case to tell of: a visible one if any, and the first with what most of them have wrong.
+
+    Small shapes look like several mistakes at once; the one that explains most cases is the likely one.
+    """
+    told = [case for case in failing if case.visible] or failing
+    reasons = Counter(case.reason for case in told if case.reason)
+    commonest = reasons.most_common(1)[0][0] if reasons else ""
+    return next((case for case in told if case.reason == commonest), None)
 
 
-def _hint(quoted: CaseVerdict | None) -> str:
+def _hint(failing: Sequence[CaseVerdict]) -> str:
+    quoted = _to_quote(failing)
     comparison = None if quoted is None else wrong_comparison(quoted.case)
     return "" if comparison is None else comparison.hint
 
@@ -79,15 +87,15 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     if not failing:
         return "the one case is right" if total == 1 else f"all {total} cases are right"
     parts = [_how_many_right(total - len(failing), total)]
-    visible = [case for case in failing if case.visible]
-    if visible:
-        parts.append(_quote(visible[0]))
-    hidden = [case for case in failing if not case.visible]
+    quoted = _to_quote(failing)
+    if quoted is not None and quoted.visible:
+        parts.append(_quote(quoted))
+    hidden = sum(not case.visible for case in failing)
     if hidden:
-        also = " as well" if visible else ""
-        verb = "fails" if len(hidden) == 1 else "fail"
-        reason = f": {hidden[0].reason}" if hidden[0].reason and not visible else ""
-        parts.append(f"{wording.count(len(hidden), 'hidden case')} {verb}{also}{reason}")
+        verb = "fails" if hidden == 1 else "fail"
+        reason = f": {quoted.reason}" if quoted is not None and quoted.reason else ""
+        after = " as well" if quoted is not None and quoted.visible else reason
+        parts.append(f"{wording.count(hidden, 'hidden case')} {verb}{after}")
     return ". ".join(part.removesuffix(".") for part in parts)
 
 
@@ -118,14 +126,16 @@ def element_sentence(wrong: Comparison) -> str:
     name = wording.printable(wrong.array)
     total = f"{wrong.wrong:,} of {wording.count(wrong.total, 'element')} {_is_or_are(wrong.wrong)} wrong"
     if wrong.unwritten:
-        total += f", {wrong.unwritten:,} never written"
+        total += f", {wrong.unwritten:,} as before the launch"
     if wrong.first is None:
         return f"`{name}` is wrong ({total})"
     first = wrong.first
     index = "".join(f"[{i}]" for i in first.index)
     expected = f"`{name}{index}` should be {wording.number(first.expected)}"
     margin = f" (at most {wording.small(first.bound)} off)" if first.bound else ""
-    actual = "was never written" if first.unwritten else f"is {wording.number(first.got)}"
+    actual = (
+        "is still what it was before the launch" if first.unwritten else f"is {wording.number(first.got)}"
+    )
     return f"{expected}{margin} but {actual} ({total})"
 
 

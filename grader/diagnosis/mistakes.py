@@ -19,9 +19,10 @@ OUTPUT_MISTAKES: dict[str, Mistake] = {
     ),
     "adds-to-output": Mistake(
         "adds to what was there",
-        "every element of `{output}` holds what it held before the launch plus something, or depends on "
-        "another value that was never set",
-        "store with `=` rather than `+=`, and start every sum at 0: memory is not cleared for you.",
+        "what is stored into `{output}` depends on what it held before the launch, or on another value that "
+        "was never set",
+        "store with `=` rather than `+=`, start every sum at 0, and fill a tile before it is read: memory is "
+        "not cleared for you.",
         "initialisation",
     ),
     "all-zeros": Mistake(
@@ -173,14 +174,15 @@ FINDING_MISTAKES: dict[str, Mistake] = {
     "load-out-of-bounds": Mistake(
         "load out of bounds",
         "a thread reads outside {array}{at}",
-        "guard the load: read only where row and column are both inside the matrix (`&&`, `<`), and use 0 "
-        "elsewhere.",
+        "guard the load: read only where every index is inside the array (`&&`, `<`), use 0 elsewhere, and "
+        "check that a row is taken to be as long as it is in this array.",
         "boundary",
     ),
     "store-out-of-bounds": Mistake(
         "store out of bounds",
         "a thread writes outside {array}{at}",
-        "guard the store: write only where row and column are both inside the matrix (`&&`, `<`).",
+        "guard the store: write only where every index is inside the array (`&&`, `<`), and check that a row "
+        "is taken to be as long as it is in this array.",
         "boundary",
     ),
     "access-out-of-bounds": Mistake(

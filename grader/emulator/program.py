@@ -61,7 +61,7 @@ def is_control(instruction: Instruction) -> bool:
     """Whether an instruction decides where its lanes go on, or ends or holds them."""
     if instruction.opcode in ("bra", "brx", "ret", "exit", "call", "trap"):
         return True
-    return instruction.opcode in ("bar", "barrier") and "warp" not in instruction.modifiers
+    return instruction.opcode in ("bar", "barrier") or "sync" in instruction.modifiers
 
 
 @dataclass(eq=False, slots=True)

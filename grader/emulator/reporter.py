@@ -216,6 +216,17 @@ class Reporter:
             blocks,
         )
 
+    def lanes_missing(self, m: Machine, site: int, missing: NDArray[np.intp]) -> None:
+        """The mask of a warp-wide operation names lanes that never come to it."""
+        lane, line = int(m.lanes()[0]), self._line(site)
+        thread = m.geometry.thread_index(int(missing[0]))
+        message = (
+            f"the mask names lanes that do not come to this operation (thread {spell(thread)} is the first):"
+            " every lane in the mask must execute it"
+        )
+        finding = self._at(m, FindingKind.BARRIER_DIVERGENCE, line, lane, message, "")
+        self._add((FindingKind.BARRIER_DIVERGENCE, line or site), replace(finding, other_thread=thread))
+
     def deadlocked(self, m: Machine) -> None:
         """Threads wait at barriers that can never complete."""
         for waiting in m.waiting:
@@ -227,10 +238,12 @@ class Reporter:
                 self._at(m, FindingKind.BARRIER_DIVERGENCE, line, lane, message, ""),
             )
 
-    def trapped(self, m: Machine, site: int) -> None:
-        """The kernel executed `trap` (a failed device assert does)."""
+    def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
+        """The kernel executed `trap`, or an ``assertion`` did not hold."""
         line, lane = self._line(site), int(m.lanes()[0])
         message = "stops the whole launch with a trap (a failed assert, or __trap())"
+        if assertion:
+            message = f"stops the whole launch: the assertion `{assertion}` does not hold"
         self._add((FindingKind.FAULT, line or site), self._at(m, FindingKind.FAULT, line, lane, message, ""))
 
     def stack_overflow(self, m: Machine, call: Instruction) -> None:

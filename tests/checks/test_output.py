@@ -64,12 +64,30 @@ def test_the_first_wrong_element_is_told_in_full(
     assert result.findings[0].case == "mp3"
 
 
+def test_the_mistake_that_most_cases_show_is_the_one_to_tell(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """A single small case may look like another; the first of the others is quoted."""
+    cases = [
+        case(name, comparisons=(comparison(3, explanation=explanation, hint=f"about {name}."),))
+        for name, explanation in (("tiny", "`C` is 0"), ("b", "`C` lacks a tile"), ("c", "`C` lacks a tile"))
+    ]
+    hidden = case("d", hidden=True, comparisons=(comparison(3, explanation="`C` is 0"),))
+    result = check(item("output"), evidence(*cases, hidden, hidden))
+    assert "In case `b`" in result.message
+    assert result.message.endswith("`C` lacks a tile. 2 hidden cases fail as well")
+    assert result.hint == "about b."
+
+
 def test_an_element_that_was_never_written_is_told_as_such(
     item: Make, case: Make, comparison: Make, evidence: Make
 ) -> None:
-    """Not as NaN, which the student never computed."""
+    """Not as NaN, which is the poison and nothing that the student computed."""
     result = check(item("output"), evidence(case("a", comparisons=(comparison(5, unwritten=5),))))
-    assert "but was never written (5 of 2,365 elements are wrong, 5 never written)" in result.message
+    assert (
+        "but is still what it was before the launch (5 of 2,365 elements are wrong, 5 as before the launch)"
+        in result.message
+    )
     assert result.message.startswith("the one case is wrong. In case `a`")
 
 
@@ -109,7 +127,9 @@ def test_a_case_that_could_not_be_launched_fails_with_the_reason(
     assert shown.verdict is Verdict.FAIL
     assert "a grid of 0 blocks cannot be launched" in shown.message
     hidden = check(item("output"), evidence(case("a", hidden=True, **fields)))
-    assert "1 hidden case fails: the run did not come to its end: the kernel could not be run" in hidden.message
+    assert (
+        "1 hidden case fails: the run did not come to its end: the kernel could not be run" in hidden.message
+    )
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,23 @@ def test_what_needs_a_skipped_item_is_skipped(item: Make, case: Make, evidence: 
     assert result.message == "not judged: needs `speedup`, which was skipped"
 
 
+def test_a_skipped_item_stays_skipped_whatever_it_needs(item: Make, case: Make, evidence: Make) -> None:
+    """Its points are out of the maximum for everybody, or for nobody."""
+    rubric = (item("races"), item("speedup", needs=("races",)))
+    result = run_checks(rubric, evidence(case("a", findings=(RACE,))))[1]
+    assert result.verdict is Verdict.SKIP
+    assert "needs a GPU" in result.message
+
+
+def test_what_an_unjudged_item_saw_is_kept(item: Make, case: Make, evidence: Make) -> None:
+    """The race is often why the result is wrong."""
+    rubric = (item("compile"), item("memory"), item("races", needs=("memory",)))
+    outside = Finding(FindingKind.OUT_OF_BOUNDS, "reads A[9]")
+    result = run_checks(rubric, evidence(case("a", findings=(outside, RACE))))[2]
+    assert result.message == "not judged: needs `memory`"
+    assert [finding.message for finding in result.findings] == ["a race"]
+
+
 def test_what_needs_an_item_in_error_is_in_error(item: Make, case: Make, evidence: Make) -> None:
     """We cannot know, so nobody pays."""
     rubric = (item("output"), item("compile", needs=("output",)))

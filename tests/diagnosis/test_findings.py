@@ -70,10 +70,10 @@ def test_accesses_across_a_loop_s_end_are_not_joined_with_those_inside() -> None
         (
             Finding(FindingKind.OUT_OF_BOUNDS, "reads A[9], 1 past its end"),
             "load-out-of-bounds",
-            "guard the load",
+            "inside the array",
         ),
         (Finding(FindingKind.OUT_OF_BOUNDS, "writes C[9]"), "store-out-of-bounds", "guard the store"),
-        (Finding(FindingKind.OUT_OF_BOUNDS, "", hazard="load"), "load-out-of-bounds", "guard the load"),
+        (Finding(FindingKind.OUT_OF_BOUNDS, "", hazard="load"), "load-out-of-bounds", "inside the array"),
         (Finding(FindingKind.OUT_OF_BOUNDS, "somewhere"), "access-out-of-bounds", "compare every index"),
         (Finding(FindingKind.BARRIER_DIVERGENCE, "", line=7), "barrier-divergence", "out of the `if`"),
         (Finding(FindingKind.MISALIGNED, "", line=7), "misaligned-access", "multiple of the size"),

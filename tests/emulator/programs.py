@@ -61,12 +61,20 @@ def _prologue() -> list[str]:
             f"mul.wide.s32 %a2, %linear, {size * INTS};",
             f"add.s64 %{name}, %a1, %a2;",
         ]
-    lines += [f"ld.{space} %{kind}{n}, [%{name}+{size * n}];" for name, kind, space, size in _BUFFERS for n in range(INTS)]
+    lines += [
+        f"ld.{space} %{kind}{n}, [%{name}+{size * n}];"
+        for name, kind, space, size in _BUFFERS
+        for n in range(INTS)
+    ]
     return [*lines, *(f"st.local.u32 [depot+{4 * n}], %r{n};" for n in range(4))]
 
 
 def _epilogue() -> list[str]:
-    stores = [f"st.{space} [%{name}+{size * n}], %{kind}{n};" for name, kind, space, size in _BUFFERS for n in range(INTS)]
+    stores = [
+        f"st.{space} [%{name}+{size * n}], %{kind}{n};"
+        for name, kind, space, size in _BUFFERS
+        for n in range(INTS)
+    ]
     return [*stores, "ret;", "}"]
 
 
@@ -79,7 +87,9 @@ _BUFFERS = (
 
 _r, _q, _f, _d, _p = (st.integers(0, 3).map(lambda n, kind=kind: f"%{kind}{n}") for kind in "rqfdp")  # type: ignore[misc]
 _word = st.one_of(_r, st.sampled_from([0, 1, -1, 2, 7, 31, 32, 33, 255, 65536, -(2**31), 2**31 - 1]).map(str))
-_real = st.one_of(_f, st.sampled_from(["0f00000000", "0f80000000", "0f3F800000", "0f00000001", "0f7F7FFFFF", "0fC0490FDB"]))
+_real = st.one_of(
+    _f, st.sampled_from(["0f00000000", "0f80000000", "0f3F800000", "0f00000001", "0f7F7FFFFF", "0fC0490FDB"])
+)
 _relation = st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge"])
 _unordered = st.sampled_from(["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"])
 
@@ -172,7 +182,9 @@ class _Writer:
 
     def statement(self, depth: int, *, uniform: bool) -> None:
         shapes = ["simple"] * 5 + ["guarded"] + (["if", "else", "loop"] if depth < 3 else [])
-        shape = self.draw(st.sampled_from(shapes + (["exchange", "together"] if uniform and depth < 2 else [])))
+        shape = self.draw(
+            st.sampled_from(shapes + (["exchange", "together"] if uniform and depth < 2 else []))
+        )
         if shape in ("simple", "guarded"):
             guard = self.draw(st.sampled_from(["@%p0 ", "@!%p1 ", "@%p3 "])) if shape == "guarded" else ""
             self.lines += [f"{guard}{line}" for line in self.draw(_SIMPLE)]  # type: ignore[attr-defined]

@@ -21,7 +21,20 @@ REFERENCE = Path(__file__).parents[2] / "reference" / "matmul"
 AWKWARD = {
     "int32": [0, 1, -1, -(2**31), 2**31 - 1, 7],
     "int64": [0, 1, -1, -(2**63), 2**63 - 1, 2**31],
-    "float32": [0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-40, 3.4e38, 16777217.0, 0.5, 2147483648.0],
+    "float32": [
+        0.0,
+        -0.0,
+        1.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1e-45,
+        -1e-40,
+        3.4e38,
+        16777217.0,
+        0.5,
+        2147483648.0,
+    ],
     "float64": [0.0, -0.0, 1.0, np.inf, np.nan, 5e-324, 1.7e308, 1 + 2.0**-52, 9.3e18, -0.5],
 }
 
@@ -78,9 +91,7 @@ def matrices(m: int, k: int, n: int) -> tuple[Argument, ...]:
 @pytest.mark.parametrize("options", [(), nvcc.HAZARDS], ids=["default", "O0"])
 @pytest.mark.parametrize("file", ["solution.cu", "naive.cu", "double_buffered.cu"])
 @pytest.mark.parametrize("tile", [4, 16])
-def test_kernels_compiled_by_nvcc_give_the_same_bits(
-    file: str, options: tuple[str, ...], tile: int
-) -> None:
+def test_kernels_compiled_by_nvcc_give_the_same_bits(file: str, options: tuple[str, ...], tile: int) -> None:
     """Matrix products of 5x7 by 7x3, in several tiles and in one, from both builds."""
     source = (REFERENCE / file).read_text().replace("TILE_SIZE 16", f"TILE_SIZE {tile}")
     module = nvcc.compile_one(source, options)
@@ -92,7 +103,8 @@ def test_kernels_compiled_by_nvcc_give_the_same_bits(
 def test_the_scalar_one_multiplies_matrices() -> None:
     """The definition itself is right where NumPy can say so: an integer-valued product is exact."""
     arguments = tuple(
-        Argument(a.name, a.direction, np.rint(a.value * 8)) if a.direction == "in" else a for a in matrices(5, 7, 3)
+        Argument(a.name, a.direction, np.rint(a.value * 8)) if a.direction == "in" else a
+        for a in matrices(5, 7, 3)
     )
     module = nvcc.compile_one((REFERENCE / "solution.cu").read_text(), ())
     got = scalar.run(module, nvcc.entries(module)[0], Launch((1, 1, 1), (16, 16, 1)), arguments)

@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.instructions.memory import nothing
+from grader.emulator.instructions.warp import together
 
 if TYPE_CHECKING:
     from grader.emulator.machine import Group, Machine
-    from grader.emulator.program import ControlStep, Link, Step
+    from grader.emulator.program import ControlStep, Link
+    from grader.emulator.values import Value
     from grader.ptx import Instruction
 
 
-def bar(ins: Instruction, link: Link) -> Step | ControlStep:
+def bar(ins: Instruction, link: Link) -> ControlStep:
     """`bar.sync a[, b]` and `barrier.sync`: wait until all threads of the block (or b of them) are there.
 
     `bar.warp.sync` orders the memory accesses of the lanes of a warp (section 9.7.13.2).
     """
     if "warp" in ins.modifiers:
-        return _warp_sync
+        return together(link, ins.operands[0], lambda m, _party: m.observer.warp_synchronised(m))
+    if "red" in ins.modifiers:
+        return _reducing(ins, link)
     if "sync" not in ins.modifiers:
         raise link.unsupported()
     number = link.fetch(ins.operands[0], "u32")
@@ -36,8 +40,44 @@ def bar(ins: Instruction, link: Link) -> Step | ControlStep:
     return step
 
 
-def _warp_sync(m: Machine) -> None:
-    m.observer.warp_synchronised(m)
+def _reducing(ins: Instruction, link: Link) -> ControlStep:
+    """`bar.red.popc|and|or d, a[, b], [!]c`: a barrier that also counts votes.
+
+    Lanes come here twice: first they wait, then, let go together, they count.
+    """
+    way = next((word for word in ins.modifiers if word in ("popc", "and", "or")), "")
+    if not way:
+        raise link.unsupported()
+    register, number = link.register(ins.operands[0]), link.fetch(ins.operands[1], "u32")
+    expected = link.fetch(ins.operands[2], "u32") if len(ins.operands) > 3 else None  # noqa: PLR2004
+    vote, site, after = link.fetch(ins.operands[-1], "pred"), link.site(), link.pc + 1
+
+    def step(m: Machine, group: Group) -> list[Group] | None:
+        counting, arriving = m.split(group, m.voted[m.lanes()])
+        if arriving is not None:
+            m.active = arriving.lanes
+            m.voted[m.lanes()] = True
+            count = expected(m, m.active) if expected else np.uint32(0)
+            m.wait(arriving, site, number(m, m.active), count)
+        if counting is None:
+            return []
+        m.active = counting.lanes
+        m.voted[m.lanes()] = False
+        m.write_active(register, _count(m, way, vote(m, m.active), number(m, m.active)))
+        counting.pc = after
+        return [counting]
+
+    return step
+
+
+def _count(m: Machine, way: str, vote: Value, number: Value) -> Value:
+    """The votes of the lanes that passed a barrier of a block together, for each of the active lanes."""
+    which = m.block_of[m.lanes()] * 16 + number.astype(np.intp) % 16
+    votes = np.broadcast_to(vote, which.shape)
+    yes = np.bincount(which, weights=votes)[which]
+    if way == "popc":
+        return yes.astype(np.uint32)
+    return yes > 0 if way == "or" else yes == np.bincount(which)[which]
 
 
 TABLE = {"bar": bar, "barrier": bar, "membar": nothing, "fence": nothing}

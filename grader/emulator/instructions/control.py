@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grader.emulator.machine import Frame, Group
+from grader.emulator.memory import GLOBAL_BASE
+from grader.emulator.values import select
 from grader.errors import UnsupportedPtx
 from grader.ptx import Symbol, Tuple
 
@@ -15,6 +19,9 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 64
 """Calls inside calls; deeper recursion overflows a device's stack as well (1 KiB a thread by default)."""
+
+_LONGEST = 200
+"""Characters of an assertion that are shown."""
 
 
 def bra(ins: Instruction, link: Link) -> ControlStep:
@@ -85,6 +92,8 @@ def call(ins: Instruction, link: Link) -> ControlStep:
     passed = _names(arguments[0]) if arguments else []
     returned = _names(results[0]) if results else []
     program, after = link.program, link.pc + 1
+    if callee.name in _SYSTEM:
+        return _SYSTEM[callee.name](link, passed, returned)
 
     def step(m: Machine, group: Group) -> list[Group]:
         try:
@@ -121,5 +130,42 @@ def _names(operand: object) -> list[str]:
     elements = operand.elements if isinstance(operand, Tuple) else ()
     return [element.name for element in elements if isinstance(element, Symbol)]
 
+
+def _printf(link: Link, _passed: list[str], returned: list[str]) -> ControlStep:
+    """`vprintf`: nobody reads what a kernel prints; it is told that all went well."""
+    after = link.pc + 1
+
+    def step(m: Machine, group: Group) -> None:
+        for name in returned:
+            m.write_parameter(m.frame.parameters.setdefault(name, {}), 0, np.int32(0))
+        group.pc = after
+
+    return step
+
+
+def _assertion_failed(link: Link, passed: list[str], _returned: list[str]) -> ControlStep:
+    """`__assertfail(message, file, line, function, size)`: the launch stops with the assertion's text."""
+    site = link.site()
+
+    def step(m: Machine, _group: Group) -> list[Group]:
+        pieces = m.frame.parameters.get(passed[0], {}) if passed else {}
+        m.reporter.trapped(m, site, _text(m, int(select(pieces[0], m.lanes()[:1]).item())) if pieces else "")
+        m.stop()
+        return []
+
+    return step
+
+
+def _text(m: Machine, address: int) -> str:
+    """The string at a global address, cut off where it is long; what cannot be shown becomes a `?`."""
+    start = address - GLOBAL_BASE
+    holder = m.memory.holding(start, start + 1)
+    content = m.memory.bytes[start : min(holder.end, start + _LONGEST)].tobytes() if holder else b""
+    text = content.split(b"\0")[0].decode("utf-8", "replace")
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
+_SYSTEM = {"vprintf": _printf, "__assertfail": _assertion_failed}
+"""Functions that the device's runtime provides."""
 
 TABLE = {"bra": bra, "ret": ret, "exit": exit_, "trap": trap, "call": call}

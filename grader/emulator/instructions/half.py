@@ -114,7 +114,7 @@ def _flushed(value: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def sum_to_odd(a: Value, b: Value) -> Value:
-    """a + b in float64, rounded to odd."""
+    """A + b in float64, rounded to odd."""
     return rounding.to_odd(*rounding.two_sum(a, b))
 
 

@@ -213,14 +213,14 @@ def _with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) -> St
 
 
 def _total(a: Value, b: Value, carry: Value) -> tuple[Value, Value]:
-    """a + b + carry and the carry out."""
+    """A + b + carry and the carry out."""
     partial = a + b
     result = partial + carry.astype(a.dtype)
     return result, (partial < a) | (result < partial)
 
 
 def _difference(a: Value, b: Value, borrow: Value) -> tuple[Value, Value]:
-    """a - b - borrow and the borrow out."""
+    """A - b - borrow and the borrow out."""
     partial = a - b
     return partial - borrow.astype(a.dtype), (a < b) | ((partial == 0) & borrow)
 

@@ -31,7 +31,7 @@ _DOUBLE = np.dtype(np.float64)
 
 
 def add(a: Value, b: Value, mode: str) -> Value:
-    """a + b."""
+    """A + b."""
     if mode == "rn":
         return a + b
     if mode == "rm":  # the mirror image of rounding up, also for the sign of a zero
@@ -48,7 +48,7 @@ def add(a: Value, b: Value, mode: str) -> Value:
 
 
 def multiply(a: Value, b: Value, mode: str) -> Value:
-    """a * b."""
+    """A * b."""
     plain = a * b
     if mode == "rn":
         return plain
@@ -64,7 +64,7 @@ def multiply(a: Value, b: Value, mode: str) -> Value:
 
 
 def divide(a: Value, b: Value, mode: str) -> Value:
-    """a / b."""
+    """A / b."""
     plain = a / b
     if mode == "rn":
         return plain
@@ -99,7 +99,7 @@ def square_root(a: Value, mode: str) -> Value:
 
 
 def fused(a: Value, b: Value, c: Value, mode: str) -> Value:
-    """a * b + c."""
+    """A * b + c."""
     if mode == "rm":
         return -fused(-a, b, -c, "rp")
     if a.dtype != _DOUBLE:
@@ -177,14 +177,14 @@ def to_odd(total: Value, error: Value) -> Value:
 
 
 def two_sum(a: Value, b: Value) -> tuple[Value, Value]:
-    """a + b and its rounding error (Knuth)."""
+    """The sum in float64 and its rounding error (Knuth)."""
     total = a + b
     virtual = total - a
     return total, (a - (total - virtual)) + (b - virtual)
 
 
 def two_product(a: Value, b: Value) -> tuple[Value, Value]:
-    """a * b in float64 and its rounding error (Dekker, Veltkamp)."""
+    """The product in float64 and its rounding error (Dekker, Veltkamp)."""
     factor = np.float64(2**27 + 1)
     split_a, split_b = factor * a, factor * b
     high_a, high_b = split_a - (split_a - a), split_b - (split_b - b)

@@ -15,7 +15,6 @@ import numpy as np
 from grader.emulator.machine import WARP
 from grader.emulator.values import DTYPES, Value, spread
 from grader.ptx import Operand, Pair
-from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,21 +26,8 @@ if TYPE_CHECKING:
 PATIENCE = 256
 """Turns that lanes wait for others of their warp while anything else can run."""
 
-Act: TypeAlias = "Callable[[Machine, NDArray[np.bool_]], None]"
-"""Executes the instruction; given a table (warps, 32) of who takes part."""
-
-
-def table(m: Machine, values: Value, missing: Value) -> NDArray[np.generic]:
-    """What the active lanes hold as a table (warps, 32), with ``missing`` where a lane is not active."""
-    rows = m.geometry.blocks * m.geometry.warps_per_block
-    cells = np.full((rows, WARP), missing, values.dtype)
-    cells[m.warp_of[m.lanes()], _lane(m)] = values
-    return cells
-
-
-def present(m: Machine) -> NDArray[np.bool_]:
-    """Which lanes of each warp are active, as a table (warps, 32)."""
-    return table(m, np.True_, np.False_)
+Act: TypeAlias = "Callable[[Machine, NDArray[np.uint32]], None]"
+"""Executes the instruction; given for each active lane the mask of those that take part with it."""
 
 
 def _lane(m: Machine) -> NDArray[np.intp]:
@@ -49,46 +35,56 @@ def _lane(m: Machine) -> NDArray[np.intp]:
     return m.lanes() % m.geometry.threads % WARP
 
 
-def bits_of(cells: NDArray[np.bool_]) -> NDArray[np.uint32]:
-    """Rows of 32 truth values as masks, lane 0 in the lowest bit."""
-    return np.packbits(cells, axis=1, bitorder="little").view(np.uint32)[:, 0]
+def _table(m: Machine, values: Value, missing: Value) -> NDArray[np.generic]:
+    """What the active lanes hold as a table (warps, 32), with ``missing`` where a lane is not active."""
+    cells = np.full((m.geometry.blocks * m.geometry.warps_per_block, WARP), missing, values.dtype)
+    cells[m.warp_of[m.lanes()], _lane(m)] = values
+    return cells
 
 
-def _together(link: Link, mask_operand: Operand, act: Act) -> ControlStep:
+def _ballot(m: Machine, holds: Value) -> NDArray[np.uint32]:
+    """For each active lane the mask of the active lanes of its warp for which something holds."""
+    bits = np.packbits(_table(m, holds, np.False_), axis=1, bitorder="little").view(np.uint32)
+    return bits[m.warp_of[m.lanes()], 0]
+
+
+def _alone(act: Act) -> Step:
+    """``act`` for the lanes that happen to be active (forms without ``.sync``)."""
+    return lambda m: act(m, _ballot(m, np.True_))
+
+
+def together(link: Link, mask_operand: Operand, act: Act) -> ControlStep:
     """``act`` once all lanes that the mask names are there (section 9.7.9.6, `.sync`)."""
     mask, site, after = link.fetch(mask_operand, "u32"), link.site(), link.pc + 1
 
     def step(m: Machine, group: Group) -> list[Group] | None:
-        here = present(m)
-        missing = _missing(m, mask(m, m.active), here)
-        if missing is not None:
+        named, here = mask(m, m.active), _ballot(m, np.True_)
+        missing = _missing(m, named, here)
+        if missing.size:
             group.turn += 1
-            if group.turn <= PATIENCE and not _all_wait(m, missing):
+            if group.turn <= PATIENCE and not _held(m, missing):
                 return [group]
             m.reporter.lanes_missing(m, site, missing)
-        act(m, here)
+        act(m, named & here)
         group.pc = after
         return None
 
     return step
 
 
-def _missing(m: Machine, mask: Value, here: NDArray[np.bool_]) -> NDArray[np.intp] | None:
-    """The lanes that somebody's mask names, that still run, and that are not here; None if none."""
-    if bool(here.all()):
-        return None
-    rows = m.warp_of[m.lanes()]
-    wanted = np.zeros(len(here), np.uint32)
-    np.bitwise_or.at(wanted, rows, spread(mask, m.count))
-    named = np.unpackbits(wanted[:, None].view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
-    lanes = np.flatnonzero(m.alive)
-    place = lanes % m.geometry.threads % WARP
-    absent = named[m.warp_of[lanes], place] & ~here[m.warp_of[lanes], place]
-    return lanes[absent] if absent.any() else None
+def _missing(m: Machine, named: Value, here: NDArray[np.uint32]) -> NDArray[np.intp]:
+    """The lanes that a mask names, that have not exited, and that are not here."""
+    if m.count == m.alive_count or not np.any(named & ~here):
+        return np.zeros(0, np.intp)
+    absent = np.zeros(m.geometry.blocks * m.geometry.warps_per_block, np.uint32)
+    np.bitwise_or.at(absent, m.warp_of[m.lanes()], named & ~here)
+    alive = np.flatnonzero(m.alive)
+    place = (alive % m.geometry.threads % WARP).astype(np.uint32)
+    return alive[(absent[m.warp_of[alive]] >> place & np.uint32(1)).astype(np.bool_)]
 
 
-def _all_wait(m: Machine, missing: NDArray[np.intp]) -> bool:
-    """Whether one of the missing lanes waits at a barrier that this warp will not reach before it."""
+def _held(m: Machine, missing: NDArray[np.intp]) -> bool:
+    """Whether one of the missing lanes waits at a barrier of its block: it will not come."""
     waiting = np.zeros(m.size, np.bool_)
     for each in m.waiting:
         waiting[slice(None) if each.group.lanes is None else each.group.lanes] = True
@@ -106,20 +102,17 @@ def shfl(ins: Instruction, link: Link) -> Step | ControlStep:
     value, by = link.fetch(ins.operands[1], "b32"), link.fetch(ins.operands[2], "u32")
     limits = link.fetch(ins.operands[3], "u32")
 
-    def act(m: Machine, here: NDArray[np.bool_]) -> None:
+    def act(m: Machine, party: NDArray[np.uint32]) -> None:
         own = spread(value(m, m.active), m.count)
         source, inside = _source(way, _lane(m), by(m, m.active), limits(m, m.active))
-        rows = m.warp_of[m.lanes()]
-        cells = table(m, own, own.dtype.type(0))
-        taken = np.where(here[rows, source], cells[rows, source], own)
+        there = (party >> source.astype(np.uint32) & np.uint32(1)).astype(np.bool_)
+        cells = _table(m, own, own.dtype.type(0))
         if register >= 0:
-            m.write_active(register, taken)
+            m.write_active(register, np.where(there, cells[m.warp_of[m.lanes()], source], own))
         if flag >= 0:
             m.write_active(flag, inside)
 
-    if "sync" in ins.modifiers:
-        return _together(link, ins.operands[4], act)
-    return lambda m: act(m, present(m))
+    return together(link, ins.operands[4], act) if "sync" in ins.modifiers else _alone(act)
 
 
 def _source(
@@ -153,21 +146,13 @@ def vote(ins: Instruction, link: Link) -> Step | ControlStep:
         raise link.unsupported()
     register, predicate = link.register(ins.operands[0]), link.fetch(ins.operands[1], "pred")
 
-    def act(m: Machine, here: NDArray[np.bool_]) -> None:
-        yes = table(m, predicate(m, m.active), np.False_).astype(np.bool_)
-        if way == "ballot":
-            result: NDArray[np.generic] = bits_of(yes)
-        elif way == "any":
-            result = yes.any(axis=1)
-        else:
-            result = (yes | ~here).all(axis=1)
-            if way == "uni":
-                result = result | ~yes.any(axis=1)
-        m.write_active(register, result[m.warp_of[m.lanes()]])
+    def act(m: Machine, party: NDArray[np.uint32]) -> None:
+        yes = _ballot(m, predicate(m, m.active)) & party
+        none, every = yes == 0, yes == party
+        results = {"ballot": yes, "any": ~none, "all": every, "uni": none | every}
+        m.write_active(register, results[way])
 
-    if "sync" in ins.modifiers:
-        return _together(link, ins.operands[2], act)
-    return lambda m: act(m, present(m))
+    return together(link, ins.operands[2], act) if "sync" in ins.modifiers else _alone(act)
 
 
 def match(ins: Instruction, link: Link) -> ControlStep:
@@ -180,21 +165,18 @@ def match(ins: Instruction, link: Link) -> ControlStep:
     flag = link.register(destination.second) if isinstance(destination, Pair) else -1
     value = link.fetch(ins.operands[1], kind)
 
-    def act(m: Machine, here: NDArray[np.bool_]) -> None:
+    def act(m: Machine, party: NDArray[np.uint32]) -> None:
         own = spread(value(m, m.active), m.count)
-        rows = m.warp_of[m.lanes()]
-        cells = table(m, own, own.dtype.type(0))
-        same = (cells[rows] == own[:, None]) & here[rows]
-        result = bits_of(same)
+        cells = _table(m, own, own.dtype.type(0))[m.warp_of[m.lanes()]]
+        same = np.packbits(cells == own[:, None], axis=1, bitorder="little").view(np.uint32)[:, 0] & party
         if way == "all":
-            agree = (same == here[rows]).all(axis=1)
-            result = np.where(agree, result, np.uint32(0))
-            if flag >= 0:
-                m.write_active(flag, agree)
+            same = np.where(same == party, same, np.uint32(0))
         if register >= 0:
-            m.write_active(register, result)
+            m.write_active(register, same)
+        if flag >= 0:
+            m.write_active(flag, same != 0)
 
-    return _together(link, ins.operands[2], act)
+    return together(link, ins.operands[2], act)
 
 
 _REDUCTIONS = {
@@ -213,24 +195,22 @@ def redux(ins: Instruction, link: Link) -> ControlStep:
     if name not in _REDUCTIONS or kind not in ("u32", "s32", "b32"):
         raise link.unsupported()
     function, dtype = _REDUCTIONS[name], DTYPES[kind]
-    neutral = {
-        "min": np.iinfo(dtype).max,
-        "max": np.iinfo(dtype).min,
-        "and": 2 ** (8 * TYPE_BYTES[kind]) - 1,
-    }.get(name, 0)
+    neutral = {"min": np.iinfo(dtype).max, "max": np.iinfo(dtype).min, "and": np.iinfo(dtype).max}
     register, value = link.register(ins.operands[0]), link.fetch(ins.operands[1], kind)
+    start = dtype.type(neutral.get(name, 0))
 
-    def act(m: Machine, _here: NDArray[np.bool_]) -> None:
-        cells = table(m, value(m, m.active), dtype.type(neutral))
-        m.write_active(register, function.reduce(cells, axis=1, dtype=dtype)[m.warp_of[m.lanes()]])
+    def act(m: Machine, party: NDArray[np.uint32]) -> None:
+        cells = _table(m, value(m, m.active), start)[m.warp_of[m.lanes()]]
+        takes_part = np.unpackbits(party[:, None].view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
+        m.write_active(register, function.reduce(np.where(takes_part, cells, start), axis=1, dtype=dtype))
 
-    return _together(link, ins.operands[2], act)
+    return together(link, ins.operands[2], act)
 
 
 def activemask(ins: Instruction, link: Link) -> Step:
     """`activemask.b32 d`: the lanes of the warp that execute this (section 9.7.13.11)."""
     register = link.register(ins.operands[0])
-    return lambda m: m.write_active(register, bits_of(present(m))[m.warp_of[m.lanes()]])
+    return lambda m: m.write_active(register, _ballot(m, np.True_))
 
 
 def elect(ins: Instruction, link: Link) -> ControlStep:
@@ -240,14 +220,15 @@ def elect(ins: Instruction, link: Link) -> ControlStep:
         raise link.unsupported()
     register, flag = link.register(pair.first), link.register(pair.second)
 
-    def act(m: Machine, here: NDArray[np.bool_]) -> None:
-        leader = np.argmax(here, axis=1)[m.warp_of[m.lanes()]]
+    def act(m: Machine, party: NDArray[np.uint32]) -> None:
+        lowest = party & (~party + np.uint32(1))
+        leader = np.bitwise_count(lowest - np.uint32(1)).astype(np.uint32)
         if register >= 0:
-            m.write_active(register, leader.astype(np.uint32))
+            m.write_active(register, leader)
         if flag >= 0:
             m.write_active(flag, leader == _lane(m))
 
-    return _together(link, ins.operands[1], act)
+    return together(link, ins.operands[1], act)
 
 
 TABLE = {

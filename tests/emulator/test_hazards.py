@@ -1,0 +1,100 @@
+"""The labelled kernels: each racy one is found on exactly the marked lines, each clean one not at all."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.emulator.launch import run
+from tests.emulator import nvcc
+from tests.emulator.labelled import Kernel, found, kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.model import Finding
+    from grader.ptx import Module
+
+SOURCES = {path.name: path.read_text() for path in sorted((Path(__file__).parent / "hazards").glob("*.cu"))}
+KERNELS = {
+    f"{name}:{kernel.name}": (name, kernel) for name, source in SOURCES.items() for kernel in kernels(source)
+}
+MINIMUM_PAIRS = 20
+
+
+@pytest.fixture(scope="session")
+def modules() -> Mapping[str, Module]:
+    """All files, as the build for hazards compiles them."""
+    return nvcc.compile_all(SOURCES, nvcc.HAZARDS)
+
+
+def findings(module: Module, name: str, kernel: Kernel) -> tuple[Finding, ...]:
+    """What the emulator finds in one launch of a labelled kernel."""
+    arguments = kernel.arguments(kernel.parameter_names())
+    return run(module, kernel.name, kernel.launch, arguments, detect=True, source=name, file=name).findings
+
+
+@pytest.mark.parametrize("label", [label for label in KERNELS if ":racy_" in label])
+def test_each_racy_kernel_is_found_on_exactly_the_marked_lines(
+    modules: Mapping[str, Module], label: str
+) -> None:
+    """Kind of hazard, both lines, the array and the severity are as marked, and nothing else is found."""
+    name, kernel = KERNELS[label]
+    assert kernel.expected
+    got = findings(modules[name], name, kernel)
+    assert {found(finding) for finding in got} == kernel.expected, "\n".join(f.message for f in got)
+
+
+@pytest.mark.parametrize("label", [label for label in KERNELS if ":clean_" in label])
+def test_no_clean_kernel_has_a_finding(modules: Mapping[str, Module], label: str) -> None:
+    """No finding of any kind, not even information."""
+    name, kernel = KERNELS[label]
+    assert not kernel.expected
+    got = findings(modules[name], name, kernel)
+    assert not got, "\n".join(f"line {f.line}: {f.message}" for f in got)
+
+
+def test_each_racy_kernel_has_a_clean_twin_a_small_edit_away() -> None:
+    """Twins differ in at most two lines of code, so that nothing but the hazard tells them apart."""
+    racy = {label.replace(":racy_", ":") for label in KERNELS if ":racy_" in label}
+    clean = {label.replace(":clean_", ":") for label in KERNELS if ":clean_" in label}
+    assert racy == clean
+    assert len(racy) >= MINIMUM_PAIRS
+    for label in racy:
+        one, other = (KERNELS[label.replace(":", f":{kind}_")][1].code[1:] for kind in ("racy", "clean"))
+        code = [tuple(line for line in lines if line) for lines in (one, other)]
+        changes = [line for line in difflib.ndiff(*code) if line[0] in "+-"]
+        assert 1 <= sum(line[0] == "+" for line in changes) <= 2, (label, changes)
+        assert sum(line[0] == "-" for line in changes) <= 2, (label, changes)
+
+
+def test_the_race_of_a_missing_barrier_names_both_threads_and_the_element(
+    modules: Mapping[str, Module],
+) -> None:
+    """Thread, other thread, block and element are those of one real pair of accesses."""
+    name, kernel = KERNELS["exchange.cu:racy_reverse"]
+    (race,) = findings(modules[name], name, kernel)
+    assert race.block == (0, 0, 0)
+    assert race.other_block is None
+    assert race.thread
+    assert race.other_thread
+    assert race.other_thread[0] == 63 - race.thread[0]
+    assert race.address == f"row[{race.other_thread[0]}]"
+    assert race.count == 2 * 64
+    assert f"on line {race.line}" in race.message
+    assert f"on line {race.other_line}" in race.message
+
+
+def test_a_race_between_blocks_names_both_blocks(modules: Mapping[str, Module]) -> None:
+    """The stencil in place races at the edges of blocks only."""
+    name, kernel = KERNELS["stencil.cu:racy_in_place"]
+    (race,) = findings(modules[name], name, kernel)
+    assert race.block
+    assert race.other_block
+    assert race.block[0] == race.other_block[0] + 1
+    assert (race.thread, race.other_thread) == ((0, 0, 0), (63, 0, 0))
+    assert race.address == "data[64]"
+    assert race.count == 2
