@@ -28,9 +28,7 @@ FORMAT = 1
 """Changes whenever a build of the same files would come out differently."""
 
 
-def digest(
-    submission: Submission, interface: KernelInterface, toolchain: Toolchain, limits: Limits
-) -> str:
+def digest(submission: Submission, interface: KernelInterface, toolchain: Toolchain, limits: Limits) -> str:
     """The SHA-256 of everything that a build depends on."""
     parts = [
         ("format", FORMAT),

@@ -6,11 +6,10 @@ import os
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.build import diagnostics
-from grader.build.diagnostics import Files, Message
 from grader.build.source import SOURCE_NAME
 from grader.build.toolchain import ARCHITECTURE, UNIT
 from grader.errors import OurError, StorageError
@@ -18,6 +17,7 @@ from grader.model import Finding, FindingKind
 from grader.sandbox import Job, Limits, Status
 
 if TYPE_CHECKING:
+    from grader.build.diagnostics import Files, Message
     from grader.build.toolchain import Toolchain
     from grader.model import Named
     from grader.sandbox import Outcome, Result, Sandbox
@@ -55,7 +55,6 @@ class Translation:
     preprocessed: str
     ptx: str = ""
     hazard_ptx: str = ""
-    status: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +80,11 @@ class Compiler:
         for result in (default.result(), hazard.result()):
             self._check_limits(result.outcome)
             messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
-            failed = Translation(messages, text, status=result.outcome)
+            failed = Translation(messages, text)
             if any(message.error for message in messages):
                 return failed
             if not result.outcome.ok or result.file(PTX) is None:
-                raise self._refused(messages, result.outcome)
+                raise self._gave_up(result.outcome)
         messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
         return Translation(messages, text, self._ptx(default.result()), self._ptx(hazard.result()))
 
@@ -96,15 +95,13 @@ class Compiler:
         self._check_limits(result.outcome)
         return result.outcome
 
-    def refused(self, messages: tuple[Message, ...]) -> Refused:
+    def refused(self, messages: tuple[Message, ...], *, preprocessing: bool = False) -> Refused:
         """The refusal that the errors among ``messages`` make; raises ToolMissing for a broken toolchain."""
-        diagnostics.check_toolchain(messages, self.files)
-        log = diagnostics.plain_log(messages, self.files)
-        return Refused(diagnostics.errors(messages, self.files), log)
+        files = replace(self.files, checked=not preprocessing)
+        diagnostics.check_toolchain(messages, files)
+        return Refused(diagnostics.errors(messages, files), diagnostics.plain_log(messages, files))
 
-    def _refused(self, messages: tuple[Message, ...], outcome: Outcome) -> Refused:
-        if any(message.error for message in messages):
-            return self.refused(messages)
+    def _gave_up(self, outcome: Outcome) -> Refused:
         text = f"the compiler gave up on this file (exit status {outcome.returncode}) without naming a line"
         return Refused((self._finding(text),))
 
@@ -118,7 +115,10 @@ class Compiler:
         self._check_limits(result.outcome)
         text, dependencies = result.file(PREPROCESSED), result.file(DEPENDENCIES)
         if not result.outcome.ok or text is None or dependencies is None:
-            raise self._refused(diagnostics.read_messages(_decoded(result.outcome.stderr)), result.outcome)
+            messages = diagnostics.read_messages(_decoded(result.outcome.stderr))
+            if any(message.error for message in messages):
+                raise self.refused(messages, preprocessing=True)
+            raise self._gave_up(result.outcome)
         self._check_origins(_decoded(dependencies))
         return text
 
@@ -162,10 +162,10 @@ class Compiler:
     def _why_stopped(self, outcome: Outcome) -> str:
         limits = self.limits
         return {
-            Status.TIME: f"the compiler was stopped after {limits.wall_seconds:g} s; "
+            Status.TIME: f"the compiler was stopped after {outcome.seconds:.0f} s; "
             "look for headers, macros or templates that expand without end",
-            Status.MEMORY: f"the compiler was stopped: it needs more than {limits.memory_bytes // _MEBIBYTE} MiB "
-            "of memory for this file",
+            Status.MEMORY: "the compiler was stopped: it needs more than "
+            f"{limits.memory_bytes // _MEBIBYTE} MiB of memory for this file",
             Status.OUTPUT: "the compiler was stopped: this file makes it write more than "
             f"{limits.file_bytes // _MEBIBYTE} MiB",
         }.get(
@@ -193,4 +193,3 @@ def _decoded(text: bytes) -> str:
         return text.decode()
     except UnicodeDecodeError:
         return text.decode("latin-1")
-

@@ -40,6 +40,7 @@ _ENUMERATION = re.compile(r"\benum\b[^;{}()]{0,100}\{(?P<body>[^{}]{0,10000})\}"
 _NUMBER = re.compile(r"\b(?P<digits>0[xX][0-9a-fA-F]{1,16}|[1-9]\d{0,18}|0)[uUlL]{0,3}\b")
 _SHIFT = re.compile(r"\b(\d{1,18})\s*<<\s*(\d{1,3})\b")
 _LONGEST_HEAD = 800
+_LONGEST_UNIT = 20_000_000
 _LONGEST = 500_000
 """Characters of own text that are looked at. Patterns have bounds, so that no text takes them for ever."""
 
@@ -75,7 +76,7 @@ def own_text(preprocessed: str, source: str, files: Collection[str]) -> OwnText:
     starts: list[int] = []
     places: list[tuple[str, int]] = []
     file, number, size = "", 0, 0
-    for line in preprocessed[begin:].splitlines() if begin >= 0 else ():
+    for line in preprocessed[begin : begin + _LONGEST_UNIT].splitlines() if begin >= 0 else ():
         mark = _MARK.match(line)
         if mark:
             file, number = mark["file"], int(mark["line"])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WRAPPER = f"{UNIT}.cu"
 MOST_FINDINGS = 20
+_LONGEST_LINE = 4000
 
 _GCC = re.compile(
     r"(?P<file>[^:\n]+)(?::(?P<line>\d+))?(?::\d+)?: (?P<kind>fatal error|error|warning|note): (?P<text>.*)"
@@ -39,6 +40,7 @@ _ORIGIN = re.compile(r'\bat line (?P<line>\d+)(?: of "?(?P<file>[^"\n]+?)"?)?$')
 _MATCHING_BRACE = 'to match this "{"'
 _MISSING = re.compile(r"(?P<name>.+): No such file or directory$")
 _OPTION = re.compile(r" \[-W[\w=+-]+\]$")
+_ADVICE = re.compile(r" \(use -f[^)]*\)")
 _UNSUPPORTED_HOST = re.compile(r"unsupported GNU version|unsupported clang version")
 
 
@@ -62,6 +64,8 @@ class Files:
     lines: int
     headers: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
+    checked: bool = False
+    """Whether it is certain by now that no other file was read; other names then come from ``#line``."""
 
     def is_own(self, path: str) -> bool:
         """Whether the path is the submission or a header that came with it or with the assignment."""
@@ -74,15 +78,16 @@ class Files:
 
     def is_foreign(self, path: str) -> bool:
         """Whether the path is somebody else's: no compile should have read it."""
-        return not (self.is_own(path) or self.is_toolchain(path) or os.path.normpath(path) == WRAPPER)
+        known = self.is_own(path) or self.is_toolchain(path) or os.path.normpath(path) == WRAPPER
+        return not (known or self.checked)
 
 
 def read_messages(log: str) -> tuple[Message, ...]:
     """The errors and warnings in what gcc or cicc printed, in order, each once."""
     found: list[Message] = []
     noting = False
-    for line in log.splitlines():
-        match = _CICC.match(line) or _GCC.match(line) or _NOWHERE.match(line)
+    for line in (whole[:_LONGEST_LINE] for whole in log.splitlines()):
+        match = _NOWHERE.match(line) or _CICC.match(line) or _GCC.match(line)
         if match is None:
             if found and not noting:
                 found[-1] = _continued(found[-1], line)
@@ -104,7 +109,8 @@ def _message(fields: dict[str, str | None]) -> Message:
         text += f" (#{fields['number']})"
     if fields.get("place"):
         return Message(True, f"at the end of the file: {text}", WRAPPER, 1)
-    line = int(fields["line"]) if fields.get("line") else None
+    number = fields.get("line")
+    line = int(number) if number else None
     return Message(fields["kind"] != "warning", text, fields.get("file") or "", line)
 
 
@@ -209,7 +215,7 @@ def tidy(text: str, files: Files) -> str:
     """A compiler's sentence for a student: their file's name, CUDA's own words, nothing of our folders."""
     for attribute in ("global", "device", "host", "shared", "constant"):
         text = text.replace(f"__attribute__(({attribute}))", f"__{attribute}__")
-    return harmless(text.replace(SOURCE_NAME, files.source))
+    return harmless(_ADVICE.sub("", text.replace(SOURCE_NAME, files.source)))
 
 
 def _capped(findings: list[Finding], what: str) -> tuple[Finding, ...]:

@@ -40,8 +40,8 @@ def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, in
     except UsageError as problem:
         return _refusal(interface, build, f"no launch configuration can be computed: {problem}")
     static = build.resources.shared_bytes if build.resources else 0
-    problem = _problem(block, grid) or _shared_problem(static, dynamic)
-    return _refusal(interface, build, problem) if problem else Launch(grid, block, dynamic)
+    refused = _problem(block, grid) or _shared_problem(static, dynamic)
+    return _refusal(interface, build, refused) if refused else Launch(grid, block, dynamic)
 
 
 def _dimensions(expressions: tuple[Expression, ...], values: Mapping[str, int]) -> Dim3:
@@ -70,8 +70,8 @@ def _shared_problem(static: int, dynamic: int) -> str:
     if static + dynamic <= MOST_SHARED_BYTES:
         return ""
     return (
-        f"the launch needs {static + dynamic} bytes of shared memory ({static} static and {dynamic} dynamic); "
-        f"a block may use at most {MOST_SHARED_BYTES}"
+        f"the launch needs {static + dynamic} bytes of shared memory ({static} static and {dynamic} "
+        f"dynamic); a block may use at most {MOST_SHARED_BYTES}"
     )
 
 

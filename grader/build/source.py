@@ -6,6 +6,8 @@ import codecs
 import re
 from typing import TYPE_CHECKING
 
+from grader.build.toolchain import UNIT
+
 if TYPE_CHECKING:
     from grader.model import KernelInterface, Named, Submission
 
@@ -13,7 +15,8 @@ SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
 
 _HEADER_NAME = re.compile(r"(?:[\w+-][\w.+-]*/){0,4}[\w+-][\w.+-]{0,80}", re.ASCII)
-_WIDE_MARKS = (
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -22,35 +25,32 @@ _WIDE_MARKS = (
 
 
 def readable(source: bytes) -> bytes:
-    """``source`` without a byte order mark, UTF-16 and UTF-32 as UTF-8, line ends that compilers know.
+    """``source`` as UTF-8 without a byte order mark, with line ends that compilers know.
 
-    Other encodings are left alone: a compiler minds them only outside of comments and strings.
+    What is neither UTF-8 nor UTF-16 counts as Latin-1: cicc refuses strings that are not UTF-8, and no
+    string of a submission decides anything.
     """
-    source = source.removeprefix(codecs.BOM_UTF8)
-    for mark, encoding in _WIDE_MARKS:
-        if source.startswith(mark):
-            source = source.decode(encoding, errors="replace").encode()
-            break
-    else:
-        source = _narrowed(source)
-    return source if b"\n" in source else source.replace(b"\r", b"\n")
+    text = _decoded(source)
+    return (text if "\n" in text else text.replace("\r", "\n")).encode(errors="replace")
 
 
-def _narrowed(source: bytes) -> bytes:
-    """UTF-16 without a mark: program text has a NUL in every other byte then."""
+def _decoded(source: bytes) -> str:
+    marked = (encoding for mark, encoding in _MARKS if source.startswith(mark))
+    encoding = next(marked, None) or _unmarked(source)
+    return source.decode(encoding, errors="replace")
+
+
+def _unmarked(source: bytes) -> str:
+    """The encoding of a text without a mark; program text in UTF-16 has a NUL in every other byte."""
     head = source[:200]
     for encoding, nuls in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
         if len(head) >= 4 and not nuls.strip(b"\0"):  # noqa: PLR2004 - two characters
-            return source.decode(encoding, errors="replace").encode()
-    return source
-
-
-def text_of(source: bytes) -> str:
-    """``source`` for people and patterns: as UTF-8 if it is, else byte by byte."""
+            return encoding
     try:
-        return readable(source).decode()
+        source.decode()
     except UnicodeDecodeError:
-        return readable(source).decode("latin-1")
+        return "latin-1"
+    return "utf-8"
 
 
 def line_count(source: bytes) -> int:
@@ -72,4 +72,4 @@ def compile_files(submission: Submission, interface: KernelInterface) -> Named[b
 
 def is_header_name(name: str) -> bool:
     """Whether a file may be written under ``name``: plain characters, folders below, not our own names."""
-    return bool(_HEADER_NAME.fullmatch(name)) and name not in (SOURCE_NAME,) and not name.startswith("unit.")
+    return bool(_HEADER_NAME.fullmatch(name)) and name != SOURCE_NAME and not name.startswith(f"{UNIT}.")

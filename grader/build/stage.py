@@ -133,8 +133,10 @@ def _probed(
     errors = tuple(m for m in translation.messages if m.error)
     if not errors:
         return translation, names
+    if not names:
+        raise compiler.refused(translation.messages)
     ours = diagnostics.wrapper_lines(errors)
-    if not names or len(ours) < len(errors):
+    if len(ours) < len(errors):
         raise compiler.refused(diagnostics.without_probes(translation.messages))
     failed = probes.failed_names(names, ours) if retries else None
     left = () if failed is None else tuple(name for name in names if name not in failed)
@@ -197,7 +199,10 @@ def _no_instance(
     name = harmless(uses[0].lstrip(":"))
     if declared and declared.template:
         reason = f": {diagnostics.tidy(errors[0].text, compiler.files)}" if errors else ""
-        message = f"the kernel `{wanted}` is a template that this file never uses, and `{name}` does not compile{reason}"
+        message = (
+            f"the kernel `{wanted}` is a template that this file never uses, "
+            f"and `{name}` does not compile{reason}"
+        )
     else:
         message = f"the kernel `{wanted}` is declared, but this file gives it no body"
     return Finding(FindingKind.COMPILE, message, file=file, line=line)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from grader.model import Named
 
-UNIT = "unit"
+UNIT = "grader_unit"
 """Base name of every file of a build: ``unit.cu`` is preprocessed to ``unit.cpp1.ii``, and so on."""
 
 ARCHITECTURE = "80"

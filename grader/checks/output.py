@@ -2,7 +2,7 @@
 
 A case passes where its run came to the end, no `in` array was written to and no element is wrong. An item
 takes all its cases or nothing, or with `partial: per-case` earns the share of cases that pass. The message
-quotes the first visible case that fails and shows the mistake that most of them show; of hidden ones it
+quotes the first visible case that fails and shows the mistake that most elements show; of hidden ones it
 tells how many fail, and the mistake.
 """
 
@@ -65,14 +65,24 @@ def wrong_comparison(case: CaseEvidence) -> Comparison | None:
 
 
 def _to_quote(failing: Sequence[CaseVerdict]) -> CaseVerdict | None:
-    """The case to tell of: a visible one if any, and the first with what most of them have wrong.
+    """The case to tell of: a visible one if any, and the first with what most elements have wrong.
 
-    Small shapes look like several mistakes at once; the one that explains most cases is the likely one.
+    Small shapes look like several mistakes at once; the one that explains most is the likely one.
     """
     told = [case for case in failing if case.visible] or failing
-    reasons = Counter(case.reason for case in told if case.reason)
-    commonest = reasons.most_common(1)[0][0] if reasons else ""
-    return next((case for case in told if case.reason == commonest), None)
+    weights: Counter[str] = Counter()
+    for judged in told:
+        if judged.reason:
+            weights[judged.reason] += _weight(judged.case)
+    weightiest = weights.most_common(1)[0][0] if weights else ""
+    return next((case for case in told if case.reason == weightiest), None)
+
+
+def _weight(case: CaseEvidence) -> int:
+    """How many elements speak for a case's reason: all of them where no element is to blame."""
+    if not case.completed or case.changed_inputs:
+        return 1 + sum(comparison.total for comparison in case.comparisons)
+    return sum(comparison.wrong for comparison in case.comparisons)
 
 
 def _hint(failing: Sequence[CaseVerdict]) -> str:

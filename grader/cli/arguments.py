@@ -16,8 +16,6 @@ _EXITS = (
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    from grader.cli import check, doctor, grade, report  # noqa: PLC0415 - commands load what they need
-
     top = argparse.ArgumentParser(
         prog="grader",
         description="Grade CUDA assignments: correctness, races, memory safety, traffic; no GPU needed.",
@@ -29,7 +27,6 @@ def parser() -> argparse.ArgumentParser:
         _command(
             commands,
             "check",
-            check.run,
             "check one file on the visible cases, before handing it in",
             "grader check tiled-matmul mine.cu",
         )
@@ -38,7 +35,6 @@ def parser() -> argparse.ArgumentParser:
         _command(
             commands,
             "grade",
-            grade.run,
             "grade a file, a folder of files, or a class",
             "grader grade tiled-matmul submissions/ -o out",
         )
@@ -46,7 +42,6 @@ def parser() -> argparse.ArgumentParser:
     out = _command(
         commands,
         "report",
-        report.run,
         "write the reports again from stored grades, running nothing",
         "grader report out",
     )
@@ -58,7 +53,6 @@ def parser() -> argparse.ArgumentParser:
         _command(
             commands,
             "doctor",
-            doctor.run,
             "say what this machine can do, and how to fix what it cannot",
             "grader doctor",
         )
@@ -69,7 +63,6 @@ def parser() -> argparse.ArgumentParser:
 def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
-    run: object,
     summary: str,
     example: str,
 ) -> argparse.ArgumentParser:
@@ -79,7 +72,7 @@ def _command(
         description=summary[0].upper() + summary[1:] + ".",
         epilog=f"example: {example}",
     )
-    made.set_defaults(command=run)
+    made.set_defaults(command=name)
     return made
 
 

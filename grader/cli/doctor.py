@@ -13,6 +13,7 @@ from grader.build import build, find_toolchain
 from grader.cli import setup
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
+from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
     import argparse
@@ -82,7 +83,7 @@ def _planted_race(toolchain: Toolchain) -> str:
 
     interface = KernelInterface("planted", (Parameter("out", "out", "int32"),), (), (), ())
     submission = Submission("planted", "planted.cu", _PLANTED, "")
-    built = build(submission, interface, sandbox=setup.LocalSandbox(), toolchain=toolchain, cache=None)
+    built = build(submission, interface, sandbox=LocalSandbox(), toolchain=toolchain, cache=None)
     if not built.ok:
         reasons = "; ".join(finding.message for finding in built.findings) or built.error
         raise OurError(f"a known-good kernel does not compile: {reasons}")

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader.cli import setup
+from grader import pipeline
+from grader.batch import OutFolder, Session, grade_class
+from grader.cli import report, setup
+from grader.emulator.backend import NAME
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
+from grader.submission import read_submissions
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.batch import OutFolder, Session
     from grader.model import Assignment, Grade, Submission
     from grader.pipeline import Plan, Tools
 
@@ -23,11 +26,6 @@ _OURS = 3
 
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
-    from grader import pipeline  # noqa: PLC0415 - so that --help and usage errors come at once
-    from grader.batch import OutFolder  # noqa: PLC0415
-    from grader.cli import report  # noqa: PLC0415
-    from grader.submission import read_submissions  # noqa: PLC0415
-
     tools = setup.tools(options)
     assignment = setup.assignment(options)
     submissions = read_submissions(options.submissions)
@@ -50,10 +48,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _session(options: argparse.Namespace, assignment: Assignment, tools: Tools, out: OutFolder) -> Session:
     """What this batch is; without --seed it keeps the seed of the batch that it takes up."""
-    from grader.batch import Session  # noqa: PLC0415
-    from grader.emulator.backend import NAME  # noqa: PLC0415
-    from grader.pipeline import versions  # noqa: PLC0415
-
     try:
         earlier = out.session()
     except UsageError as problem:
@@ -64,12 +58,11 @@ def _session(options: argparse.Namespace, assignment: Assignment, tools: Tools, 
         seed = earlier.seed
     else:
         seed = secrets.randbits(31)
-    release = dict(versions())["grader"]
+    release = dict(pipeline.versions())["grader"]
     return Session(assignment.id, assignment.digest, NAME, seed, release, tools.toolchain.version)
 
 
 def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools, jobs: int, out: OutFolder) -> None:
-    from grader.batch import grade_class  # noqa: PLC0415
 
     digests = {submission.id: submission.digest for submission in waiting}
     columns = (
@@ -89,8 +82,6 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools, jobs: int, o
 
 def _store(out: OutFolder, grade: Grade, digest: str) -> None:
     """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
-    from grader.cli import report  # noqa: PLC0415
-
     try:
         out.write(report.of_submission(grade), grade.submission_id)
     except StorageError as problem:

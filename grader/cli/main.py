@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
     options = parser().parse_args(arguments)
     try:
-        return int(options.command(options))
+        command = import_module(f"grader.cli.{options.command}")  # each loads only what it needs
+        return int(command.run(options))
     except GraderError as problem:
         _say(str(problem))
         return problem.exit_code

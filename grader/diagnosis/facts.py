@@ -124,7 +124,6 @@ def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = No
     tolerance = output.tolerance(alternatives)
     with np.errstate(invalid="ignore"):
         close = np.abs(alternatives - output.values) <= tolerance
-        harmless = np.abs(alternatives - output.wanted) <= tolerance
     contradicted = ~np.any(close | (np.isnan(alternatives) & output.empty), axis=0)
     if np.any(contradicted & seen):
         return False
@@ -132,6 +131,8 @@ def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = No
     foreseen = int(np.count_nonzero(numbers & seen & np.any(close, axis=0)))
     if not foreseen or foreseen * LEAST_SHARE < int(np.count_nonzero(numbers)):
         return False
+    with np.errstate(invalid="ignore"):
+        harmless = np.abs(alternatives - output.wanted) <= tolerance
     wrong = output.wrong
     explained = int(np.count_nonzero(seen & wrong & ~np.any(harmless, axis=0)))
     return explained > 0 and explained * LEAST_SHARE >= int(np.count_nonzero(wrong))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from grader.diagnosis.general import reached_by_swapped_blocks
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 
     Prediction: TypeAlias = tuple[str, Reals, Mask | None]
 
-LARGEST = 2**26
-"""Products M · K · N up to which the hypotheses are computed: beyond, they would take seconds."""
+LARGEST = 2**24
+"""Products M · K · N up to which the hypotheses are computed: beyond, they would take a second and more."""
 
 MATRIX = 2
 """The axes of a matrix."""
@@ -64,7 +66,9 @@ def predictions(output: WrongOutput) -> Iterator[Prediction]:
     yield from _other_products(inputs)
     yield from _rounded(inputs)
     for tile in output.tiles:
-        yield "thread-indices-swapped", _thread_indices_swapped(inputs, tile), None
+        swapped = _thread_indices_swapped(inputs, tile)
+        yield "thread-indices-swapped", swapped, None
+        yield "thread-indices-swapped", reached_by_swapped_blocks(swapped, tile), None
         yield "tile-transposed", _tile_transposed(inputs.a.T, inputs.b.T, tile).T, None
         yield "tile-transposed", _tile_transposed(inputs.b, inputs.a, tile), None
 

@@ -104,6 +104,12 @@ OUTPUT_MISTAKES: dict[str, Mistake] = {
         "a thread may store where `row` and `col` are inside `{output}`, and only there: look at the guard.",
         "boundary",
     ),
+    "store-unguarded": Mistake(
+        "store without a guard",
+        "only the first columns of `{output}` are wrong, where a store beyond the row before ends up",
+        "let a thread store only where `row` and `col` are both inside `{output}`.",
+        "boundary",
+    ),
     "edge-wrong": Mistake(
         "edge wrong",
         "only the last rows or columns of `{output}`, which do not fill a tile, are wrong",

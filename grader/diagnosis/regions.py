@@ -27,6 +27,18 @@ def _only_edge_wrong(output: WrongOutput) -> bool:
     return not wrong.all() and any(not (wrong & ~_edge(wrong.shape, tile)).any() for tile in output.tiles)
 
 
+def overwritten_by_the_edge(output: WrongOutput) -> bool:
+    """Only the first columns are wrong, below the first row: what is stored beyond a row lands there."""
+    wrong = output.wrong
+    if wrong.ndim != 2 or (output.empty & wrong).any():  # noqa: PLR2004 - rows and columns
+        return False
+    for tile in output.tiles:
+        beyond = -wrong.shape[1] % tile
+        if beyond < wrong.shape[1] and wrong[1:, :beyond].sum() == wrong.sum():
+            return True
+    return False
+
+
 def edge_not_written(output: WrongOutput) -> bool:
     """The edge was left out, the rest is right."""
     return output.completed and _only_edge_wrong(output) and bool(output.unwritten[output.wrong].all())

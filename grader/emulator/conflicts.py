@@ -214,11 +214,11 @@ def _hazards(
 
 
 def _all_write_one_value(rows: Rows, runs: _Runs, a: NDArray[np.intp], b: NDArray[np.intp]) -> bool:
-    """Whether in each pair both sides write, and all write the same value to the cell."""
+    """Whether in each pair both sides write, all write the same value to the cell, and nobody reads it."""
     both = (rows.kind[runs.first[a]] == WRITE) & (rows.kind[runs.first[b]] == WRITE)
-    if not both.all():
+    cells = np.isin(rows.cell, rows.cell[runs.first[a]])
+    if not both.all() or (rows.kind[cells] == READ).any():
         return False
-    cells = np.isin(rows.cell, rows.cell[runs.first[a]]) & (rows.kind != READ)
     values = rows.value[cells]
     _, number = np.unique(rows.cell[cells], return_inverse=True)
     expected = np.zeros(int(number.max()) + 1, np.uint64)

@@ -73,7 +73,7 @@ class AccessLog:
     _clock: int = 0
     _epoch: NDArray[np.int64] | None = None
     _warp_epoch: NDArray[np.int64] | None = None
-    _written: bool = False
+    _written: set[str] = field(default_factory=set)
 
     def begin(self, m: Machine) -> None:
         """A new chunk of blocks starts."""
@@ -85,22 +85,19 @@ class AccessLog:
         if place.space == "shared":
             self._keep(m, site, READ, place, size, None)
             return
-        array = self._array(m, place)
-        if array in self.tracked or array is None:
+        arrays = self._arrays(m, place)
+        if arrays & (self.tracked | self._written):
             self._keep(m, site, READ, place, size, None)
-        else:
-            self._seen_reads.add(array)
+        self._seen_reads |= arrays - self._written
 
     def write(self, m: Machine, site: int, place: Place, value: Value) -> None:
         """Lanes write."""
         self._must_track(m, place)
-        self._written = True
         self._keep(m, site, WRITE, place, value.dtype.itemsize, value)
 
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
         """Lanes read and write as one."""
         self._must_track(m, place)
-        self._written = True
         self._keep(m, site, ATOMIC, place, size, None)
 
     def warp_synchronised(self, m: Machine) -> None:
@@ -156,21 +153,21 @@ class AccessLog:
         rows = _rows(m, chosen, self.grain)
         self.conflicts.extend(("shared", conflict, m) for conflict in find_conflicts(rows))
 
-    def _array(self, m: Machine, place: Place) -> str | None:
-        low, high = (
-            (int(place.index),) * 2
-            if place.index.ndim == 0
-            else (int(place.index.min()), int(place.index.max()))
-        )
+    def _arrays(self, m: Machine, place: Place) -> set[str]:
+        """The global arrays that an access may go to: usually one, more where lanes choose between them."""
+        index = place.index
+        low, high = (int(index),) * 2 if index.ndim == 0 else (int(index.min()), int(index.max()))
         holder = m.memory.holding(low, high + 1)
-        return holder.name if holder else None
+        return {holder.name} if holder else {each.name for each in m.memory.touching(low, high + 1)}
 
     def _must_track(self, m: Machine, place: Place) -> None:
+        """Before a write: the reads of these arrays must have been kept, and are from now on."""
         if place.space == "shared":
             return
-        array = self._array(m, place)
-        if array in self._seen_reads and array not in self.tracked and array is not None:
+        arrays = self._arrays(m, place)
+        for array in sorted(arrays & self._seen_reads - self.tracked):
             raise TrackThisToo(array)
+        self._written |= arrays
 
     def _keep(self, m: Machine, site: int, kind: int, place: Place, size: int, value: Value | None) -> None:
         self._clock += 1

@@ -59,7 +59,8 @@ class Region:
     def write(self, index: Value, value: Value) -> None:
         """Store; where two lanes name one address the later lane wins, as good an order as any."""
         shifted = index >> _SHIFT[value.dtype.itemsize]
-        self.bytes.view(value.dtype)[shifted] = value
+        one_place = shifted.ndim == 0 and value.ndim
+        self.bytes.view(value.dtype)[shifted] = value[-1] if one_place else value
         if self.initialised is not None and not self._settled:
             self.initialised.view(f"u{value.dtype.itemsize}")[shifted] = _ONES[value.dtype.itemsize]
 
@@ -111,6 +112,10 @@ class GlobalMemory(Region):
         if found < 0 or end > self.allocations[found].end:
             return None
         return self.allocations[found]
+
+    def touching(self, lowest: int, end: int) -> list[Allocation]:
+        """The arrays that lie, in part at least, between bytes ``lowest`` and ``end``."""
+        return [each for each in self.allocations if each.start < end and lowest < each.end]
 
     def inside(self, index: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
         """For each byte index, whether all of its ``size`` bytes lie in one array."""

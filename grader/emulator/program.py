@@ -7,7 +7,7 @@ addresses) is settled here and costs nothing later.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from grader.emulator.machine import Group, Machine
-    from grader.ptx import Function, Instruction, Module, Operand
+    from grader.ptx import Function, Instruction, Location, Module, Operand
 
 Step: TypeAlias = "Callable[[Machine], None]"
 """Executes one instruction for the machine's active lanes."""
@@ -71,19 +71,24 @@ class Program:
     module: Module
     addresses: Mapping[str, int]
     """Where each variable with a fixed place lives: an offset for shared memory, else a generic address."""
-    code: dict[str, Code] = field(default_factory=dict)
+    code: dict[tuple[str, Location | None], Code] = field(default_factory=dict)
     sites: list[Instruction] = field(default_factory=list)
     """The instructions that touch memory or hold lanes: what a finding points at."""
 
-    def link(self, name: str) -> Code:
-        """The code of a function; raises PtxSyntaxError if the module does not define it."""
-        if name not in self.code:
-            try:
-                function = self.module.function(name)
-            except KeyError:
-                raise UnsupportedPtx(f"call {name}", 0) from None
-            self.code[name] = _Linker(self, function).code()
-        return self.code[name]
+    def link(self, name: str, call: Location | None = None) -> Code:
+        """The code of a function; raises UnsupportedPtx if the module does not define it.
+
+        ``call`` is where it is called. A function that comes from another file than the kernel (the
+        ``atomicAdd`` of a header) counts as inlined there, so that findings name the student's own line.
+        """
+        try:
+            function = self.module.function(name)
+        except KeyError:
+            raise UnsupportedPtx(f"call {name}", 0) from None
+        place = call if call and _is_elsewhere(function, call) else None
+        if (name, place) not in self.code:
+            self.code[name, place] = _Linker(self, _inlined(function, place)).code()
+        return self.code[name, place]
 
     def source(self, instruction: Instruction) -> str:
         """``file:line`` of an instruction, for messages about the emulator's own limits."""
@@ -91,6 +96,26 @@ class Program:
             return ""
         files = dict(self.module.files)
         return f"{files.get(instruction.location.file, '?').rsplit('/', 1)[-1]}:{instruction.location.line}"
+
+
+def _is_elsewhere(function: Function, call: Location) -> bool:
+    """Whether no line of a function is in the file that the outermost caller is in."""
+    while call.inlined_at:
+        call = call.inlined_at
+    return all(each.location is None or each.location.file != call.file for each in function.body)
+
+
+def _inlined(function: Function, call: Location | None) -> Function:
+    """A function with each of its places counted as inlined at a call."""
+    if call is None:
+        return function
+
+    def within(place: Location | None) -> Location | None:
+        return replace(place, inlined_at=within(place.inlined_at)) if place else call
+
+    return replace(
+        function, body=tuple(replace(each, location=within(each.location)) for each in function.body)
+    )
 
 
 class _Linker:

@@ -22,7 +22,7 @@ class Limits:
     cannot enforce it says where it is defined.
     """
 
-    wall_seconds: float = 20.0
+    wall_seconds: float = 60.0
     cpu_seconds: int = 20
     memory_bytes: int = 2048 * MEBIBYTE
     file_bytes: int = 64 * MEBIBYTE

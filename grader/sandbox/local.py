@@ -38,13 +38,10 @@ POLL_SECONDS = 0.02
 """How soon we see the end of a process whose streams somebody else keeps open."""
 
 _TOLD = (
-    (Status.TIME, re.compile(rb"CPU time limit exceeded")),
     (Status.OUTPUT, re.compile(rb"File size limit exceeded|File too large")),
     (Status.MEMORY, re.compile(rb"out of memory|memory exhausted|std::bad_alloc|Cannot allocate memory")),
 )
 """How a program's last words name the limit that ended it, where a driver hides its child's signal."""
-
-_SIGNALS = {signal.SIGXCPU: Status.TIME, signal.SIGXFSZ: Status.OUTPUT}
 
 
 class LocalSandbox:
@@ -86,10 +83,12 @@ def run(argv: Sequence[str], *, cwd: Path, limits: Limits, env: Mapping[str, str
         try:
             stopped = _watch(process, streams, began + limits.wall_seconds)
         finally:
-            _end(process)
+            cpu_seconds = _end(process)
         streams.drain()
     seconds = time.monotonic() - began
     status = stopped or _status(process.returncode, streams.stderr)
+    if process.returncode and cpu_seconds >= limits.cpu_seconds:
+        status = stopped or Status.TIME
     return Outcome(status, process.returncode, streams.stdout, streams.stderr, seconds)
 
 
@@ -146,19 +145,23 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill all that is left of the process's group, and reap the process."""
+def _end(process: subprocess.Popen[bytes]) -> float:
+    """Kill all that is left of the process's group and reap the process; gives its CPU time in seconds.
+
+    The CPU time tells what a signal does not: a compiler may catch SIGXCPU, and its driver hides SIGKILL.
+    """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _status(returncode: int, stderr: bytes) -> Status:
     if returncode == 0:
         return Status.EXIT
-    with suppress(ValueError):
-        if signal.Signals(-returncode) in _SIGNALS:
-            return _SIGNALS[signal.Signals(-returncode)]
+    if returncode == -signal.SIGXFSZ:
+        return Status.OUTPUT
     last_words = stderr[-2000:]
     told = (status for status, words in _TOLD if words.search(last_words))
     return next(told, Status.SIGNAL if returncode < 0 else Status.EXIT)

@@ -64,13 +64,18 @@ def test_the_first_wrong_element_is_told_in_full(
     assert result.findings[0].case == "mp3"
 
 
-def test_the_mistake_that_most_cases_show_is_the_one_to_tell(
+def test_the_mistake_that_most_elements_show_is_the_one_to_tell(
     item: Make, case: Make, comparison: Make, evidence: Make
 ) -> None:
-    """A single small case may look like another; the first of the others is quoted."""
+    """Small cases may look like another; the first that shows it is quoted."""
     cases = [
-        case(name, comparisons=(comparison(3, explanation=explanation, hint=f"about {name}."),))
-        for name, explanation in (("tiny", "`C` is 0"), ("b", "`C` lacks a tile"), ("c", "`C` lacks a tile"))
+        case(name, comparisons=(comparison(wrong, explanation=explanation, hint=f"about {name}."),))
+        for name, wrong, explanation in (
+            ("tiny", 3, "`C` is 0"),
+            ("small", 5, "`C` is 0"),
+            ("b", 7, "`C` lacks a tile"),
+            ("c", 2, "`C` lacks a tile"),
+        )
     ]
     hidden = case("d", hidden=True, comparisons=(comparison(3, explanation="`C` is 0"),))
     result = check(item("output"), evidence(*cases, hidden, hidden))
@@ -165,7 +170,7 @@ def test_hidden_cases_show_neither_shape_nor_values(
     cases = (
         case("visible-id"),
         case("secret-id", hidden=True, comparisons=(comparison(9, explanation="`C` lacks a tile"),)),
-        case("secret-two", hidden=True, completed=False, findings=(stop,)),
+        case("secret-two", hidden=True, completed=False, findings=(stop,), comparisons=()),
     )
     result = check(item("output"), evidence(*cases))
     assert result.message == "1 of 3 cases is right. 2 hidden cases fail: `C` lacks a tile"

@@ -92,6 +92,13 @@ def test_an_edge_that_holds_something_else() -> None:
     assert diagnose(*inputs(), got, unwritten=np.zeros_like(got, np.bool_)) == "edge-wrong"
 
 
+def test_a_store_without_a_guard_lands_in_the_next_row() -> None:
+    """Zeros of the threads beyond the edge over the start of each row but the first."""
+    got = mistaken()
+    got[1:, :4] = 0
+    assert diagnose(*inputs(), got) == "store-unguarded"
+
+
 def test_whole_tiles_that_hold_something_else() -> None:
     """One tile out of six."""
     got = mistaken()

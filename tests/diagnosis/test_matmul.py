@@ -58,6 +58,13 @@ def test_the_loops_without_a_mistake_are_within_the_bound() -> None:
         (
             "thread-indices-swapped",
             {
+                "row_of": lambda _by, bx, _ty, tx: bx * TILE + tx,
+                "col_of": lambda by, _bx, ty, _tx: by * TILE + ty,
+            },
+        ),
+        (
+            "thread-indices-swapped",
+            {
                 "row_of": lambda by, _bx, _ty, tx: by * TILE + tx,
                 "col_of": lambda _by, bx, ty, _tx: bx * TILE + ty,
             },

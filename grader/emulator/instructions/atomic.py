@@ -48,7 +48,7 @@ def _folding(function: np.ufunc) -> Operation:
     """An operation that is a NumPy function of the old value and the operand."""
 
     def run_through(old: Value, operands: NDArray[np.generic]) -> NDArray[np.generic]:
-        return function.accumulate(np.concatenate(([old], operands)))  # type: ignore[no-any-return]
+        return function.accumulate(np.concatenate(([old], operands)))
 
     return Operation(function, run_through)
 
@@ -113,10 +113,10 @@ _OPERATIONS = {
 }
 _TYPES = {
     "add": {"u32", "s32", "u64", "s64", "f32", "f64", *half.TYPES},
-    **dict.fromkeys(("and", "or", "xor"), {"b32", "b64"}),
-    **dict.fromkeys(("exch", "cas"), {"b16", "b32", "b64", "u32", "s32", "u64", "s64", "f32"}),
-    **dict.fromkeys(("min", "max"), {"u32", "s32", "u64", "s64"}),
-    **dict.fromkeys(("inc", "dec"), {"u32"}),
+    **{name: {"b32", "b64"} for name in ("and", "or", "xor")},
+    **{name: {"b16", "b32", "b64", "u32", "s32", "u64", "s64"} for name in ("exch", "cas")},
+    **{name: {"u32", "s32", "u64", "s64"} for name in ("min", "max")},
+    **{name: {"u32"} for name in ("inc", "dec")},
 }
 
 

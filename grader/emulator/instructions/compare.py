@@ -121,10 +121,15 @@ def _setp_general(
     return step
 
 
+def _choose(condition: Value, a: Value, b: Value) -> Value:
+    chosen: Value = np.where(condition, a, b)
+    return chosen[()]
+
+
 def selp(ins: Instruction, link: Link) -> Step:
     """`selp.type d, a, b, p`: a where p holds, else b (section 9.7.6.3)."""
     kind = ins.modifiers[-1]
-    return link.pure(lambda a, b, p: np.where(p, a, b)[()], kind, kind, "pred")
+    return link.pure(lambda a, b, p: _choose(p, a, b), kind, kind, "pred")
 
 
 def slct(ins: Instruction, link: Link) -> Step:
@@ -133,7 +138,7 @@ def slct(ins: Instruction, link: Link) -> Step:
     if test not in ("s32", "f32"):
         raise link.unsupported()
     clean = flushed if "ftz" in ins.modifiers else lambda c: c
-    return link.pure(lambda a, b, c: np.where(clean(c) >= 0, a, b)[()], kind, kind, test)
+    return link.pure(lambda a, b, c: _choose(clean(c) >= 0, a, b), kind, kind, test)
 
 
 TABLE = {"set": set_, "setp": setp, "selp": selp, "slct": slct}

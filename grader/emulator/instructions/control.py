@@ -97,7 +97,7 @@ def call(ins: Instruction, link: Link) -> ControlStep:
 
     def step(m: Machine, group: Group) -> list[Group]:
         try:
-            code = program.link(callee.name)
+            code = program.link(callee.name, ins.location)
         except UnsupportedPtx:
             raise UnsupportedPtx(f"call {callee.name}", ins.ptx_line, program.source(ins)) from None
         caller = group.frame

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from grader.ptx import Instruction
 
 _TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+_WIDE = 8
+"""Bytes of a 64-bit type."""
 _WINDOWS = {"shared": SHARED_BASE, "local": LOCAL_BASE}
 
 
@@ -169,7 +171,7 @@ def clamped(value: Value, target: np.dtype[np.integer]) -> Value:
     low, high = number <= limits.min, number >= limits.max
     inside = np.where(low | high, 0.0, number).astype(target)
     result = np.where(low, target.type(limits.min), np.where(high, target.type(limits.max), inside))
-    if 8 in (value.dtype.itemsize, target.itemsize):
+    if _WIDE in (value.dtype.itemsize, target.itemsize):
         top = np.dtype(f"u{target.itemsize}").type(1 << (8 * target.itemsize - 1)).view(target)
         result = np.where(unordered, top, result)
     return result[()]

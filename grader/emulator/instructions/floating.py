@@ -7,7 +7,7 @@ ISA documents for them; a device may give other last bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TYPES = frozenset({"f32", "f64"})
 _SMALLEST_NORMAL = {"f32": np.float32(2.0**-126), "f64": np.float64(2.0**-1022)}
-_CANONICAL_NAN = {
+_CANONICAL_NAN: dict[np.dtype[Any], Any] = {
     np.dtype(np.float32): np.uint32(0x7FFFFFFF).view(np.float32),
     np.dtype(np.float64): np.uint64(0x7FF8000000000000).view(np.float64),
 }

@@ -51,7 +51,7 @@ def _to_bfloat(value: NDArray[np.float64], mode: str) -> NDArray[np.uint16]:
     inexact = towards_zero.astype(np.float64) != value
     bits = towards_zero.view(np.uint32) | inexact.astype(np.uint32)
     half = np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1)) if mode == "rn" else np.uint32(0)
-    rounded = np.where(np.isinf(value), bits, bits + half)
+    rounded: NDArray[np.uint32] = np.where(np.isinf(value), bits, bits + half)
     return (rounded >> np.uint32(16)).astype(np.uint16)
 
 
@@ -192,10 +192,8 @@ def set_(ins: Instruction, link: Link) -> Step:
     holds = _comparison(ins, words, link)
     width = "b32" if kind.endswith("x2") else "b16"
     single = not kind.endswith("x2")
-    if to in TYPES:
-        yes = encoded(np.ones(1), to)[0]
-    else:
-        yes = np.uint32(0xFFFFFFFF) if single else np.uint16(0xFFFF)
+    ones = np.uint32(0xFFFFFFFF) if single else np.uint16(0xFFFF)
+    yes = encoded(np.ones(1), to)[0] if to in TYPES else ones
 
     def choose(a: Value, b: Value) -> Value:
         chosen = np.where(holds(a, b), yes, yes.dtype.type(0))

@@ -1,4 +1,4 @@
-"""Integer arithmetic (PTX ISA sections 9.7.1 and, for carries, 9.7.2). It wraps unless ``.sat`` is asked."""
+"""Integer arithmetic (PTX ISA sections 9.7.1 and 9.7.2). It wraps unless ``.sat`` is asked."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.instructions import carry
 from grader.emulator.values import DTYPES, Value
-from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.machine import Machine
     from grader.emulator.program import Link, Step
     from grader.ptx import Instruction
 
@@ -39,7 +38,7 @@ def _sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - 
 
     def build(ins: Instruction, link: Link) -> Step:
         if "cc" in ins.modifiers:
-            return _with_carry(ins, link, minus=minus, takes=False)
+            return carry.sum_with_carry(ins, link, minus=minus, takes=False)
         kind = kind_of(ins, link, "sat")
         if "sat" not in ins.modifiers:
             return link.pure(function, kind, kind)
@@ -59,15 +58,15 @@ def _clamped(value: Value) -> Value:
 def mul(ins: Instruction, link: Link) -> Step:
     """`mul.lo|hi|wide` (section 9.7.1.3)."""
     kind = kind_of(ins, link, "lo", "hi", "wide")
-    return link.pure(_product(ins, kind), kind, kind)
+    return link.pure(product_of(ins, kind), kind, kind)
 
 
 def mad(ins: Instruction, link: Link) -> Step:
     """`mad.lo|hi|wide`: a product and a sum (section 9.7.1.4)."""
     if "cc" in ins.modifiers:
-        return _mad_with_carry(ins, link, takes=False)
+        return carry.mad_with_carry(ins, link, product_of(ins, ins.modifiers[-1]), takes=False)
     kind = kind_of(ins, link, "lo", "hi", "wide", "sat")
-    product = _product(ins, kind)
+    product = product_of(ins, kind)
     if "sat" in ins.modifiers:
         if kind != "s32" or "hi" not in ins.modifiers:
             raise link.unsupported()
@@ -76,7 +75,13 @@ def mad(ins: Instruction, link: Link) -> Step:
     return link.pure(lambda a, b, c: product(a, b) + c, kind, kind, wide)
 
 
-def _product(ins: Instruction, kind: str) -> Callable[[Value, Value], Value]:
+def madc(ins: Instruction, link: Link) -> Step:
+    """`madc.lo|hi[.cc]`: a product, a sum and the carry (section 9.7.2.6)."""
+    return carry.mad_with_carry(ins, link, product_of(ins, kind_of(ins, link, "lo", "hi", "cc")), takes=True)
+
+
+def product_of(ins: Instruction, kind: str) -> Callable[[Value, Value], Value]:
+    """What ``.lo``, ``.hi`` or ``.wide`` makes of two operands."""
     dtype = DTYPES[kind]
     if "wide" in ins.modifiers:
         wide = np.dtype(f"{dtype.kind}{2 * dtype.itemsize}")
@@ -194,63 +199,14 @@ def quotient(a: Value, b: Value) -> Value:
     return np.where(b == 0, ~a.dtype.type(0), floor).astype(a.dtype)[()]
 
 
-def _with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) -> Step:
-    """`add.cc`, `addc`, `sub.cc`, `subc`: extended precision through CC.CF (section 9.7.2)."""
-    kind = "u" + kind_of(ins, link, "cc")[1:]
-    register = link.register(ins.operands[0])
-    first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
-    combine = _difference if minus else _total
-    gives = "cc" in ins.modifiers
-
-    def step(m: Machine) -> None:
-        carry = m.carry_in() if takes else np.False_
-        result, out = combine(first(m, m.computing), second(m, m.computing), carry)
-        if gives:
-            m.carry_out(out)
-        m.write(register, result)
-
-    return step
-
-
-def _total(a: Value, b: Value, carry: Value) -> tuple[Value, Value]:
-    """A + b + carry and the carry out."""
-    partial = a + b
-    result = partial + carry.astype(a.dtype)
-    return result, (partial < a) | (result < partial)
-
-
-def _difference(a: Value, b: Value, borrow: Value) -> tuple[Value, Value]:
-    """A - b - borrow and the borrow out."""
-    partial = a - b
-    return partial - borrow.astype(a.dtype), (a < b) | ((partial == 0) & borrow)
-
-
-def _mad_with_carry(ins: Instruction, link: Link, *, takes: bool) -> Step:
-    """`mad.lo|hi.cc`, `madc.lo|hi[.cc]` (sections 9.7.2.5 and 9.7.2.6)."""
-    kind = kind_of(ins, link, "lo", "hi", "cc")
-    register, product = link.register(ins.operands[0]), _product(ins, kind)
-    fetches = [link.fetch(operand, kind) for operand in ins.operands[1:]]
-    unsigned, gives = np.dtype(f"u{TYPE_BYTES[kind]}"), "cc" in ins.modifiers
-
-    def step(m: Machine) -> None:
-        a, b, c = (fetch(m, m.computing) for fetch in fetches)
-        carry = m.carry_in() if takes else np.False_
-        result, out = _total(product(a, b).view(unsigned), c.view(unsigned), carry)
-        if gives:
-            m.carry_out(out)
-        m.write(register, result)
-
-    return step
-
-
 TABLE = {
     "add": _sum(minus=False),
     "sub": _sum(minus=True),
-    "addc": lambda ins, link: _with_carry(ins, link, minus=False, takes=True),
-    "subc": lambda ins, link: _with_carry(ins, link, minus=True, takes=True),
+    "addc": lambda ins, link: carry.sum_with_carry(ins, link, minus=False, takes=True),
+    "subc": lambda ins, link: carry.sum_with_carry(ins, link, minus=True, takes=True),
     "mul": mul,
     "mad": mad,
-    "madc": lambda ins, link: _mad_with_carry(ins, link, takes=True),
+    "madc": madc,
     "mul24": mul24,
     "mad24": mad24,
     "sad": sad,

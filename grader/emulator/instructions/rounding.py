@@ -119,8 +119,10 @@ def fused(a: Value, b: Value, c: Value, mode: str) -> Value:
 
 
 def _fused32(a: Value, b: Value, c: Value, mode: str) -> Value:
-    """The product is exact in float64. A sum rounded to nearest there may be rounded again unless it lands
-    on the midpoint of two float32 numbers, or below the normal ones.
+    """The product is exact in float64.
+
+    A sum rounded to nearest there may be rounded again unless it lands on the midpoint of two float32
+    numbers, or below the normal ones.
     """
     product = _wide(a) * b
     if mode == "rn":
@@ -227,10 +229,9 @@ def rounded_fraction(exact: Fraction, mode: str) -> float:
     try:
         nearest = float(exact)
     except OverflowError:
-        nearest = math.copysign(math.inf, exact)
-        error = -1 if exact > 0 else 1
+        nearest, error = (math.inf, -1) if exact > 0 else (-math.inf, 1)
     else:
-        nearest = nearest or math.copysign(0.0, exact)
+        nearest = nearest or (0.0 if exact > 0 else -0.0)
         error = (exact > Fraction(nearest)) - (exact < Fraction(nearest))
     if error < 0 and (mode == "rm" or (mode == "rz" and exact > 0)):
         return math.nextafter(nearest, -math.inf)

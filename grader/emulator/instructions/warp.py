@@ -7,16 +7,17 @@ on without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.emulator.machine import WARP
+from grader.emulator.geometry import WARP
 from grader.emulator.values import DTYPES, Value, spread
 from grader.ptx import Operand, Pair
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from grader.emulator.machine import Group, Machine
@@ -35,7 +36,7 @@ def _lane(m: Machine) -> NDArray[np.intp]:
     return m.lanes() % m.geometry.threads % WARP
 
 
-def _table(m: Machine, values: Value, missing: Value) -> NDArray[np.generic]:
+def _table(m: Machine, values: Value, missing: Value) -> NDArray[Any]:
     """What the active lanes hold as a table (warps, 32), with ``missing`` where a lane is not active."""
     cells = np.full((m.geometry.blocks * m.geometry.warps_per_block, WARP), missing, values.dtype)
     cells[m.warp_of[m.lanes()], _lane(m)] = values
@@ -44,8 +45,11 @@ def _table(m: Machine, values: Value, missing: Value) -> NDArray[np.generic]:
 
 def _ballot(m: Machine, holds: Value) -> NDArray[np.uint32]:
     """For each active lane the mask of the active lanes of its warp for which something holds."""
-    bits = np.packbits(_table(m, holds, np.False_), axis=1, bitorder="little").view(np.uint32)
-    return bits[m.warp_of[m.lanes()], 0]
+    bits: NDArray[np.uint32] = np.packbits(_table(m, holds, np.False_), axis=1, bitorder="little").view(
+        np.uint32
+    )
+    chosen: NDArray[np.uint32] = bits[m.warp_of[m.lanes()], 0]
+    return chosen
 
 
 def _alone(act: Act) -> Step:

@@ -137,18 +137,18 @@ extern "C" __global__ void clean_transpose(const float* in, float* out) {
 // A padded row: without the padding the last column of a row is the first of the next.
 extern "C" __global__ void racy_padding(const float* in, float* out) {
     __shared__ float tile[16 * 17];
-    int x = threadIdx.x, y = threadIdx.y;
-    tile[y * 16 + x] = in[y * 32 + blockIdx.x * 16 + x];   // @in
-    if (x == 0) tile[y * 16 + 16] = 0.0f;                  // race WAW tile @in
+    int x = threadIdx.x, y = threadIdx.y, pitch = 16;
+    tile[y * pitch + x] = in[y * 32 + blockIdx.x * 16 + x];   // @in
+    if (x == 0) tile[y * pitch + 16] = 0.0f;                  // race WAW tile @in
     __syncthreads();
-    out[(blockIdx.x * 16 + y) * 16 + x] = tile[y * 16 + x];
+    out[(blockIdx.x * 16 + y) * 16 + x] = tile[y * pitch + x];
 }
 
 extern "C" __global__ void clean_padding(const float* in, float* out) {
     __shared__ float tile[16 * 17];
-    int x = threadIdx.x, y = threadIdx.y;
-    tile[y * 17 + x] = in[y * 32 + blockIdx.x * 16 + x];
-    if (x == 0) tile[y * 17 + 16] = 0.0f;
+    int x = threadIdx.x, y = threadIdx.y, pitch = 17;
+    tile[y * pitch + x] = in[y * 32 + blockIdx.x * 16 + x];
+    if (x == 0) tile[y * pitch + 16] = 0.0f;
     __syncthreads();
-    out[(blockIdx.x * 16 + y) * 16 + x] = tile[y * 17 + x];
+    out[(blockIdx.x * 16 + y) * 16 + x] = tile[y * pitch + x];
 }

@@ -100,12 +100,12 @@ extern "C" __global__ void racy_vector_store(const float4* in, float* out) {
     int t = threadIdx.x;
     float4* four = (float4*)out;
     four[t] = in[t];             // @four
-    out[4 * t + 4 * (t < 63)] = 0.0f;  // race WAW out @four
+    if (t < 63) out[4 * t + 4] = 0.0f;  // race WAW out @four
 }
 
 extern "C" __global__ void clean_vector_store(const float4* in, float* out) {
     int t = threadIdx.x;
     float4* four = (float4*)out;
     four[t] = in[t];
-    out[4 * t + 3 * (t < 63)] = 0.0f;
+    if (t < 63) out[4 * t + 3] = 0.0f;
 }

@@ -22,6 +22,7 @@ extern "C" __global__ void racy_last_steps(const float* in, float* out) {
     int t = threadIdx.x;
     part[t] = in[blockIdx.x * 32 + t];
     part[t + 32] = 0.0f;
+    __syncwarp();
     for (int half = 16; half > 0; half /= 2) {
         float other = part[t + half];   // race warning RAW part @sum
         __syncwarp();
@@ -35,11 +36,12 @@ extern "C" __global__ void clean_last_steps(const float* in, float* out) {
     int t = threadIdx.x;
     part[t] = in[blockIdx.x * 32 + t];
     part[t + 32] = 0.0f;
+    __syncwarp();
     for (int half = 16; half > 0; half /= 2) {
-        __syncwarp();
         float other = part[t + half];
         __syncwarp();
         part[t] = part[t] + other;
+        __syncwarp();
     }
     if (t == 0) out[blockIdx.x] = part[0];
 }
