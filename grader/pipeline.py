@@ -32,6 +32,7 @@ from grader.model import (
     Comparison,
     Evidence,
     Finding,
+    FindingKind,
     Grade,
     Submission,
     Verdict,
@@ -253,6 +254,7 @@ def _compared(
             before=arrays[name],
             store_bytes=run.counters.global_store_bytes if run.completed else None,
             completed=run.completed,
+            reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
         )
         comparisons.append(_explained(plan.assignment.reference, comparison, wrong))
     return CaseEvidence(

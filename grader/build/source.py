@@ -71,5 +71,6 @@ def compile_files(submission: Submission, interface: KernelInterface) -> Named[b
 
 
 def is_header_name(name: str) -> bool:
-    """Whether a file may be written under ``name``: plain characters, folders below, not our own names."""
-    return bool(_HEADER_NAME.fullmatch(name)) and name != SOURCE_NAME and not name.startswith(f"{UNIT}.")
+    """Whether a file may be written under ``name``: plain characters, folders below, no name of ours."""
+    ours = name in (SOURCE_NAME, "cuda_runtime.h") or name.startswith(f"{UNIT}.")
+    return bool(_HEADER_NAME.fullmatch(name)) and not ours

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from grader.model import Named
 
 UNIT = "grader_unit"
-"""Base name of every file of a build: ``unit.cu`` is preprocessed to ``unit.cpp1.ii``, and so on."""
+"""Base name of every file of a build: ``UNIT.cu`` is preprocessed to ``UNIT.cpp1.ii``, and so on."""
 
 ARCHITECTURE = "80"
 """Compute capability 8.0: the oldest with everything that courses teach."""
@@ -54,8 +54,8 @@ _EXECUTABLE = os.R_OK | os.X_OK
 class Toolchain:
     """A working nvcc and its plan; commands name files relative to the folder they run in.
 
-    ``preprocess`` reads ``unit.cu`` and writes ``unit.cpp1.ii``; ``compile`` and ``compile_for_hazards``
-    read that and write ``unit.ptx``. ``roots`` are the folders that headers may come from.
+    ``preprocess`` reads ``UNIT.cu`` and writes ``UNIT.cpp1.ii``; ``compile`` and ``compile_for_hazards``
+    read that and write ``UNIT.ptx``. ``roots`` are the folders that headers may come from.
     """
 
     nvcc: Path

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.emulator.launch import STEPS, run
+from grader.emulator.launch import STEPS, Kernel
 from grader.model import FindingKind
 from grader.ptx import parse
 
 if TYPE_CHECKING:
     from grader.model import Argument, Build, Launch, Run
-    from grader.ptx import Module
 
 NAME = "emulator"
 DEVICE = "SIMT emulator, compute capability 8.0"
@@ -31,8 +30,7 @@ class Emulated:
     source: str
     file: str
     steps: int = STEPS
-    _hazard: Module | None = field(default=None)
-    _default: Module | None = field(default=None)
+    _kernels: dict[bool, Kernel] = field(default_factory=dict)
 
     def launch(self, launch: Launch, arguments: tuple[Argument, ...], *, count_only: bool = False) -> Run:
         """Run one case: hazards from the -O0 build, outputs and counters from the default one.
@@ -40,31 +38,22 @@ class Emulated:
         With ``count_only`` the hazard run is left out (the staff's own kernels).
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
-        if self._default is None:
-            self._default = parse(self.build.ptx)
         if count_only:
-            return self._run(self._default, launch, arguments, detect=False)
-        if self._hazard is None:
-            self._hazard = parse(self.build.hazard_ptx)
-        hazards = self._run(self._hazard, launch, arguments, detect=True)
+            return self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
+        hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=self.steps)
         if not hazards.completed:
             self.steps = max(1, STEPS // AFTER_A_TIMEOUT)
             return hazards
-        plain = self._run(self._default, launch, arguments, detect=False)
+        plain = self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
         return _together(hazards, plain)
 
-    def _run(self, module: Module, launch: Launch, arguments: tuple[Argument, ...], *, detect: bool) -> Run:
-        return run(
-            module,
-            self.build.entry,
-            launch,
-            arguments,
-            detect=detect,
-            source=self.source,
-            file=self.file,
-            shapes=self.build.shared_shapes,
-            steps=self.steps,
-        )
+    def _kernel(self, *, detect: bool) -> Kernel:
+        """The kernel of one of the two builds, parsed when first needed."""
+        if detect not in self._kernels:
+            module = parse(self.build.hazard_ptx if detect else self.build.ptx)
+            shapes = self.build.shared_shapes
+            self._kernels[detect] = Kernel(module, self.build.entry, self.source, self.file, shapes)
+        return self._kernels[detect]
 
 
 def _together(hazards: Run, plain: Run) -> Run:

@@ -146,8 +146,11 @@ class AccessLog:
         if suspects is None:
             return
         chosen = []
+        outermost = _Outermost(len(suspects))
         for each, cell in zip(accesses, cells, strict=True):
             here = suspects[cell]
+            if each.kind == READ and here.any():
+                here &= outermost.of(cell)
             if here.any():
                 chosen.append(_filter(m, each, here))
         rows = _rows(m, chosen, self.grain)
@@ -233,6 +236,26 @@ def _suspect_cells(
             shared[cell[different]] = True
     shared &= written
     return shared if shared.any() else None
+
+
+class _Outermost:
+    """Picks, of the lanes that read a cell in one instruction, the lowest and the highest.
+
+    Nothing is lost: whether some reader's thread, warp or block differs from a writer's shows at the ends,
+    for lanes are numbered warp by warp and block by block. Of writers all are kept: their values matter.
+    """
+
+    def __init__(self, cells: int) -> None:
+        self._first = np.empty(cells, np.intp)
+        self._last = np.empty(cells, np.intp)
+
+    def of(self, cell: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """A mask over the lanes of an access, in increasing order; of equal places the last one stays."""
+        place = np.arange(len(cell))
+        self._last[cell] = place
+        self._first[cell[::-1]] = place[::-1]
+        ends: NDArray[np.bool_] = (self._first[cell] == place) | (self._last[cell] == place)
+        return ends
 
 
 def _rows(m: Machine, accesses: list[_Access], grain: int) -> Rows:

@@ -3,72 +3,102 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.emulator.geometry import Geometry
 from grader.emulator.hazards import AccessLog, TrackThisToo
+from grader.emulator.layout import grain_of, lay_out, local_bytes_of
 from grader.emulator.machine import Machine
-from grader.emulator.memory import GLOBAL_BASE, Allocation, GlobalMemory
-from grader.emulator.naming import Names, SharedArray, symbol_name
+from grader.emulator.memory import GLOBAL_BASE
+from grader.emulator.naming import Names, symbol_name
 from grader.emulator.observers import Counting, Detecting
 from grader.emulator.program import Program
 from grader.emulator.reporter import Reporter
 from grader.emulator.scheduler import BudgetExceededError, run_blocks
-from grader.errors import UnsupportedPtx
-from grader.model import Argument, Counters, Launch, Run
-from grader.ptx import Function, Immediate, Module, Variable
-from grader.ptx.nodes import TYPE_BYTES
+from grader.model import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from grader.emulator.layout import Layout
+    from grader.emulator.program import Code
     from grader.emulator.values import Value
+    from grader.model import Argument, Launch, Named
+    from grader.ptx import Module
 
 CHUNK_LANES = 16384
 """Lanes that run side by side: enough to make NumPy's overhead small, few enough for the cache."""
 
-LOCAL_BYTES = 16384
-"""Local memory of a thread at most: its stack of function frames."""
+CHUNK_LOCAL_BYTES = 1 << 28
+"""Local memory of a chunk at most, unless a single block needs more."""
 
 STEPS = 100_000
 """Vector steps that a chunk of blocks may take before it counts as hung."""
 
 
-def run(  # noqa: PLR0913 - each is named at the call
+@dataclass(eq=False, slots=True)
+class Kernel:
+    """A kernel that is linked once and launched any number of times.
+
+    ``source`` is the name of the student's file in the PTX, ``file`` the one for findings, ``shapes`` the
+    extents of shared arrays that are known.
+    """
+
+    module: Module
+    entry: str
+    source: str = ""
+    file: str = ""
+    shapes: Named[tuple[int, ...]] = ()
+    _program: Program | None = field(default=None)
+
+    def program(self, layout: Layout) -> Program:
+        """The linked program; the same one as long as the variables lie where they lay."""
+        if self._program is None or self._program.addresses != layout.addresses:
+            self._program = Program(self.module, layout.addresses)
+        return self._program
+
+    def run(
+        self,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        *,
+        detect: bool,
+        steps: int = STEPS,
+    ) -> Run:
+        """One launch.
+
+        With ``detect`` hazards and uninitialised reads are looked for (give it the -O0 PTX); without,
+        traffic is counted. Bounds are checked either way. ``steps`` is the budget of a chunk of blocks.
+        Raises UnsupportedPtx for an instruction that the emulator does not interpret.
+        """
+        began = time.perf_counter()
+        tracked: frozenset[str] = frozenset()
+        while True:
+            execution = _Execution(self, launch, arguments, detect=detect, tracked=tracked)
+            try:
+                with np.errstate(all="ignore"):
+                    result = execution.run(steps)
+            except TrackThisToo as found:
+                tracked |= {found.array}
+                continue
+            return replace(result, seconds=time.perf_counter() - began)
+
+
+def run(
     module: Module,
     entry: str,
     launch: Launch,
     arguments: tuple[Argument, ...],
     *,
     detect: bool,
-    source: str = "",
-    file: str = "",
-    shapes: tuple[tuple[str, tuple[int, ...]], ...] = (),
     steps: int = STEPS,
+    **names: Any,  # noqa: ANN401 - source, file and shapes, see `Kernel`
 ) -> Run:
-    """One launch of kernel ``entry``.
-
-    With ``detect`` hazards and uninitialised reads are looked for (give it the -O0 PTX); without, traffic
-    is counted. Bounds are checked either way. ``source`` is the student's file as the PTX calls it,
-    ``file`` as findings should. ``shapes`` gives the extents of shared arrays that are known.
-    Raises UnsupportedPtx for an instruction that the emulator does not interpret.
-    """
-    began = time.perf_counter()
-    tracked: frozenset[str] = frozenset()
-    while True:
-        execution = _Execution(module, entry, launch, arguments, detect=detect, names=(source, file, shapes))
-        try:
-            with np.errstate(all="ignore"):
-                result = execution.run(tracked, steps)
-        except TrackThisToo as found:
-            tracked |= {found.array}
-            continue
-        return replace(result, seconds=time.perf_counter() - began)
+    """One launch of a kernel that is not launched again; see `Kernel.run`."""
+    return Kernel(module, entry, **names).run(launch, arguments, detect=detect, steps=steps)
 
 
 class _Execution:
@@ -76,175 +106,96 @@ class _Execution:
 
     def __init__(
         self,
-        module: Module,
-        entry: str,
+        kernel: Kernel,
         launch: Launch,
         arguments: tuple[Argument, ...],
         *,
         detect: bool,
-        names: tuple[str, str, tuple[tuple[str, tuple[int, ...]], ...]],
+        tracked: frozenset[str],
     ) -> None:
-        self.module, self.launch, self.arguments, self.detect = module, launch, arguments, detect
-        self.function = module.function(entry)
-        variables = [v for v in module.variables if v.space in ("global", "const")]
-        self.memory = GlobalMemory(
-            [_extent(a) for a in arguments if isinstance(a.value, np.ndarray)]
-            + [(symbol_name(v.name), v.size, TYPE_BYTES[v.type], ()) for v in variables],
-            track=detect,
+        self.function = kernel.module.function(kernel.entry)
+        self.launch, self.arguments = launch, arguments
+        self.layout = lay_out(kernel.module, self.function, launch, arguments, track=detect)
+        self.code: Code
+        program = kernel.program(self.layout)
+        self.code = program.link(kernel.entry)
+        known = dict(kernel.shapes)
+        shared = tuple(
+            replace(array, name=(name := symbol_name(array.name)), shape=known.get(name, ()))
+            for array in self.layout.shared
         )
-        self.places = dict(
-            zip([v.name for v in variables], self.memory.allocations[-len(variables) :], strict=False)
-        )
-        shared, self.shared_bytes = _shared_layout(module, self.function, launch)
-        addresses = {array.name: array.start for array in shared}
-        addresses |= {name: GLOBAL_BASE + place.start for name, place in self.places.items()}
-        self.program = Program(module, addresses)
-        source, file, shapes = names
-        known = dict(shapes)
-        arrays = tuple(replace(a, name=(n := symbol_name(a.name)), shape=known.get(n, ())) for a in shared)
-        self.reporter = Reporter(Names(self.program, arrays, source), file)
-        self._fill(variables)
+        self.reporter = Reporter(Names(program, shared, kernel.source), kernel.file)
+        self.local_bytes = local_bytes_of(kernel.module, self.code.local_bytes)
+        self.log = AccessLog(grain=grain_of(kernel.module), tracked=tracked)
+        self.counting = Counting()
+        self.observer = Detecting(self.log) if detect else self.counting
 
-    def _arrays(self) -> Iterator[tuple[Argument, NDArray[Any], Allocation]]:
-        """The array arguments, each with where it lies."""
-        arrays = [(a, a.value) for a in self.arguments if isinstance(a.value, np.ndarray)]
-        for (argument, value), allocation in zip(arrays, self.memory.allocations, strict=False):
-            yield argument, value, allocation
-
-    def _fill(self, variables: Iterable[Variable]) -> None:
-        for argument, value, allocation in self._arrays():
-            self.memory.fill(allocation, value, initialised=argument.direction != "out")
-        for variable in variables:
-            content = _initial_bytes(variable, self.program.addresses)
-            self.memory.fill(self.places[variable.name], content, initialised=True)
-
-    def run(self, tracked: frozenset[str], steps: int) -> Run:
-        code = self.program.link(self.function.name)
-        log = AccessLog(grain=_grain(self.module), tracked=tracked)
-        counting = Counting()
-        observer = Detecting(log) if self.detect else counting
+    def run(self, steps: int) -> Run:
         completed, machine = True, None
         for first, blocks in self._chunks():
-            machine = self._machine(Geometry(self.launch, first, blocks), observer)
-            log.begin(machine)
+            machine = self._machine(Geometry(self.launch, first, blocks))
+            self.log.begin(machine)
             try:
-                run_blocks(machine, code, self._parameters(), steps)
+                run_blocks(machine, self.code, self._parameters(), steps)
             except BudgetExceededError as hung:
                 self.reporter.timed_out(machine, hung.groups, machine.steps)
                 completed = False
-            log.finish_chunk(machine)
+            self.log.finish_chunk(machine)
             if machine.stopped or not completed:
                 completed = False
                 break
         if machine is not None:
-            log.finish(machine)
-        for space, conflict, where in log.conflicts:
-            self.reporter.race(where, space, conflict, log.grain)
-        return self._result(counting.counters(), completed=completed)
+            self.log.finish(machine)
+        for space, conflict, where in self.log.conflicts:
+            self.reporter.race(where, space, conflict, self.log.grain)
+        return self._result(completed=completed)
 
-    def _chunks(self) -> Iterable[tuple[int, int]]:
+    def _chunks(self) -> Iterator[tuple[int, int]]:
+        """First block and number of blocks of each chunk."""
         x, y, z = self.launch.grid
         total = x * y * z
         threads = int(np.prod(self.launch.block))
-        together = max(1, CHUNK_LANES // threads)
-        return [(first, min(together, total - first)) for first in range(0, total, together)]
+        together = max(1, min(CHUNK_LANES, CHUNK_LOCAL_BYTES // self.local_bytes) // threads)
+        for first in range(0, total, together):
+            yield first, min(together, total - first)
 
-    def _machine(self, geometry: Geometry, observer: Counting | Detecting) -> Machine:
+    def _machine(self, geometry: Geometry) -> Machine:
         return Machine(
             geometry=geometry,
-            memory=self.memory,
-            shared_bytes=self.shared_bytes,
-            local_bytes=_local_bytes(self.module, self.program.link(self.function.name).local_bytes),
-            observer=observer,
+            memory=self.layout.memory,
+            shared_bytes=self.layout.shared_bytes,
+            local_bytes=self.local_bytes,
+            observer=self.observer,
             reporter=self.reporter,
         )
 
     def _parameters(self) -> dict[str, dict[int, Any]]:
         """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
-        addresses = iter(GLOBAL_BASE + allocation.start for allocation in self.memory.allocations)
+        places = {argument.name: place.start for argument, _, place in self.layout.arrays}
         pieces: dict[str, dict[int, Any]] = {}
         for formal, argument in zip(self.function.parameters, self.arguments, strict=True):
-            value = argument.value
-            if isinstance(value, np.ndarray):
-                pieces[formal.name] = {0: np.uint64(next(addresses))}
+            if argument.name in places:
+                pieces[formal.name] = {0: np.uint64(GLOBAL_BASE + places[argument.name])}
             else:
-                pieces[formal.name] = {0: _widened(value, formal.size)}
+                pieces[formal.name] = {0: _widened(argument.value, formal.size)}
         return pieces
 
-    def _result(self, counters: Counters, *, completed: bool) -> Run:
+    def _result(self, *, completed: bool) -> Run:
         outputs, changed = [], []
-        for argument, value, allocation in self._arrays():
-            content = self.memory.content(allocation, value)
+        for argument, value, allocation in self.layout.arrays:
+            content = self.layout.memory.content(allocation, value)
             if argument.direction != "in":
                 outputs.append((argument.name, content))
             elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
-        return Run(tuple(outputs), tuple(changed), self.reporter.findings(), counters, completed=completed)
+        findings, counters = self.reporter.findings(), self.counting.counters()
+        return Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)
 
 
-def _extent(argument: Argument) -> tuple[str, int, int, tuple[int, ...]]:
-    value: NDArray[Any] = argument.value  # type: ignore[assignment]
-    return (argument.name, value.nbytes, value.itemsize, value.shape)
-
-
-def _widened(value: np.generic, size: int) -> Value:
+def _widened(value: Value, size: int) -> Value:
     """A scalar at the width of its parameter: an int32 for a ``size_t`` keeps its number."""
     if value.dtype.itemsize == size:
         return value
     if value.dtype.kind == "f":
         return value.astype(f"f{size}")
     return value.astype(f"{value.dtype.kind}{size}")
-
-
-def _shared_layout(module: Module, function: Function, launch: Launch) -> tuple[tuple[SharedArray, ...], int]:
-    """Where shared variables lie: static ones in order, then the dynamic ones, which share one place."""
-    variables = [v for v in (*module.variables, *function.variables) if v.space == "shared"]
-    arrays, end = [], 0
-    for variable in (v for v in variables if v.count):
-        end = -(-end // variable.align) * variable.align
-        arrays.append(SharedArray(variable.name, end, variable.size))
-        end += variable.size
-    for variable in (v for v in variables if not v.count):
-        start = -(-end // max(16, variable.align)) * max(16, variable.align)
-        arrays.append(SharedArray(variable.name, start, launch.shared_bytes))
-    if launch.shared_bytes:
-        end = -(-end // 16) * 16 + launch.shared_bytes
-    return tuple(arrays), end
-
-
-def _initial_bytes(variable: Variable, addresses: Any) -> NDArray[np.uint8]:  # noqa: ANN401
-    """A variable's initialiser in memory; what it leaves out is zero (PTX ISA section 5.4.4)."""
-    size = TYPE_BYTES[variable.type]
-    content = np.zeros(max(variable.count, len(variable.initial)), f"u{size}")
-    for place, initial in enumerate(variable.initial):
-        if isinstance(initial, Immediate):
-            content[place] = np.uint64(initial.value & (2 ** (8 * size) - 1)).astype(content.dtype)
-        elif initial.name in addresses:
-            content[place] = addresses[initial.name] + initial.offset
-        else:
-            raise UnsupportedPtx(f"initialiser {initial.name}", 0)
-    return content.view(np.uint8)[: variable.size]
-
-
-def _grain(module: Module) -> int:
-    """1 where an instruction accesses less than 4 bytes of memory at once, else 4."""
-    for function in module.functions:
-        for instruction in function.body:
-            narrow = instruction.modifiers and TYPE_BYTES.get(instruction.modifiers[-1], 4) < 4  # noqa: PLR2004
-            if (
-                narrow
-                and instruction.opcode in ("ld", "st", "atom", "red")
-                and "param" not in instruction.modifiers
-            ):
-                return 1
-    return 4
-
-
-def _local_bytes(module: Module, own: int) -> int:
-    """Local memory to set aside per thread: the kernel's frame, and a stack where it calls functions."""
-    calls = any(instruction.opcode == "call" for f in module.functions for instruction in f.body)
-    frames = any(v.space == "local" for f in module.functions for v in f.variables)
-    return max(16, LOCAL_BYTES // 16 if calls and frames else own)
-
-
-__all__ = ["Allocation", "run"]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 SPACES = (".global", ".const", ".shared", ".local", ".param")
 
+_MOST_REGISTERS = 1_000_000
+"""In one declaration: far beyond what any compiler asks for."""
+
 
 class Body:
     """A function's body: declarations, labels and instructions, with the scopes of ``{ … }``."""
@@ -78,7 +81,10 @@ class Body:
         while True:
             name = cursor.take().text
             if cursor.accept("<"):
-                names = [f"{name}{number}" for number in range(cursor.integer())]
+                count = cursor.integer()
+                if count > _MOST_REGISTERS:
+                    raise PtxSyntaxError(f"PTX line {cursor.line()}: {count} registers are too many")
+                names = [f"{name}{number}" for number in range(count)]
                 cursor.expect(">")
             else:
                 names = [name]
@@ -125,10 +131,11 @@ class Body:
             return
         opcode, *modifiers = token.text.split(".")
         operands = []
-        while not cursor.accept(";"):
+        if not cursor.accept(";"):
             operands.append(self.operand())
-            if cursor.peek().text != ";":
-                cursor.expect(",")
+            while cursor.accept(","):
+                operands.append(self.operand())
+            cursor.expect(";")
         self.instructions.append(
             Instruction(opcode, tuple(modifiers), tuple(operands), guard, token.line, self._location),
         )

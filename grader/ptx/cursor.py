@@ -22,6 +22,10 @@ class Cursor:
         """The next token, without taking it."""
         return self._tokens[self._next] if self._next < len(self._tokens) else END
 
+    def line(self) -> int:
+        """The line of the next token, or of the last."""
+        return self._tokens[min(self._next, len(self._tokens) - 1)].line if self._tokens else 1
+
     def take(self) -> Token:
         """Take the next token."""
         token = self.peek()

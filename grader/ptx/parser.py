@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.errors import PtxSyntaxError
 from grader.ptx.body import SPACES, Body
 from grader.ptx.cursor import END, Cursor, integer, real
 from grader.ptx.lexer import tokens
@@ -12,7 +13,12 @@ _LINKAGES = (".visible", ".extern", ".weak", ".common")
 
 def parse(text: str) -> Module:
     """The module that ``text`` describes; raises PtxSyntaxError naming the PTX line."""
-    return ModuleParser(tokens(text)).module()
+    parser = ModuleParser(tokens(text))
+    try:
+        return parser.module()
+    except (LookupError, TypeError, ValueError, RecursionError) as error:
+        # A directive without its operands, braces without end: nothing that nvcc writes.
+        raise PtxSyntaxError(f"PTX line {parser.line()}: this could not be read") from error
 
 
 class ModuleParser(Cursor):

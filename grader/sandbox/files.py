@@ -46,8 +46,9 @@ def _read(path: Path, most: int) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode) or about.st_size > most:
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        content = file.read(most + 1)
-    return content if len(content) <= most else None
+        return file.read(most)

@@ -1,0 +1,218 @@
+"""The local sandbox: how jobs end, what they may write, what comes back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.errors import StorageError, ToolMissing
+from grader.sandbox import Job, Limits, LocalSandbox, Status
+from grader.sandbox.files import fetch
+from grader.sandbox.local import run
+
+PYTHON = (sys.executable, "-I", "-S", "-c")
+MEBIBYTE = 2**20
+
+
+def shell(script: str, limits: Limits | None = None) -> Job:
+    """A job that runs a script of ours."""
+    return Job(("/bin/sh", "-c", script), limits=limits or Limits())
+
+
+@pytest.fixture
+def sandbox() -> LocalSandbox:
+    """The sandbox under test."""
+    return LocalSandbox()
+
+
+def test_streams_and_return_code_come_back(sandbox: LocalSandbox) -> None:
+    """Both streams are kept apart, and a failing program is an ordinary exit."""
+    outcome = sandbox.run(shell("echo out; echo err >&2; exit 3")).outcome
+    assert (outcome.status, outcome.returncode) == (Status.EXIT, 3)
+    assert (outcome.stdout, outcome.stderr) == (b"out\n", b"err\n")
+    assert not outcome.ok
+
+
+def test_arguments_are_no_shell_text(sandbox: LocalSandbox) -> None:
+    """What looks like a command inside an argument stays text."""
+    outcome = sandbox.run(Job(("echo", "$(id); `id` > x", "*"))).outcome
+    assert outcome.stdout == b"$(id); `id` > x *\n"
+
+
+def test_environment_is_minimal(sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job sees neither the grader's variables nor its home, but what it was given."""
+    monkeypatch.setenv("SECRET", "42")
+    outcome = sandbox.run(Job(("env",), environment=(("GIVEN", "yes"),))).outcome
+    variables = dict(line.split("=", 1) for line in outcome.stdout.decode().splitlines())
+    assert set(variables) <= {"PATH", "HOME", "TMPDIR", "LC_ALL", "GIVEN", "PWD"}
+    assert variables["GIVEN"] == "yes"
+    assert variables["HOME"] == variables["TMPDIR"] != os.environ.get("HOME")
+
+
+def test_standard_input_is_empty(sandbox: LocalSandbox) -> None:
+    """A job that reads waits for nobody."""
+    assert sandbox.run(shell("cat; echo done")).outcome.stdout == b"done\n"
+
+
+def test_files_go_in_and_wanted_ones_come_back(sandbox: LocalSandbox) -> None:
+    """Files in folders are written; only what is wanted is read back."""
+    job = Job(("/bin/sh", "-c", "cat a/b.txt > c; echo x > d"), (("a/b.txt", b"hello"),), ("c", "gone"))
+    result = sandbox.run(job)
+    assert result.files == (("c", b"hello"),)
+    assert result.file("c") == b"hello"
+    assert result.file("gone") is None
+
+
+@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/../../x", "", "a\0b"])
+def test_names_that_leave_the_folder_are_refused(sandbox: LocalSandbox, name: str) -> None:
+    """A caller's mistake is not written anywhere."""
+    with pytest.raises(ValueError, match="no name for a file"):
+        sandbox.run(Job(("true",), ((name, b""),)))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "ln -s /etc/hostname out",
+        "mkfifo out",
+        "mkdir out",
+        "mkdir real; echo x > real/out; ln -s /etc here; ln -s here/hostname out",
+    ],
+    ids=["link", "pipe", "folder", "link-by-folder"],
+)
+def test_only_regular_files_come_back(sandbox: LocalSandbox, script: str) -> None:
+    """Links, pipes and folders are as good as missing."""
+    assert sandbox.run(Job(("/bin/sh", "-c", script), (), ("out",))).files == ()
+
+
+def test_a_file_over_the_limit_does_not_come_back(tmp_path: Path) -> None:
+    """A file is read whole or not at all."""
+    (tmp_path / "out").write_bytes(b"12345")
+    assert fetch(tmp_path, ("out",), 5) == (("out", b"12345"),)
+    assert fetch(tmp_path, ("out",), 4) == ()
+
+
+def test_a_folder_that_is_a_link_gives_nothing(sandbox: LocalSandbox) -> None:
+    """A wanted file is not looked for behind a linked folder."""
+    job = Job(("ln", "-s", "/etc", "here"), (), ("here/hostname", "here/passwd"))
+    assert sandbox.run(job).files == ()
+
+
+def test_the_folder_is_gone_afterwards(sandbox: LocalSandbox) -> None:
+    """Nothing that a job wrote stays, even where it made it hard to remove."""
+    outcome = sandbox.run(shell("pwd; mkdir a; echo x > a/b; ln -s / loop")).outcome
+    assert not Path(outcome.stdout.decode().strip()).exists()
+
+
+def test_wall_time_ends_a_sleeper(sandbox: LocalSandbox) -> None:
+    """A job that waits is stopped by wall time."""
+    outcome = sandbox.run(shell("sleep 100", Limits(wall_seconds=0.2))).outcome
+    assert (outcome.status, outcome.returncode) == (Status.TIME, -signal.SIGKILL)
+
+
+def test_cpu_time_ends_a_spinner_that_ignores_signals(sandbox: LocalSandbox) -> None:
+    """A job that computes is stopped by CPU time, caught signals or not."""
+    outcome = sandbox.run(shell("trap '' XCPU; while :; do :; done", Limits(cpu_seconds=1))).outcome
+    assert outcome.status is Status.TIME
+
+
+def test_memory_ends_a_hog(sandbox: LocalSandbox) -> None:
+    """A program that is refused memory and says so counts as stopped for it."""
+    script = "import sys\ntry: b'x' * (1 << 30)\nexcept MemoryError: sys.exit('out of memory')"
+    outcome = sandbox.run(Job((*PYTHON, script), limits=Limits(memory_bytes=200 * MEBIBYTE))).outcome
+    assert outcome.status is Status.MEMORY
+
+
+def test_output_is_cut_and_ends_the_job(sandbox: LocalSandbox) -> None:
+    """A job that prints without end is stopped, and no more than the cap is kept."""
+    outcome = sandbox.run(shell("yes", Limits(output_bytes=1000))).outcome
+    assert outcome.status is Status.OUTPUT
+    assert outcome.stdout == b"y\n" * 500
+
+
+def test_both_streams_may_be_full_at_once(sandbox: LocalSandbox) -> None:
+    """Neither stream waits for the other to be read."""
+    outcome = sandbox.run(shell("head -c 300000 /dev/zero >&2; head -c 300000 /dev/zero")).outcome
+    assert (len(outcome.stdout), len(outcome.stderr)) == (300_000, 300_000)
+    assert outcome.ok
+
+
+def test_file_size_ends_a_writer(sandbox: LocalSandbox) -> None:
+    """A file that grows over the limit ends the job."""
+    outcome = sandbox.run(shell("exec head -c 9000000 /dev/zero > x", Limits(file_bytes=4096))).outcome
+    assert outcome.status is Status.OUTPUT
+
+
+def test_a_signal_is_told_from_an_exit(sandbox: LocalSandbox) -> None:
+    """A crash that no limit explains is a signal."""
+    outcome = sandbox.run(shell("kill -SEGV $$")).outcome
+    assert (outcome.status, outcome.returncode) == (Status.SIGNAL, -signal.SIGSEGV)
+
+
+def test_grandchildren_end_with_the_job(sandbox: LocalSandbox) -> None:
+    """A process left behind in the group is killed, and nobody waits for the streams it holds."""
+    outcome = sandbox.run(shell("sleep 100 & echo $!")).outcome
+    assert outcome.status is Status.EXIT
+    assert _is_gone(int(outcome.stdout))
+
+
+def _is_gone(process: int) -> bool:
+    """Whether a process has ended, or ends within a moment; a zombie has."""
+    for _ in range(200):
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_a_missing_program_is_our_error(sandbox: LocalSandbox) -> None:
+    """A program that does not exist is named."""
+    with pytest.raises(ToolMissing, match="no-such-program"):
+        sandbox.run(Job(("no-such-program",)))
+
+
+def test_a_missing_limiter_says_how_to_get_it(
+    sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without `prlimit` nothing runs unlimited."""
+    monkeypatch.setattr("grader.sandbox.local.LIMITER", "no-such-limiter")
+    with pytest.raises(ToolMissing, match="apt-get install util-linux"):
+        sandbox.run(Job(("true",)))
+
+
+def test_an_unusable_temporary_folder_is_our_error(
+    sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full or read-only temporary folder ends as StorageError, which says what to do."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("grader.sandbox.local.place", full)
+    with pytest.raises(StorageError, match="No space left on device; free some space"):
+        sandbox.run(Job(("true",)))
+
+
+def test_limits_of_the_grader_itself_are_respected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the grader's own hard limit is lower, that one is asked for."""
+    monkeypatch.setattr("grader.sandbox.local.resource.getrlimit", lambda _: (5, 5))
+    outcome = run(("/bin/sh", "-c", "ulimit -t"), cwd=tmp_path, limits=Limits(memory_bytes=1), env={})
+    assert not outcome.ok
+
+
+def test_jobs_are_limited(tmp_path: Path) -> None:
+    """The limits hold in the job from its first instruction on."""
+    limits = Limits(cpu_seconds=7, memory_bytes=512 * MEBIBYTE, file_bytes=10 * MEBIBYTE)
+    outcome = run(("/bin/sh", "-c", "ulimit -t; ulimit -v; ulimit -c"), cwd=tmp_path, limits=limits, env={})
+    assert outcome.stdout.split() == [b"7", str(512 * 1024).encode(), b"0"]
