@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.build import diagnostics
-from grader.build.source import SOURCE_NAME
+from grader.build import declarations, diagnostics
 from grader.build.toolchain import ARCHITECTURE, UNIT
 from grader.errors import OurError, StorageError
 from grader.model import Finding, FindingKind
@@ -119,26 +117,21 @@ class Compiler:
             if any(message.error for message in messages):
                 raise self.refused(messages, preprocessing=True)
             raise self._gave_up(result.outcome)
-        self._check_origins(_decoded(dependencies))
+        self._check_origins(_decoded(dependencies), text)
         return text
 
-    def _check_origins(self, dependencies: str) -> None:
+    def _check_origins(self, dependencies: str, preprocessed: bytes) -> None:
         """Refuse a unit that read a file of nobody's business; the dependency list cannot be forged."""
         words = re.split(r"(?<!\\)\s+", dependencies.replace("\\\n", " "))
         paths = (word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for word in words[1:])
         foreign = [path for path in paths if path and self.files.is_foreign(path)]
         if foreign:
+            text = _decoded(preprocessed)
             found = (
-                diagnostics.foreign_file(os.path.basename(path), self.files, self._line_of(path))  # noqa: PTH119
+                diagnostics.foreign_file(path, self.files, declarations.included_at(text, path))
                 for path in foreign
             )
             raise Refused(tuple(found))
-
-    def _line_of(self, path: str) -> int | None:
-        """The line of the student's file that names ``path`` in an ``#include``."""
-        lines = dict(self.sources)[SOURCE_NAME].split(b"\n")
-        name = path.encode()
-        return next((n for n, line in enumerate(lines, 1) if b"include" in line and name in line), None)
 
     def _compile(self, step: str, argv: tuple[str, ...], preprocessed: bytes) -> Result:
         job = Job(argv, ((PREPROCESSED, preprocessed),), (PTX,), self.limits, self.toolchain.environment)

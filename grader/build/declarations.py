@@ -90,6 +90,16 @@ def own_text(preprocessed: str, source: str, files: Collection[str]) -> OwnText:
     return OwnText("\n".join(lines), tuple(starts), tuple(places))
 
 
+def included_at(preprocessed: str, path: str) -> tuple[str, int] | None:
+    """The file and line whose ``#include`` read ``path``, by the line marks (GNU cpp, "Preprocessor Output")."""
+    entered = preprocessed.find(f'\n# 1 "{path}" 1')
+    mark = preprocessed.rfind("\n# ", 0, max(0, entered))
+    includer = _MARK.match(preprocessed, mark + 1)
+    if includer is None:
+        return None
+    return includer["file"], int(includer["line"]) + preprocessed.count("\n", mark + 1, entered)
+
+
 def kernels(own: OwnText) -> tuple[Kernel, ...]:
     """Every kernel declared at namespace scope, in the order of the text, each name and scope once."""
     found: dict[tuple[str, ...], Kernel] = {}

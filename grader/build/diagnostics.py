@@ -89,8 +89,8 @@ def read_messages(log: str) -> tuple[Message, ...]:
     for line in (whole[:_LONGEST_LINE] for whole in log.splitlines()):
         match = _NOWHERE.match(line) or _CICC.match(line) or _GCC.match(line)
         if match is None:
-            if found and not noting:
-                found[-1] = _continued(found[-1], line)
+            if found:
+                found[-1] = _continued(found[-1], line, about_note=noting)
             continue
         fields = match.groupdict()
         noting = fields["kind"] in ("note", "remark")
@@ -114,10 +114,10 @@ def _message(fields: dict[str, str | None]) -> Message:
     return Message(fields["kind"] != "warning", text, fields.get("file") or "", line)
 
 
-def _continued(message: Message, line: str) -> Message:
+def _continued(message: Message, line: str, *, about_note: bool) -> Message:
     """The message with what the next line adds: types that do not fit, and who used the template."""
     detail, origin = _DETAIL.match(line), _ORIGIN.search(line)
-    if detail:
+    if detail and not about_note:
         return replace(message, text=f"{message.text}; {detail['text']}")
     if origin and line.startswith(" "):
         return replace(message, origin=(origin["file"] or message.file, int(origin["line"])))
@@ -168,7 +168,7 @@ def check_toolchain(messages: Iterable[Message], files: Files) -> None:
 
 def _finding(message: Message, files: Files) -> Finding:
     if message.file and files.is_foreign(message.file):
-        return foreign_file(os.path.basename(message.file), files, None)  # noqa: PTH119 - no path of ours
+        return foreign_file(message.file, files, None)
     file, line = _place(message, files)
     text = _missing_header(message, files) or tidy(message.text, files)
     if message.file and files.is_toolchain(message.file) and not message.file.startswith("<"):
@@ -187,10 +187,12 @@ def _place(message: Message, files: Files) -> tuple[str, int | None]:
     return files.source, None
 
 
-def foreign_file(name: str, files: Files, line: int | None) -> Finding:
+def foreign_file(path: str, files: Files, included_at: tuple[str, int] | None) -> Finding:
     """The finding for a file that was read but is not part of the submission; never its content."""
+    file, line = _place(Message(True, "", *(included_at or ("", None))), files)
+    name = harmless(path.rsplit("/", 1)[-1])
     message = (
-        f"includes a file that is not part of the submission (`{harmless(name)}`); "
+        f"includes a file that is not part of the submission (`{name}`); "
         "only the submission's own headers, the assignment's and the system's may be included"
     )
     return Finding(FindingKind.COMPILE, message, file=files.source, line=line)

@@ -44,13 +44,15 @@ class Frame:
 class Group:
     """Lanes that are at the same instruction of the same frame.
 
-    ``turn`` counts how often it was put back for looping while others waited.
+    ``turn`` counts how often it was put back for looping while others waited, ``jumps`` how often it
+    jumped backwards since.
     """
 
     frame: Frame
     pc: int
     lanes: Lanes
     turn: int = 0
+    jumps: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,23 +13,25 @@ if TYPE_CHECKING:
     from grader.emulator.program import Program
     from grader.ptx import Instruction, Location
 
-_LOCAL_NAME = re.compile(r"E(?P<length>\d+)(?P<rest>[A-Za-z_]\w*)$")
+_PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d+)")
+"""A template's constant, an array's extent, a substitution; or the length of a name that follows."""
 
 
 def symbol_name(symbol: str) -> str:
     """The source name of a variable: ``A_tile`` for ``_ZZ11tiledMatMulPfS_S_iiiE6A_tile``.
 
-    A variable local to a function is mangled as ``_ZZ function E length name`` (Itanium C++ ABI, 5.1.6).
+    Its own name comes last, after those of the function and the namespaces it is in, each led by its
+    length (Itanium C++ ABI, section 5.1).
     """
     if not symbol.startswith("_Z"):
         return symbol
-    for match in re.finditer(r"(?P<length>\d+)(?=[A-Za-z_])", symbol[::-1] and symbol):
-        length, start = int(match["length"]), match.end()
-        name = symbol[start : start + length]
-        rest = symbol[start + length :]
-        if len(name) == length and re.fullmatch(r"(_\d+)?E?", rest):
-            return name
-    return symbol
+    name, position = symbol, len("_Z")
+    while found := _PIECE.search(symbol, position):
+        position = found.end()
+        length = int(found["length"] or 0)
+        if length and position + length <= len(symbol):
+            name, position = symbol[position : position + length], position + length
+    return name
 
 
 @dataclass(frozen=True, slots=True)

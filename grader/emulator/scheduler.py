@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from grader.emulator.machine import Machine
     from grader.emulator.program import Code
 
-PATIENCE = 4096
-"""Backward jumps that a group may take while others wait."""
+PATIENCE = 256
+"""Backward jumps that a group may take while others wait; half as many after each time it was put back."""
+
+LEAST_PATIENCE = 16
 
 
 class BudgetExceededError(Exception):
@@ -63,7 +65,8 @@ def _take_next(ready: list[Group], m: Machine) -> Group:
         ready.remove(first)
         return first
     ready[:] = [g for g in ready if g.pc != first.pc or g.frame is not first.frame]
-    return Group(first.frame, first.pc, _union((g.lanes for g in together), m.size), first.turn)
+    lanes, jumps = _union((g.lanes for g in together), m.size), max(g.jumps for g in together)
+    return Group(first.frame, first.pc, lanes, first.turn, jumps)
 
 
 def _union(parts: Iterable[object], size: int) -> np.ndarray | None:
@@ -79,7 +82,7 @@ def _horizon(group: Group, ready: list[Group]) -> int:
 
 def _advance(m: Machine, group: Group, horizon: int, *, others_wait: bool) -> list[Group]:
     """Run a group until it meets, parts, waits or ends; gives the groups that go on."""
-    code, pc, count, jumps = group.frame.code, group.pc, m.count, 0
+    code, pc, count = group.frame.code, group.pc, m.count
     steps, block_end, flops = code.steps, code.block_end, code.flops
     while pc < horizon:
         stop = min(block_end[pc], horizon)
@@ -94,11 +97,14 @@ def _advance(m: Machine, group: Group, horizon: int, *, others_wait: bool) -> li
         more: list[Group] | None = steps[pc](m, group)
         m.observer.executed(count, 0)
         if more is not None:
+            for each in more:  # also into a call: a loop around it may spin
+                each.jumps = group.jumps
             return more
         if group.pc <= pc:
-            jumps += 1
-            if jumps >= PATIENCE:
+            group.jumps += 1
+            if group.jumps >= max(PATIENCE >> group.turn, LEAST_PATIENCE):
                 group.turn += others_wait
+                group.jumps = 0
                 break
         pc = group.pc
     group.pc = pc if pc >= horizon else group.pc

@@ -37,7 +37,11 @@ has forked by then.
 POLL_SECONDS = 0.02
 """How soon we see the end of a process whose streams somebody else keeps open."""
 
+_NEARLY = 0.9
+"""Of a limit on CPU time: the kernel enforces it by other clock ticks than it accounts for."""
+
 _TOLD = (
+    (Status.TIME, re.compile(rb"CPU time limit exceeded")),
     (Status.OUTPUT, re.compile(rb"File size limit exceeded|File too large")),
     (Status.MEMORY, re.compile(rb"out of memory|memory exhausted|std::bad_alloc|Cannot allocate memory")),
 )
@@ -87,7 +91,7 @@ def run(argv: Sequence[str], *, cwd: Path, limits: Limits, env: Mapping[str, str
         streams.drain()
     seconds = time.monotonic() - began
     status = stopped or _status(process.returncode, streams.stderr)
-    if process.returncode and cpu_seconds >= limits.cpu_seconds:
+    if process.returncode and cpu_seconds >= _NEARLY * limits.cpu_seconds:
         status = stopped or Status.TIME
     return Outcome(status, process.returncode, streams.stdout, streams.stderr, seconds)
 

@@ -29,7 +29,10 @@ __device__ long fuse = Bomb<24, 1>::value;
 """
 
 STOPPED = {
-    "endless file": (f'#include "/dev/zero"\n{KERNEL}', "the compiler was stopped: it needs more than 1024 MiB"),
+    "endless file": (
+        f'#include "/dev/zero"\n{KERNEL}',
+        "the compiler was stopped: it needs more than 1024 MiB",
+    ),
     "macro bomb": (f"{MACRO_BOMB}A8\n{KERNEL}", "the compiler was stopped after "),
     "template bomb": (f"{TEMPLATE_BOMB}{KERNEL}", "the compiler was stopped after "),
 }
@@ -52,29 +55,20 @@ def test_deep_nesting_is_survived(build_source: BuildSource) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        'const char *s =\n#include "/etc/hostname"\n;\n',
-        '#include "/etc/hostname"\n#error stop\n',
-        '#include "../../../../../../../../etc/hostname"\n',
+        'const char *s =\n#include "/etc/passwd"\n;\n',
+        '#include "/etc/passwd"\n#error stop\n',
+        '#include "../../../../../../../../etc/passwd"\n',
+        '#define root "\n#include "/etc/passwd"\n',
     ],
-    ids=["in a string", "before an error", "by going up"],
+    ids=["in a string", "before an error", "by going up", "as a broken macro"],
 )
-def test_the_content_of_other_files_is_never_shown(
-    source: str, build_source: BuildSource, hostname: str
-) -> None:
+def test_the_content_of_other_files_is_never_shown(source: str, build_source: BuildSource) -> None:
     """Neither findings nor the log repeat what stands in a file that is not the student's."""
     built = build_source(source)
     assert not built.ok
+    assert built.findings
     shown = [built.log, *(finding.message for finding in built.findings)]
-    assert not any(hostname in text for text in shown)
-    assert any("not part of the submission" in finding.message for finding in built.findings)
-
-
-@pytest.fixture(scope="session")
-def hostname() -> str:
-    """The content of the file that the tests try to read."""
-    from pathlib import Path  # noqa: PLC0415
-
-    return Path("/etc/hostname").read_text().strip() + " "
+    assert not any(":x:" in text or "/bin" in text or "root" in text for text in shown)
 
 
 class Failing:
@@ -120,16 +114,20 @@ def test_too_much_output_is_told() -> None:
         (Outcome(Status.SIGNAL, -9, b"", b"", 0.1), OurError, "killed from outside"),
         (Outcome(Status.EXIT, 1, b"", b"cannot write: No space left on device", 0.1), StorageError, "full"),
         (
-            Outcome(Status.EXIT, 1, b"", b"<command-line>: fatal error: cuda_runtime.h: No such file or directory", 0.1),
+            Outcome(
+                Status.EXIT,
+                1,
+                b"",
+                b"<command-line>: fatal error: cuda_runtime.h: No such file or directory",
+                0.1,
+            ),
             OurError,
             "do not work together: cuda_runtime.h",
         ),
     ],
     ids=["killed", "disk full", "no toolkit headers"],
 )
-def test_our_own_failures_are_errors_of_ours(
-    outcome: Outcome, error: type[OurError], message: str
-) -> None:
+def test_our_own_failures_are_errors_of_ours(outcome: Outcome, error: type[OurError], message: str) -> None:
     """What the student cannot help is raised, never found."""
     with pytest.raises(error, match=message):
         build_ending(outcome)

@@ -17,7 +17,11 @@ MISSING_BRACE = KERNEL.replace("}", "")
 
 REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
     "undefined name": (KERNEL.replace("2 *", "\n two *"), 2, 'identifier "two" is undefined'),
-    "missing brace": (f"\n{MISSING_BRACE}", 2, 'at the end of the file: expected a "}" to match the "{" in line 2'),
+    "missing brace": (
+        f"\n{MISSING_BRACE}",
+        2,
+        'at the end of the file: expected a "}" to match the "{" in line 2',
+    ),
     "unterminated comment": (f"{KERNEL}/* never closed\n", 2, "unterminated comment"),
     "unterminated if": (f"#ifdef X\n{KERNEL}", 1, "unterminated #ifdef"),
     "unterminated string": (f'{KERNEL}const char *s = "abc;\n', 2, "missing closing quote"),
@@ -34,14 +38,14 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
         "the assignment's and the system's may be included",
     ),
     "another file by a macro": (
-        f"#define FILE </etc/passwd>\n#include FILE\n{KERNEL}",
-        1,
+        f"#define FILE </etc/passwd>\n#include <stdio.h>\n\n#include FILE\n{KERNEL}",
+        4,
         "includes a file that is not part of the submission (`passwd`); only the submission's own headers, "
         "the assignment's and the system's may be included",
     ),
-    "itself": ('#include __FILE__\n', 1, "#include nested depth 200 exceeds maximum of 200"),
+    "itself": ("#include __FILE__\n", 1, "#include nested depth 200 exceeds maximum of 200"),
     "control characters": ("#error \x1b[31mred\x07\n", 1, "#error \\x1b[31mred\\x07"),
-    "somebody else's line": (f"# 7 \"/etc/shadow\"\nint x = y;\n{KERNEL}", None, 'identifier "y" is undefined'),
+    "somebody else's line": (f'# 7 "/etc/shadow"\nint x = y;\n{KERNEL}', None, 'identifier "y" is undefined'),
     "our line": (f'#line 3 "grader_unit.cu"\nint x = y;\n{KERNEL}', 3, 'identifier "y" is undefined'),
     "nothing": (b"", None, "no kernel named `scale`: this file has no `__global__` function"),
     "unlike kernels": (
@@ -49,12 +53,11 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
         None,
         "no kernel named `scale`; this file has: `matmul`, `naive`",
     ),
-    "another spelling": (
-        KERNEL.replace("scale", "Scale"),
-        None,
-        "no kernel named `scale`; this file has: `Scale`; if `Scale` is the one, rename it",
+    "no body": (
+        KERNEL.replace(BODY, ";"),
+        1,
+        "the kernel `scale` is declared, but this file gives it no body",
     ),
-    "no body": (KERNEL.replace(BODY, ";"), 1, "the kernel `scale` is declared, but this file gives it no body"),
     "template that does not compile": (
         f"\ntemplate <int T> {KERNEL.replace('{', '{ static_assert(T == 3); ')}",
         2,
@@ -72,15 +75,9 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
         "the assembler refuses the inline PTX `frob.u32 %r1, 1;`: Not a name of any known instruction: 'frob'",
     ),
     "too few parameters": (
-        f"\n__global__ void scale(const float *A, float *C) {{ C[0] = A[0]; }}\n",
+        "\n__global__ void scale(const float *A, float *C) { C[0] = A[0]; }\n",
         2,
         "the kernel `scale` takes 2 parameters, but the assignment passes 3: (const float* A, float* C, int N)",
-    ),
-    "wrong element type": (
-        KERNEL.replace("const float *A", "const double *A"),
-        1,
-        "parameter 1 of the kernel `scale` should be `const float* A`, but it is `const double*`; "
-        "the assignment passes (const float* A, float* C, int N)",
     ),
     "constant output": (
         "__global__ void scale(float *C, const float *A, int N) { C[N] = A[0]; }\n",
@@ -92,12 +89,6 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
         'extern "C" __global__ void scale(const float *A, float *C, float N) { C[0] = A[0] * N; }\n',
         1,
         "parameter 3 of the kernel `scale` should be `int N`, but it is a 32-bit floating-point number; "
-        "the assignment passes (const float* A, float* C, int N)",
-    ),
-    "struct for a number": (
-        f"struct Size {{ int m, n, k; }};\n{KERNEL.replace('int N', 'Size N').replace('[N]', '[N.m]')}",
-        2,
-        "parameter 3 of the kernel `scale` should be `int N`, but it is `Size`; "
         "the assignment passes (const float* A, float* C, int N)",
     ),
 }
@@ -163,7 +154,15 @@ def test_a_misspelt_header_is_guessed(build_source: BuildSource) -> None:
 
 def test_a_header_with_a_hostile_name_is_left_out(build_source: BuildSource) -> None:
     """Names that leave the folder, or would shadow our own files, are never written."""
-    hostile = ("../up.h", "/etc/x.h", "-o.h", "grader_unit.cu", "cuda_runtime.h", "a;b.h", "student_source.cu")
+    hostile = (
+        "../up.h",
+        "/etc/x.h",
+        "-o.h",
+        "grader_unit.cu",
+        "cuda_runtime.h",
+        "a;b.h",
+        "student_source.cu",
+    )
     built = build_source(KERNEL, headers=tuple((name, b"#error taken\n") for name in hostile))
     assert built.ok
 
@@ -173,7 +172,9 @@ def test_an_error_inside_a_system_header_is_told_where_it_comes_from(build_sourc
     source = "#include <algorithm>\nstruct Q {};\nvoid f() { Q q[3];\n std::sort(q, q + 3); }\n" + KERNEL
     built = build_source(source)
     assert set(places(built)) == {("homework.cu", 4)}
-    assert built.findings[0].message.startswith('no operator "<" matches these operands; operand types are: Q < Q')
+    assert built.findings[0].message.startswith(
+        'no operator "<" matches these operands; operand types are: Q < Q'
+    )
 
 
 def test_the_right_overload_and_instance_are_chosen(build_source: BuildSource) -> None:
@@ -190,9 +191,3 @@ def test_a_template_gets_the_instance_that_is_launched(build_source: BuildSource
     use = "void use() { hw::scale<float, 32><<<1, 1>>>(0, 0, 1); }"
     built = build_source(f"#define TILE_SIZE 8\n{source}\n{use}\n")
     assert built.entry == "_ZN2hw5scaleIfLi8EEEvPKT_PS1_i"
-
-
-def test_two_failing_probes_cost_nothing(build_source: BuildSource) -> None:
-    """Names that turn out to be no numbers are left out one after the other."""
-    built = build_source(f"struct TILE_SIZE {{}};\nint TILE_WIDTH() {{ return 1; }}\n#define BLOCK_SIZE 8\n{KERNEL}")
-    assert built.constants == (("TILE_SIZE", 8),)

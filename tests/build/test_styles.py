@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.build.conftest import BODY, KERNEL, PARAMETERS, path_is_shown
+from grader.model import Constant
+from tests.build.conftest import BODY, INTERFACE, KERNEL, PARAMETERS, path_is_shown
 
 if TYPE_CHECKING:
     from tests.build.conftest import BuildSource
@@ -29,42 +31,67 @@ int main(int argc, char **argv) {
 """
 
 STYLES: dict[str, tuple[str | bytes, int]] = {
-    "plain": (KERNEL, 16),
     "extern C": (f'extern "C" {KERNEL}', 16),
-    "carriage returns": (f"#define TILE_SIZE \\\r\n  8\r\n// x\r\n{KERNEL}".encode(), 8),
-    "old line ends": (f"#define TILE_SIZE 8\r{KERNEL}".replace("\n", "\r"), 8),
-    "mark": (b"\xef\xbb\xbf#define TILE_SIZE 8\n" + KERNEL.encode(), 8),
-    "latin-1": ("// größe\nconst char *s = \"größe\";\n".encode("latin-1") + KERNEL.encode(), 16),
+    "mark and carriage returns": (
+        b"\xef\xbb\xbf" + f"#define TILE_SIZE \\\r\n  8\r\n// x\r\n{KERNEL}".encode(),
+        8,
+    ),
+    "latin-1": ('// größe\nconst char *s = "größe";\n'.encode("latin-1") + KERNEL.encode(), 16),
     "utf-16": (f"const int TILE_SIZE = 8;\n{KERNEL}".encode("utf-16"), 8),
     "alias": (f"#define TILE_WIDTH 32\n{KERNEL}", 32),
     "two aliases": (f"#define BLOCK_SIZE 32\n#define TILE_WIDTH 8\n{KERNEL}", 8),
-    "const int": (f"const int TILE_WIDTH = 4;\n{KERNEL}", 4),
-    "int const": (f"static int const TILE_SIZE = 2 * 4;\n{KERNEL}", 8),
-    "constexpr": (f"constexpr unsigned TILE_SIZE{{25u}};\n{KERNEL}", 25),
-    "enum": (f"enum {{ TILE_SIZE = 10 }};\n{KERNEL}", 10),
-    "ifndef": (f"#ifndef TILE_SIZE\n#define TILE_SIZE (1 << 3)\n#endif\n{KERNEL}", 8),
-    "zero": (f"#define TILE_SIZE 0\n{KERNEL}", 0),
     "in a comment": (f"// #define TILE_SIZE 8\n/* const int TILE_SIZE = 8; */\n{KERNEL}", 16),
     "in the kernel": (KERNEL.replace("{", "{ const int TILE_SIZE = 8; C[1] = TILE_SIZE;"), 8),
-    "a type": (f"struct TILE_SIZE {{}};\n#define TILE_WIDTH 8\n{KERNEL}", 8),
-    "a variable": (f"int TILE_SIZE = 4;\n{KERNEL}", 16),
-    "a block dimension": (f"#define TILE_SIZE blockDim.x\n{KERNEL}", 16),
     "a parameter": (KERNEL.replace("int N", "int TILE_SIZE").replace("[N]", "[TILE_SIZE]"), 16),
-    "template": (f"template <int TILE_SIZE> {KERNEL}", 16),
-    "namespace": (f"namespace hw {{ namespace one {{ const int TILE_SIZE = 8;\n{KERNEL} }} }}", 8),
-    "anonymous namespace": (f"namespace {{\n{KERNEL}}}\n", 16),
-    "static": (f"static {KERNEL}", 16),
+    "a template parameter": (f"template <int TILE_SIZE> {KERNEL}", 16),
+    "namespaces": (f"namespace hw {{ namespace one {{ const int TILE_SIZE = 8;\n{KERNEL} }} }}", 8),
+    "anonymous and static": (f"namespace {{\nstatic {KERNEL}}}\n", 16),
     "with main": (KERNEL + MAIN, 16),
-    "wide integers": (KERNEL.replace("int N", "size_t N"), 16),
-    "restrict": (KERNEL.replace("*A", "* __restrict__ A").replace("*C", "*__restrict__ C"), 16),
-    "launch bounds": (KERNEL.replace("void", "void __launch_bounds__(256)"), 16),
+    "restrict and bounds": (
+        KERNEL.replace("*A", "* __restrict__ A").replace("void", "void __launch_bounds__(256)"),
+        16,
+    ),
     "void first": (f"void __global__ scale{PARAMETERS} {BODY}", 16),
-    "dynamic shared": (KERNEL.replace("{", "{ extern __shared__ float s[]; s[0] = A[0]; C[1] = s[0];"), 16),
-    "inline ptx": (KERNEL.replace("{", '{ asm volatile("mov.u32 %0, %%tid.x;" : "=r"(N));'), 16),
-    "several kernels": (f"__global__ void other(struct Some *s) {{}}\n{KERNEL}", 16),
-    "no last line end": (KERNEL.strip(), 16),
+    "dynamic shared, inline ptx": (
+        KERNEL.replace(
+            "{",
+            '{ asm volatile("mov.u32 %0, %%tid.x;" : "=r"(N)); extern __shared__ float s[]; s[N] = A[0];',
+        ),
+        16,
+    ),
+    "several kernels": (f"struct S {{ int a, b, c; }};\n__global__ void other(S s) {{}}\n{KERNEL}", 16),
     "a million lines": ("// line\n" * 1_000_000 + KERNEL, 16),
 }
+
+DEFINITIONS = {
+    "DEFINE": ("#define DEFINE 32", 32),
+    "SHIFT": ("#define SHIFT (1 << 3)", 8),
+    "DEFAULT": ("#ifndef DEFAULT\n#define DEFAULT 25\n#endif", 25),
+    "NOTHING": ("#define NOTHING 0", 0),
+    "CONST_INT": ("const int CONST_INT = 2 * 4;", 8),
+    "INT_CONST": ("static int const INT_CONST = CONST_INT + 1;", 9),
+    "CONSTEXPR": ("constexpr unsigned CONSTEXPR{10u};", 10),
+    "ENUM": ("enum { FIRST = 3, ENUM };", 4),
+    "NEGATIVE": ("const long NEGATIVE = -5;", -5),
+    "FUNCTION": ("constexpr int twice(int x) { return 2 * x; }\nconst int FUNCTION = twice(7);", 14),
+    "ABSENT": ("// #define ABSENT 3", 16),
+    "A_TYPE": ("struct A_TYPE {};", 16),
+    "A_FUNCTION": ("int A_FUNCTION() { return 1; }", 16),
+}
+
+
+def test_a_constant_is_read_however_it_is_defined(build_source: BuildSource) -> None:
+    """Macros, constants and enumerators have their values; what is no number leaves the default."""
+    constants = tuple(Constant(name, 16) for name in DEFINITIONS)
+    source = "\n".join(text for text, _ in DEFINITIONS.values())
+    built = build_source(f"{source}\n{KERNEL}", replace(INTERFACE, constants=constants))
+    assert dict(built.constants) == {name: value for name, (_, value) in DEFINITIONS.items()}
+
+
+@pytest.mark.parametrize("text", ["int TILE_SIZE = 4;", "#define TILE_SIZE blockDim.x"])
+def test_what_only_a_run_could_tell_leaves_the_default(text: str, build_source: BuildSource) -> None:
+    """A variable, or a value of the launch, is no constant."""
+    assert build_source(f"{text}\n{KERNEL}").constants == (("TILE_SIZE", 16),)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -96,7 +123,9 @@ def test_the_widths_of_parameters_are_remembered(build_source: BuildSource) -> N
 
 def test_resources_are_those_of_the_kernel(build_source: BuildSource) -> None:
     """Static shared memory, registers and the stack come from ptxas."""
-    used = build_source(f"__global__ void big(float *p) {{ __shared__ float s[99]; s[0] = p[0]; p[1] = s[0]; }}\n{KERNEL}")
+    used = build_source(
+        f"__global__ void big(float *p) {{ __shared__ float s[99]; s[0] = p[0]; p[1] = s[0]; }}\n{KERNEL}"
+    )
     assert used.resources is not None
     assert used.resources.shared_bytes == 0
     assert used.resources.registers > 0
@@ -108,7 +137,10 @@ def test_resources_are_those_of_the_kernel(build_source: BuildSource) -> None:
 
 def test_extents_of_shared_arrays_are_known(build_source: BuildSource) -> None:
     """Macros, constants and template parameters are resolved."""
-    arrays = "{ __shared__ float t[TILE_SIZE][TILE_SIZE + 1], u[W]; t[0][N] = A[0]; u[N] = 1; C[1] = t[N][0] + u[0];"
+    arrays = (
+        "{ __shared__ float t[TILE_SIZE][TILE_SIZE + 1], u[W]; "
+        "t[0][N] = A[0]; u[N] = 1; C[1] = t[N][0] + u[0];"
+    )
     built = build_source(f"#define W 7\ntemplate <int TILE_SIZE> {KERNEL.replace('{', arrays)}")
     assert built.shared_shapes == (("t", (16, 17)), ("u", (7,)))
 

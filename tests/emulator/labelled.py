@@ -1,7 +1,7 @@
 """Reading the labelled kernels in `hazards/`: what they are launched with and what should be found.
 
-A comment ``// launch: grid 2 2, block 8 8, shared 0: in float32[4,5], out int32[7] below 8, 15`` holds for the
-kernels after it; arguments are arrays (random, below a bound) or whole numbers. On a line of code a
+A comment ``// launch: grid 2 2, block 8 8, shared 0: in float32[4,5], out int32[7] below 8, 15`` holds
+for the kernels after it; arguments are arrays (random, below a bound) or whole numbers. On a line of code a
 comment may hold markers, separated by semicolons:
 
 - ``@name`` names the line;
@@ -28,7 +28,8 @@ _LAUNCH = re.compile(
     r"// launch: grid (?P<grid>[\d ]+), block (?P<block>[\d ]+)(, shared (?P<shared>\d+))?: (?P<rest>.*)"
 )
 _ARRAY = re.compile(
-    r"(?P<direction>inout|in|out) (?P<dtype>\w+)\[(?P<shape>[\d,]+)\]( below (?P<below>\d+))?|(?P<number>-?\d+)"
+    r"(?P<direction>inout|in|out) (?P<dtype>\w+)\[(?P<shape>[\d,]+)\]( below (?P<below>\d+))?"
+    r"|(?P<number>-?\d+)"
 )
 _RACE = re.compile(
     r"race (?:(?P<severity>warning|info) )?(?P<hazard>RAW|WAR|WAW) (?P<array>\w+) (?:@(?P<other>\w+)|here)"

@@ -25,7 +25,7 @@ class Compiled:
     detect: bool
     file: str = "kernel.cu"
 
-    def run(  # noqa: PLR0913 - a launch has that many parts
+    def run(
         self,
         kernel: str,
         grid: Dim3,
@@ -35,7 +35,7 @@ class Compiled:
         shared: int = 0,
         steps: int = STEPS,
     ) -> Run:
-        """Launch ``kernel``; arrays are called A, B, C… and are ``inout`` unless ``directions`` says i or o."""
+        """Launch it; arrays are A, B, C… and are ``inout`` where ``directions`` does not say i or o."""
         arguments = []
         for place, value in enumerate(values):
             letter = directions[place : place + 1]

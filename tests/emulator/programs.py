@@ -98,6 +98,11 @@ def _form(*opcodes: str) -> st.SearchStrategy[str]:
     return st.sampled_from(opcodes)
 
 
+def _dotted(*parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """``setp.lt.s32`` of a strategy for each part after the first word."""
+    return st.tuples(*parts).map(lambda words: ".".join(("setp", *words)))
+
+
 def _line(*parts: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
     """``opcode a, b, c;`` of a strategy for each part."""
     return st.tuples(*parts).map(lambda text: [f"{text[0]} {', '.join(text[1:])};"])
@@ -116,52 +121,95 @@ def _local_access(parts: tuple[str, str, str]) -> list[str]:
 
 
 _SIMPLE = st.one_of(
-    _line(_form("add.s32", "sub.s32", "mul.lo.s32", "mul.hi.s32", "mul.hi.u32", "min.s32", "min.u32"), _r, _r, _word),
-    _line(_form("max.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "shl.b32", "shr.s32", "shr.u32"), _r, _r, _word),
-    _line(_form("not.b32", "neg.s32", "abs.s32", "mov.u32", "cvt.s32.s8", "cvt.u32.u16", "cvt.s32.s16"), _r, _r),
+    _line(
+        _form("add.s32", "sub.s32", "mul.lo.s32", "mul.hi.s32", "mul.hi.u32", "min.s32", "min.u32"),
+        _r,
+        _r,
+        _word,
+    ),
+    _line(
+        _form("max.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "shl.b32", "shr.s32", "shr.u32"),
+        _r,
+        _r,
+        _word,
+    ),
+    _line(
+        _form("not.b32", "neg.s32", "abs.s32", "mov.u32", "cvt.s32.s8", "cvt.u32.u16", "cvt.s32.s16"), _r, _r
+    ),
     _line(_form("mad.lo.s32", "mad.hi.s32", "mad.hi.u32"), _r, _r, _word, _word),
     st.tuples(_form("div.s32", "div.u32", "rem.s32", "rem.u32"), _r, _r, _word).map(_division),
     _line(_form("mul.wide.s32", "mul.wide.u32"), _q, _r, _word),
     _line(_form("mad.wide.s32", "mad.wide.u32"), _q, _r, _r, _q),
-    _line(_form("add.s64", "sub.s64", "mul.lo.s64", "mul.hi.s64", "mul.hi.u64", "min.s64", "max.u64"), _q, _q, _q),
+    _line(
+        _form("add.s64", "sub.s64", "mul.lo.s64", "mul.hi.s64", "mul.hi.u64", "min.s64", "max.u64"),
+        _q,
+        _q,
+        _q,
+    ),
     _line(_form("and.b64", "or.b64", "xor.b64"), _q, _q, _q),
     _line(_form("shl.b64", "shr.s64", "shr.u64"), _q, _q, _word),
     _line(_form("cvt.s64.s32", "cvt.u64.u32", "cvt.s64.s8"), _q, _r),
     _line(_form("cvt.u32.u64", "cvt.sat.s32.s64", "cvt.sat.u32.s64"), _r, _q),
-    _line(_form("add.f32", "add.rn.f32", "add.ftz.f32", "sub.f32", "mul.f32", "mul.ftz.f32", "add.sat.f32"), _f, _f, _real),
+    _line(
+        _form("add.f32", "add.rn.f32", "add.ftz.f32", "sub.f32", "mul.f32", "mul.ftz.f32", "add.sat.f32"),
+        _f,
+        _f,
+        _real,
+    ),
     _line(_form("min.f32", "max.f32", "div.rn.f32", "min.ftz.f32", "mul.rn.sat.f32"), _f, _f, _real),
-    _line(_form("neg.f32", "abs.f32", "sqrt.rn.f32", "rcp.rn.f32", "mov.f32", "neg.ftz.f32", "abs.ftz.f32"), _f, _f),
+    _line(
+        _form("neg.f32", "abs.f32", "sqrt.rn.f32", "rcp.rn.f32", "mov.f32", "neg.ftz.f32", "abs.ftz.f32"),
+        _f,
+        _f,
+    ),
     _line(_form("fma.rn.f32", "fma.rn.ftz.f32", "fma.rn.sat.f32"), _f, _f, _real, _f),
     _line(_form("add.f64", "sub.f64", "mul.f64", "div.rn.f64", "min.f64", "max.f64"), _d, _d, _d),
     _line(_form("neg.f64", "abs.f64", "sqrt.rn.f64", "rcp.rn.f64"), _d, _d),
     _line(_form("fma.rn.f64"), _d, _d, _d, _d),
     _line(_form("cvt.rn.f32.s32", "cvt.rn.f32.u32", "cvt.rn.f32.s16"), _f, _r),
-    _line(_form("cvt.rzi.s32.f32", "cvt.rni.s32.f32", "cvt.rmi.s32.f32", "cvt.rpi.u32.f32", "cvt.rzi.ftz.u32.f32"), _r, _f),
+    _line(
+        _form(
+            "cvt.rzi.s32.f32", "cvt.rni.s32.f32", "cvt.rmi.s32.f32", "cvt.rpi.u32.f32", "cvt.rzi.ftz.u32.f32"
+        ),
+        _r,
+        _f,
+    ),
     _line(_form("cvt.rzi.s64.f32", "cvt.rni.u64.f32"), _q, _f),
     _line(_form("cvt.rn.f32.s64", "cvt.rn.f32.u64"), _f, _q),
     _line(_form("cvt.f64.f32"), _d, _f),
     _line(_form("cvt.rn.f32.f64"), _f, _d),
-    _line(_form("cvt.rmi.f32.f32", "cvt.rzi.f32.f32", "cvt.rni.f32.f32", "cvt.rpi.f32.f32", "cvt.sat.f32.f32"), _f, _f),
+    _line(
+        _form("cvt.rmi.f32.f32", "cvt.rzi.f32.f32", "cvt.rni.f32.f32", "cvt.rpi.f32.f32", "cvt.sat.f32.f32"),
+        _f,
+        _f,
+    ),
     _line(_form("cvt.rn.f64.s64", "cvt.rn.f64.u64"), _d, _q),
     _line(_form("cvt.rzi.s64.f64", "cvt.rni.s64.f64"), _q, _d),
     _line(_form("selp.b32", "selp.s32"), _r, _word, _r, _p),
     _line(_form("selp.f32"), _f, _real, _f, _p),
     _line(_form("and.pred", "or.pred", "xor.pred"), _p, _p, _p),
     _line(_form("not.pred", "mov.pred"), _p, _p),
-    _line(st.tuples(_relation, _form("s32", "u32")).map(lambda of: "setp." + ".".join(of)), _p, _r, _word),
-    _line(st.tuples(_relation | _unordered, _form("f32", "ftz.f32")).map(lambda of: "setp." + ".".join(of)), _p, _f, _real),
+    _line(_dotted(_relation, _form("s32", "u32")), _p, _r, _word),
+    _line(_dotted(_relation | _unordered, _form("f32", "ftz.f32")), _p, _f, _real),
     _line(
-        st.tuples(_relation, _form("and", "or", "xor"), _form("s32", "u32")).map(lambda of: "setp." + ".".join(of)),
-        _form("%p0|%p1", "%p2|%p3", "%p1"), _r, _word, _form("%p0", "!%p2"),
+        _dotted(_relation, _form("and", "or", "xor"), _form("s32", "u32")),
+        _form("%p0|%p1", "%p2|%p3", "%p1"),
+        _r,
+        _word,
+        _form("%p0", "!%p2"),
     ),
     _line(_form("mov.b64"), _q, st.tuples(_r, _r).map(lambda of: f"{{{of[0]}, {of[1]}}}")),
     _line(_form("mov.b64"), _form("{%r0, %r1}", "{%r3, %r2}"), _q),
     _line(_form("st.global.u32", "st.global.s8", "st.u16"), _form("[%ints]", "[%ints+8]"), _r),
-    _line(_form("ld.global.u32", "ld.global.s8", "ld.u16", "ld.global.u8", "ld.s16"), _r, _form("[%ints]", "[%ints+12]")),
+    _line(
+        _form("ld.global.u32", "ld.global.s8", "ld.u16", "ld.global.u8", "ld.s16"),
+        _r,
+        _form("[%ints]", "[%ints+12]"),
+    ),
     _line(_form("st.global.v2.u32"), _form("[%ints]", "[%ints+8]"), _form("{%r2, %r0}")),
     _line(_form("ld.global.v4.f32", "ld.v4.f32"), _form("{%f3, %f1, %f0, %f2}"), _form("[%floats]")),
     st.tuples(_form("ld", "st"), _r, _r).map(_local_access),
-)  # fmt: skip
+)
 
 
 @dataclass

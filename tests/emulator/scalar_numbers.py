@@ -210,7 +210,7 @@ def finished(modifiers: Collection[str], bits: int, kind: str) -> int:
 
 
 def converted(bits: int, how: list[str], to: str, source: str) -> int:
-    """Section 9.7.9.21: out of range goes to the nearest limit, NaN to 0; integers wrap unless ``.sat``."""
+    """Section 9.7.9.21: out of range goes to the nearest limit; integers wrap unless ``.sat``."""
     rounding = next((word for word in how if word in ("rni", "rzi", "rmi", "rpi")), "")
     if source[0] != "f":
         value = number(bits, source)
@@ -220,7 +220,7 @@ def converted(bits: int, how: list[str], to: str, source: str) -> int:
     real = to_float(flushed(bits, source) if "ftz" in how else bits, source)
     if to[0] != "f":
         if math.isnan(real):
-            return 0
+            return 1 << (width(to) - 1) if 64 in (width(to), width(source)) else 0
         return (
             clamped(1 << 70 if real > 0 else -(1 << 70), to)
             if math.isinf(real)

@@ -18,7 +18,7 @@ from tests.emulator.programs import INTS, THREADS, programs
 
 BLOCKS = 2
 REFERENCE = Path(__file__).parents[2] / "reference" / "matmul"
-AWKWARD = {
+AWKWARD: dict[str, Any] = {
     "int32": [0, 1, -1, -(2**31), 2**31 - 1, 7],
     "int64": [0, 1, -1, -(2**63), 2**63 - 1, 2**31],
     "float32": [
@@ -101,11 +101,10 @@ def test_kernels_compiled_by_nvcc_give_the_same_bits(file: str, options: tuple[s
 
 
 def test_the_scalar_one_multiplies_matrices() -> None:
-    """The definition itself is right where NumPy can say so: an integer-valued product is exact."""
-    arguments = tuple(
-        Argument(a.name, a.direction, np.rint(a.value * 8)) if a.direction == "in" else a
-        for a in matrices(5, 7, 3)
-    )
+    """The definition itself is right where NumPy can say so: a product of whole numbers is exact."""
+    a, b, *rest = matrices(5, 7, 3)
+    left, right = (np.rint(np.asarray(argument.value) * 8) for argument in (a, b))
     module = nvcc.compile_one((REFERENCE / "solution.cu").read_text(), ())
+    arguments = (Argument("A", "in", left), Argument("B", "in", right), *rest)
     got = scalar.run(module, nvcc.entries(module)[0], Launch((1, 1, 1), (16, 16, 1)), arguments)
-    np.testing.assert_array_equal(got["C"], arguments[0].value @ arguments[1].value)
+    np.testing.assert_array_equal(got["C"], left @ right)

@@ -68,7 +68,7 @@ def test_files_go_in_and_wanted_ones_come_back(sandbox: LocalSandbox) -> None:
     assert result.file("gone") is None
 
 
-@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/../../x", "", "a\0b"])
+@pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "", "a\0b"])
 def test_names_that_leave_the_folder_are_refused(sandbox: LocalSandbox, name: str) -> None:
     """A caller's mistake is not written anywhere."""
     with pytest.raises(ValueError, match="no name for a file"):
@@ -180,9 +180,7 @@ def test_a_missing_program_is_our_error(sandbox: LocalSandbox) -> None:
         sandbox.run(Job(("no-such-program",)))
 
 
-def test_a_missing_limiter_says_how_to_get_it(
-    sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_limiter_says_how_to_get_it(sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without `prlimit` nothing runs unlimited."""
     monkeypatch.setattr("grader.sandbox.local.LIMITER", "no-such-limiter")
     with pytest.raises(ToolMissing, match="apt-get install util-linux"):
@@ -202,9 +200,7 @@ def test_an_unusable_temporary_folder_is_our_error(
         sandbox.run(Job(("true",)))
 
 
-def test_limits_of_the_grader_itself_are_respected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_limits_of_the_grader_itself_are_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the grader's own hard limit is lower, that one is asked for."""
     monkeypatch.setattr("grader.sandbox.local.resource.getrlimit", lambda _: (5, 5))
     outcome = run(("/bin/sh", "-c", "ulimit -t"), cwd=tmp_path, limits=Limits(memory_bytes=1), env={})

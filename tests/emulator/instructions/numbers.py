@@ -76,7 +76,7 @@ def edges(kind: str) -> list[int]:
     return sorted({n & ones for n in (*_INTEGERS, -1, -2, -7, top, top - 1, top + 1, ~0x5A5A5A5A5A5A5A5A)})
 
 
-def combinations(kinds: tuple[str, ...], most: int = 1024) -> list[np.ndarray]:
+def combinations(kinds: tuple[str, ...], most: int = 384) -> list[np.ndarray]:
     """Arrays of patterns, one per operand: all combinations of edges, or ``most`` of them drawn."""
     everything = [edges(kind) for kind in kinds]
     total = math.prod(len(each) for each in everything)
@@ -162,7 +162,7 @@ def round_to(number: float | Fraction, kind: str, mode: str = "rn", zero: float 
         result_float = float(form.greatest) if stays else math.inf
     else:
         result_float = float(result)
-    return math.copysign(result_float, exact)
+    return result_float if exact > 0 else -result_float
 
 
 def root(number: float, kind: str, mode: str) -> float:
