@@ -38,7 +38,10 @@ def grade_class(
     context.set_forkserver_preload(["grader.pipeline"])
 
     def one(submission: Submission) -> Grade:
-        return _isolated(context, plan, submission, tools, patience)
+        try:
+            return _isolated(context, plan, submission, tools, patience)
+        except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
+            return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
 
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         pending: set[Future[Grade]] = {pool.submit(one, submission) for submission in submissions}

@@ -91,7 +91,7 @@ def own_text(preprocessed: str, source: str, files: Collection[str]) -> OwnText:
 
 
 def included_at(preprocessed: str, path: str) -> tuple[str, int] | None:
-    """The file and line whose ``#include`` read ``path``, by the line marks (GNU cpp, "Preprocessor Output")."""
+    """The file and line whose ``#include`` read ``path`` (GNU cpp manual, "Preprocessor Output")."""
     entered = preprocessed.find(f'\n# 1 "{path}" 1')
     mark = preprocessed.rfind("\n# ", 0, max(0, entered))
     includer = _MARK.match(preprocessed, mark + 1)

@@ -195,7 +195,7 @@ def foreign_file(path: str, files: Files, included_at: tuple[str, int] | None) -
         f"includes a file that is not part of the submission (`{name}`); "
         "only the submission's own headers, the assignment's and the system's may be included"
     )
-    return Finding(FindingKind.COMPILE, message, file=files.source, line=line)
+    return Finding(FindingKind.COMPILE, message, file=file, line=line)
 
 
 def _missing_header(message: Message, files: Files) -> str:

@@ -73,9 +73,14 @@ def our_trouble(case: CaseEvidence) -> str:
 
 
 def stopped_by(case: CaseEvidence) -> str:
-    """What ended an incomplete run, as a clause that names no shape unless the case is visible."""
+    """What ended an incomplete run, as a clause that names no shape unless the case is visible.
+
+    A launch that a device would refuse has no thread to blame; its own message says which number is to blame.
+    """
     for finding in case.findings:
         if finding.kind in STOPPERS:
+            if finding.kind is FindingKind.FAULT and finding.block is None and is_visible(case):
+                return wording.with_line(finding)
             return wording.sentence(wording.bare(finding))
     if is_visible(case):  # it never started, perhaps: what our_trouble let through has a finding
         return wording.with_line(case.findings[0])

@@ -177,40 +177,41 @@ def _describe(
     site_a, site_b = rows.site[runs.first[a]], rows.site[runs.first[b]]
     for one, other in sorted(set(zip(site_a.tolist(), site_b.tolist(), strict=True))):
         chosen = np.flatnonzero((site_a == one) & (site_b == other))
-        example = chosen[np.argmin(rows.cell[runs.first[a[chosen]]])]
-        run_a, run_b = int(a[example]), int(b[example])
-        row_a, row_b = int(runs.first[run_a]), int(runs.last[run_b])
-        if agent[row_a] == agent[row_b]:
-            row_a, row_b = int(runs.last[run_a]), int(runs.first[run_b])
-        count = len(np.unique(rows.cell[runs.first[a[chosen]]]))
         silent = _all_write_one_value(rows, runs, a[chosen], b[chosen])
-        for first, second, hazard in _hazards(rows, runs, (run_a, run_b), (row_a, row_b)):
-            lanes = (int(rows.lane[second]), int(rows.lane[first]))
-            sites = (int(rows.site[second]), int(rows.site[first]))
-            cell = int(rows.cell[first])
-            yield Conflict(*sites, hazard, level, *lanes, cell, count, silent)
+        for earlier, later, hazard in _hazards(rows, runs, a[chosen], b[chosen]):
+            cells = rows.cell[runs.first[earlier]]
+            example = int(np.argmin(cells))
+            second, first = _two_agents(runs, agent, int(later[example]), int(earlier[example]))
+            sites, lanes = ((int(column[second]), int(column[first])) for column in (rows.site, rows.lane))
+            yield Conflict(*sites, hazard, level, *lanes, int(cells[example]), len(np.unique(cells)), silent)
+
+
+def _two_agents(runs: _Runs, agent: NDArray[np.int64], one: int, other: int) -> tuple[int, int]:
+    """A row of each of two runs, by different agents."""
+    row, other_row = int(runs.first[one]), int(runs.last[other])
+    if agent[row] == agent[other_row]:
+        return int(runs.last[one]), int(runs.first[other])
+    return row, other_row
 
 
 def _hazards(
     rows: Rows,
     runs: _Runs,
-    pair: tuple[int, int],
-    example: tuple[int, int],
-) -> Iterator[tuple[int, int, str]]:
-    """What a pair of accesses is: (row of the earlier, row of the later, RAW, WAR or WAW)."""
-    (run_a, run_b), (row_a, row_b) = pair, example
-    kind_a, kind_b = rows.kind[row_a], rows.kind[row_b]
+    a: NDArray[np.intp],
+    b: NDArray[np.intp],
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], str]]:
+    """What pairs of runs of two sites are: (earlier runs, later runs, RAW, WAR or WAW), none empty."""
+    kind_a, kind_b = rows.kind[runs.first[a[0]]], rows.kind[runs.first[b[0]]]
     if READ not in (kind_a, kind_b):
-        in_order = runs.earliest[run_a] <= runs.earliest[run_b]
-        yield (row_a, row_b, "WAW") if in_order else (row_b, row_a, "WAW")
+        lowest = int(np.argmin(rows.cell[runs.first[a]]))
+        in_order = runs.earliest[a[lowest]] <= runs.earliest[b[lowest]]
+        yield (a, b, "WAW") if in_order else (b, a, "WAW")
         return
-    (write, row_w), (read, row_r) = (run_a, row_a), (run_b, row_b)
-    if kind_a == READ:
-        (write, row_w), (read, row_r) = (read, row_r), (write, row_w)
-    if runs.earliest[write] < runs.latest[read]:
-        yield row_w, row_r, "RAW"
-    if runs.earliest[read] < runs.latest[write]:
-        yield row_r, row_w, "WAR"
+    write, read = (b, a) if kind_a == READ else (a, b)
+    for earlier, later, hazard in ((write, read, "RAW"), (read, write, "WAR")):
+        so = runs.earliest[earlier] < runs.latest[later]
+        if so.any():
+            yield earlier[so], later[so], hazard
 
 
 def _all_write_one_value(rows: Rows, runs: _Runs, a: NDArray[np.intp], b: NDArray[np.intp]) -> bool:

@@ -177,7 +177,7 @@ class _Execution:
             if argument.name in places:
                 pieces[formal.name] = {0: np.uint64(GLOBAL_BASE + places[argument.name])}
             else:
-                pieces[formal.name] = {0: _widened(argument.value, formal.size)}
+                pieces[formal.name] = _scalar_pieces(argument.value, formal.size)
         return pieces
 
     def _result(self, *, completed: bool) -> Run:
@@ -190,6 +190,13 @@ class _Execution:
                 changed.append(argument.name)
         findings, counters = self.reporter.findings(), self.counting.counters()
         return Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)
+
+
+def _scalar_pieces(value: Value, size: int) -> dict[int, Value]:
+    """A scalar, or the bytes of a structure, as a parameter holds them."""
+    if value.dtype.kind != "V":
+        return {0: _widened(value, size)}
+    return dict(enumerate(np.frombuffer(value.tobytes(), np.uint8)))
 
 
 def _widened(value: Value, size: int) -> Value:

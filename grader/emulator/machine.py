@@ -91,6 +91,8 @@ class Machine:
     carry: Value = np.False_
     voted: NDArray[np.bool_] = field(init=False)
     """Lanes that `bar.red` holds until the votes of their block can be counted."""
+    gathering: NDArray[np.bool_] = field(init=False)
+    """Lanes that wait for others of their warp."""
     alive: NDArray[np.bool_] = field(init=False)
     alive_count: int = 0
     block_of: NDArray[np.intp] = field(init=False)
@@ -108,6 +110,7 @@ class Machine:
         self.alive = np.ones(size, np.bool_)
         self.alive_count = size
         self.voted = np.zeros(size, np.bool_)
+        self.gathering = np.zeros(size, np.bool_)
         self.block_of = lane // shape.threads
         self.warp_of = self.block_of * shape.warps_per_block + lane % shape.threads // WARP
         stride = -(-self.shared_bytes // 16) * 16

@@ -78,7 +78,8 @@ class Failing:
         self.outcome = outcome
 
     def run(self, job: Job) -> Result:
-        """End at once, with no files."""
+        """End at once, with none of the wanted files."""
+        assert job.wanted
         return Result(self.outcome)
 
 

@@ -28,20 +28,26 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
     "missing header": (
         f"\n#include <wb.h>\n{KERNEL}",
         2,
-        "the header `wb.h` was not found; hand it in beside the file, or remove the #include "
-        "if nothing of it is used",
+        (
+            "the header `wb.h` was not found; hand it in beside the file, or remove the #include "
+            "if nothing of it is used"
+        ),
     ),
     "another file": (
         f'\n#include "/etc/passwd"\n{KERNEL}',
         2,
-        "includes a file that is not part of the submission (`passwd`); only the submission's own headers, "
-        "the assignment's and the system's may be included",
+        (
+            "includes a file that is not part of the submission (`passwd`); "
+            "only the submission's own headers, the assignment's and the system's may be included"
+        ),
     ),
     "another file by a macro": (
         f"#define FILE </etc/passwd>\n#include <stdio.h>\n\n#include FILE\n{KERNEL}",
         4,
-        "includes a file that is not part of the submission (`passwd`); only the submission's own headers, "
-        "the assignment's and the system's may be included",
+        (
+            "includes a file that is not part of the submission (`passwd`); "
+            "only the submission's own headers, the assignment's and the system's may be included"
+        ),
     ),
     "itself": ("#include __FILE__\n", 1, "#include nested depth 200 exceeds maximum of 200"),
     "control characters": ("#error \x1b[31mred\x07\n", 1, "#error \\x1b[31mred\\x07"),
@@ -61,8 +67,10 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
     "template that does not compile": (
         f"\ntemplate <int T> {KERNEL.replace('{', '{ static_assert(T == 3); ')}",
         2,
-        "the kernel `scale` is a template that this file never uses, and `scale<16>` does not compile: "
-        "static assertion failed",
+        (
+            "the kernel `scale` is a template that this file never uses, and `scale<16>` does not compile: "
+            "static assertion failed"
+        ),
     ),
     "too much shared memory": (
         "\n" + KERNEL.replace("{", "{ __shared__ float t[128][128]; t[N][0] = A[0]; C[1] = t[0][N];"),
@@ -72,24 +80,34 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
     "wrong inline ptx": (
         KERNEL.replace("{", '{\n asm volatile("frob.u32 %0, 1;" :: "r"(N));\n'),
         2,
-        "the assembler refuses the inline PTX `frob.u32 %r1, 1;`: Not a name of any known instruction: 'frob'",
+        (
+            "the assembler refuses the inline PTX `frob.u32 %r1, 1;`: "
+            "Not a name of any known instruction: 'frob'"
+        ),
     ),
     "too few parameters": (
         "\n__global__ void scale(const float *A, float *C) { C[0] = A[0]; }\n",
         2,
-        "the kernel `scale` takes 2 parameters, but the assignment passes 3: (const float* A, float* C, int N)",
+        (
+            "the kernel `scale` takes 2 parameters, but the assignment passes 3: "
+            "(const float* A, float* C, int N)"
+        ),
     ),
     "constant output": (
         "__global__ void scale(float *C, const float *A, int N) { C[N] = A[0]; }\n",
         1,
-        "parameter 2 of the kernel `scale` should be `float* C`, but it is `const float*`, which the kernel "
-        "cannot write to; the assignment passes (const float* A, float* C, int N)",
+        (
+            "parameter 2 of the kernel `scale` should be `float* C`, but it is `const float*`, "
+            "which the kernel cannot write to; the assignment passes (const float* A, float* C, int N)"
+        ),
     ),
     "float for a number": (
         'extern "C" __global__ void scale(const float *A, float *C, float N) { C[0] = A[0] * N; }\n',
         1,
-        "parameter 3 of the kernel `scale` should be `int N`, but it is a 32-bit floating-point number; "
-        "the assignment passes (const float* A, float* C, int N)",
+        (
+            "parameter 3 of the kernel `scale` should be `int N`, but it is a 32-bit floating-point number; "
+            "the assignment passes (const float* A, float* C, int N)"
+        ),
     ),
 }
 
@@ -187,7 +205,8 @@ def test_the_right_overload_and_instance_are_chosen(build_source: BuildSource) -
 
 def test_a_template_gets_the_instance_that_is_launched(build_source: BuildSource) -> None:
     """An instance with another tile size than the launch's would be wrong: the right one is asked for."""
-    source = "namespace hw { template <typename T, int N0> __global__ void scale(const T *A, T *C, int N) { C[N] = A[N0]; } }"
+    kernel = "__global__ void scale(const T *A, T *C, int N) { C[N] = A[W]; }"
+    source = f"namespace hw {{ template <typename T, int W> {kernel} }}"
     use = "void use() { hw::scale<float, 32><<<1, 1>>>(0, 0, 1); }"
     built = build_source(f"#define TILE_SIZE 8\n{source}\n{use}\n")
     assert built.entry == "_ZN2hw5scaleIfLi8EEEvPKT_PS1_i"

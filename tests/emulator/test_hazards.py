@@ -6,8 +6,10 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
+from grader.emulator.conflicts import ATOMIC, READ, WRITE, Rows, find_conflicts
 from grader.emulator.launch import run
 from tests.emulator import nvcc
 from tests.emulator.labelled import Kernel, found, kernels
@@ -101,3 +103,36 @@ def test_a_race_between_blocks_names_both_blocks(modules: Mapping[str, Module]) 
     assert (race.thread, race.other_thread) == ((0, 0, 0), (63, 0, 0))
     assert race.address == "data[64]"
     assert race.count == 2
+
+
+def rows(*accesses: tuple[int, int, int, int, int]) -> Rows:
+    """Accesses of one block, as (cell, lane, site, kind, when)."""
+    cell, lane, site, kind, when = (np.array(column, np.int64) for column in zip(*accesses, strict=True))
+    nothing = np.zeros_like(cell)
+    value = np.zeros(len(cell), np.uint64)
+    return Rows(cell, lane, nothing, lane // 32, site, kind, when, nothing, nothing, value)
+
+
+def test_two_lines_may_race_in_either_order_on_different_cells() -> None:
+    """Written then read here, read then written there: both hazards, each with its own cells."""
+    found_conflicts = find_conflicts(
+        rows(
+            (0, 0, 1, WRITE, 1),
+            (0, 40, 2, READ, 2),
+            (7, 0, 2, READ, 3),
+            (7, 40, 1, WRITE, 4),
+            (8, 1, 1, WRITE, 5),
+        )
+    )
+    assert {(c.hazard, c.site, c.other_site, c.cell, c.elements) for c in found_conflicts} == {
+        ("RAW", 2, 1, 0, 1),
+        ("WAR", 1, 2, 7, 1),
+    }
+
+
+def test_reads_do_not_race_with_each_other_nor_a_thread_with_itself() -> None:
+    """One writer that is also the only other reader; and two readers."""
+    own = rows((0, 0, 1, WRITE, 1), (0, 0, 2, READ, 2), (0, 0, 1, WRITE, 3))
+    assert not find_conflicts(own)
+    assert not find_conflicts(rows((0, 0, 1, READ, 1), (0, 40, 1, READ, 1)))
+    assert not find_conflicts(rows((0, 0, 1, ATOMIC, 1), (0, 40, 1, ATOMIC, 1)))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 TYPES = frozenset({"f16", "f16x2", "bf16", "bf16x2"})
 _NAN = np.uint16(0x7FFF)
-_SIGN = np.uint16(0x8000)
 
 
 def decoded(bits: NDArray[np.uint16], kind: str) -> NDArray[np.float64]:
@@ -142,15 +141,6 @@ def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction
     return build
 
 
-def _sign(function: Callable[[Value], Value]) -> Callable[[Instruction, Link], Step]:
-    """`neg` and `abs` change the sign bit and nothing else."""
-
-    def build(ins: Instruction, link: Link) -> Step:
-        return _lanewise(function, 1, ins, link)
-
-    return build
-
-
 def _comparison(ins: Instruction, words: list[str], link: Link) -> Callable[[Value, Value], Value]:
     kind, (relation, *rest) = ins.modifiers[-1], words
     if not set(rest) <= {"ftz"} or relation not in (*COMPARISONS, "ne"):
@@ -242,8 +232,8 @@ TABLE = {
     "sub": _arithmetic(lambda a, b: sum_to_odd(a, -b), 2),
     "mul": _arithmetic(np.multiply, 2),
     "fma": _arithmetic(_fma, 3),
-    "neg": _sign(lambda bits: bits ^ _SIGN),
-    "abs": _sign(lambda bits: bits & ~_SIGN),
+    "neg": _arithmetic(np.negative, 1),
+    "abs": _arithmetic(np.abs, 1),
     "min": _extreme(minimum),
     "max": _extreme(maximum),
     "ex2": _arithmetic(np.exp2, 1),

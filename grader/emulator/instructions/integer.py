@@ -185,9 +185,13 @@ def div(ins: Instruction, link: Link) -> Step:
 
 
 def rem(ins: Instruction, link: Link) -> Step:
-    """`rem`: a - (a/b)*b; of a division by zero the dividend, as devices give (section 9.7.1.9)."""
+    """`rem`: a - (a/b)*b; of a division by zero all ones, as devices give (section 9.7.1.9)."""
     kind = kind_of(ins, link)
-    return link.pure(lambda a, b: np.where(b == 0, a, a - quotient(a, b) * b)[()], kind, kind)
+
+    def rest(a: Value, b: Value) -> Value:
+        return np.where(b == 0, ~a.dtype.type(0), a - quotient(a, b) * b)[()]
+
+    return link.pure(rest, kind, kind)
 
 
 def quotient(a: Value, b: Value) -> Value:

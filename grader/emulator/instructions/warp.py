@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from grader.emulator.program import ControlStep, Link, Step
     from grader.ptx import Instruction
 
-PATIENCE = 256
-"""Turns that lanes wait for others of their warp while anything else can run."""
-
 Act: TypeAlias = "Callable[[Machine, NDArray[np.uint32]], None]"
 """Executes the instruction; given for each active lane the mask of those that take part with it."""
 
@@ -64,11 +61,13 @@ def together(link: Link, mask_operand: Operand, act: Act) -> ControlStep:
     def step(m: Machine, group: Group) -> list[Group] | None:
         named, here = mask(m, m.active), _ballot(m, np.True_)
         missing = _missing(m, named, here)
+        m.gathering[m.lanes()] = bool(missing.size)
         if missing.size:
-            group.turn += 1
-            if group.turn <= PATIENCE and not _held(m, missing):
+            if _somebody_may_come(m, missing):
+                group.turn += 1
                 return [group]
             m.reporter.lanes_missing(m, site, missing)
+            m.gathering[m.lanes()] = False
         act(m, named & here)
         group.pc = after
         return None
@@ -87,12 +86,12 @@ def _missing(m: Machine, named: Value, here: NDArray[np.uint32]) -> NDArray[np.i
     return alive[(absent[m.warp_of[alive]] >> place & np.uint32(1)).astype(np.bool_)]
 
 
-def _held(m: Machine, missing: NDArray[np.intp]) -> bool:
-    """Whether one of the missing lanes waits at a barrier of its block: it will not come."""
-    waiting = np.zeros(m.size, np.bool_)
+def _somebody_may_come(m: Machine, missing: NDArray[np.intp]) -> bool:
+    """Whether a lane of the same warps waits neither at a barrier nor for its warp: it may change things."""
+    free = m.alive & ~m.gathering
     for each in m.waiting:
-        waiting[slice(None) if each.group.lanes is None else each.group.lanes] = True
-    return bool(waiting[missing].any())
+        free[slice(None) if each.group.lanes is None else each.group.lanes] = False
+    return bool(np.isin(m.warp_of[free], m.warp_of[missing]).any())
 
 
 def shfl(ins: Instruction, link: Link) -> Step | ControlStep:

@@ -180,25 +180,25 @@ def root(number: float, kind: str, mode: str) -> float:
 
 
 def add(a: float, b: float, kind: str, mode: str = "rn") -> float:
-    """a + b."""
+    """The sum."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return a + b
     negative = (math.copysign(1, a) < 0) + (math.copysign(1, b) < 0)
-    zero = -0.0 if negative == 2 or (negative and mode == "rm") else 0.0  # noqa: PLR2004 - both
+    zero = -0.0 if negative == 2 or (negative and mode == "rm") else 0.0
     if a or b:
         zero = -0.0 if mode == "rm" else 0.0
     return round_to(Fraction(a) + Fraction(b), kind, mode, zero)
 
 
 def multiply(a: float, b: float, kind: str, mode: str = "rn") -> float:
-    """a * b."""
+    """The product."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return a * b
     return round_to(Fraction(a) * Fraction(b), kind, mode, math.copysign(1, a) * math.copysign(1, b))
 
 
 def divide(a: float, b: float, kind: str, mode: str = "rn") -> float:
-    """a / b."""
+    """The quotient."""
     sign = math.copysign(1, a) * math.copysign(1, b)
     if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b)) or (a == 0 == b):
         return math.nan
@@ -210,7 +210,7 @@ def divide(a: float, b: float, kind: str, mode: str = "rn") -> float:
 
 
 def fused(a: float, b: float, c: float, kind: str, mode: str = "rn") -> float:
-    """a * b + c, rounded once."""
+    """The product and sum, rounded once."""
     if not (math.isfinite(a) and math.isfinite(b)):
         return a * b + c
     if not math.isfinite(c):
@@ -221,7 +221,7 @@ def fused(a: float, b: float, c: float, kind: str, mode: str = "rn") -> float:
     if mode == "rm":
         zero = 0.0 if both_zero and signs == 0 else -0.0
     else:
-        zero = -0.0 if both_zero and signs == 2 else 0.0  # noqa: PLR2004 - both
+        zero = -0.0 if both_zero and signs == 2 else 0.0
     return round_to(exact, kind, mode, zero)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -199,6 +200,14 @@ def _approximate() -> list[Case]:
     ]
 
 
+def _normal(least: float, a: float) -> bool:
+    return math.isfinite(a) and (abs(a) >= least or a == 0)
+
+
+def _subnormal(least: float, a: float) -> bool:
+    return 0 < abs(a) < least
+
+
 def _classes() -> list[Case]:
     found = []
     for kind, least in (("f32", 2.0**-126), ("f64", 2.0**-1022)):
@@ -207,10 +216,11 @@ def _classes() -> list[Case]:
             "infinite": math.isinf,
             "number": lambda a: not math.isnan(a),
             "notanumber": math.isnan,
-            "normal": lambda a, least=least: math.isfinite(a) and abs(a) >= least,
-            "subnormal": lambda a, least=least: 0 < abs(a) < least,
+            "normal": partial(_normal, least),
+            "subnormal": partial(_subnormal, least),
         }
-        found += [Case(f"testp.{n}.{kind} {{d}}, {{a}};", ("pred",), (kind,), f) for n, f in tests.items()]
+        for name, question in tests.items():
+            found.append(Case(f"testp.{name}.{kind} {{d}}, {{a}};", ("pred",), (kind,), question))
     return found
 
 

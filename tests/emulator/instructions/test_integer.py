@@ -23,7 +23,7 @@ def _quotient(a: int, b: int) -> int:
 
 
 def _remainder(a: int, b: int) -> int:
-    return a if b == 0 else a - _quotient(a, b) * b
+    return -1 if b == 0 else a - _quotient(a, b) * b
 
 
 def _clamp(value: int) -> int:
@@ -70,7 +70,7 @@ def _products() -> list[Case]:
                 lambda a, b, c, n=bits: (a * b >> n) + c,
             ),
         ]
-        if bits < 64:  # noqa: PLR2004
+        if bits < 64:
             wide = _wide(kind)
             found += [
                 Case(f"mul.wide.{kind} {{d}}, {{a}}, {{b}};", (wide,), (kind, kind), lambda a, b: a * b),
@@ -157,7 +157,8 @@ def _carries() -> list[Case]:
                 lambda a, b, c, x, wide=wide, parts=parts: parts(a * b + wide(c, x)),
             ),
             Case(
-                f"add.cc.{kind} {{d}}, {{a}}, {{b}};\naddc.cc.{kind} {{e}}, {{c}}, {{x}};\naddc.{kind} {{d}}, 0, 0;",
+                f"add.cc.{kind} {{d}}, {{a}}, {{b}};\naddc.cc.{kind} {{e}}, {{c}}, {{x}};\n"
+                f"addc.{kind} {{d}}, 0, 0;",
                 both,
                 four,
                 lambda a, b, c, x, n=bits: (((a + b >> n) + c + x) >> n, (a + b >> n) + c + x),

@@ -1,0 +1,27 @@
+"""No opcode without a test."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.emulator.instructions import CHAPTERS, TABLE
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=[chapter.__name__.split(".")[-1] for chapter in CHAPTERS])
+def test_every_opcode_of_a_chapter_appears_in_its_test(chapter: object) -> None:
+    """A chapter's test executes each of its opcodes."""
+    name = chapter.__name__.split(".")[-1]  # type: ignore[attr-defined]
+    source = (HERE / f"test_{name}.py").read_text().replace("\\n", " ")
+    opcodes: dict[str, object] = chapter.TABLE  # type: ignore[attr-defined]
+    missing = [opcode for opcode in opcodes if not re.search(rf"(?<![\w.%]){opcode}(?=[. ;\"{{])", source)]
+    assert not missing
+
+
+def test_every_chapter_is_in_the_table() -> None:
+    """The table holds what the chapters hold, and nothing else."""
+    assert set(TABLE) == {opcode for chapter in CHAPTERS for opcode in chapter.TABLE}
