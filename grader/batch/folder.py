@@ -110,7 +110,7 @@ class OutFolder:
         """The journal's lines; one that was cut off by a crash is passed over."""
         try:
             text = (self.path / JOURNAL).read_text(encoding="utf-8")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         except (OSError, UnicodeDecodeError) as problem:
             raise UsageError(f"{self.path / JOURNAL}: cannot be read: {problem}") from None

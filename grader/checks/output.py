@@ -99,7 +99,9 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     parts = [_how_many_right(total - len(failing), total)]
     quoted = _to_quote(failing)
     if quoted is not None and quoted.visible:
-        parts.append(_quote(quoted))
+        wrong = wrong_comparison(quoted.case)
+        explained = f"; {wrong.explanation}" if wrong is not None and wrong.explanation else ""
+        parts.append(_quote(quoted) + explained)
     hidden = sum(not case.visible for case in failing)
     if hidden:
         verb = "fails" if hidden == 1 else "fail"
@@ -127,8 +129,7 @@ def _quote(judged: CaseVerdict) -> str:
     wrong = wrong_comparison(judged.case)
     if not judged.case.completed or judged.case.changed_inputs or wrong is None:
         return f"{where} {judged.reason}"
-    explanation = f"; {wrong.explanation}" if wrong.explanation else ""
-    return f"{where} {element_sentence(wrong)}{explanation}"
+    return f"{where} {element_sentence(wrong)}"
 
 
 def element_sentence(wrong: Comparison) -> str:

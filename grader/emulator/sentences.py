@@ -18,8 +18,8 @@ _EARLIER = {"RAW": "writes", "WAR": "reads", "WAW": "writes"}
 _LATER = {"RAW": "reads", "WAR": "overwrites", "WAW": "overwrites"}
 _BETWEEN = {
     "block": "blocks run in any order, and nothing orders these two",
-    "warp": "no barrier stands between the two",
-    "lane": "they are in one warp, and no __syncwarp() stands between the two",
+    "warp": "no __syncthreads() stands between the two",
+    "lane": "both are in one warp, but no __syncthreads() and no __syncwarp() stands between the two",
 }
 
 
@@ -31,6 +31,8 @@ def race_sentence(finding: Finding, level: str) -> str:
     if finding.other_block:
         later += f" of block {spell(finding.block)}"
         earlier += f" of block {spell(finding.other_block)}"
+    else:
+        later = f"in block {spell(finding.block)} {later}"
     here = f" on line {finding.line}" if finding.line else ""
     there = f" on line {finding.other_line}" if finding.other_line else ""
     return (

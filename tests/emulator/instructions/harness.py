@@ -45,8 +45,8 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The instruction without its operands."""
-        return self.text.split(" ")[0]
+        """The last instruction without its operands."""
+        return self.text.splitlines()[-1].split(" ")[0]
 
     def columns(self) -> list[np.ndarray[Any, Any]]:
         """The operands' patterns, padded to whole blocks."""

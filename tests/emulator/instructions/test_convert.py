@@ -59,15 +59,11 @@ def _between_integers() -> list[Case]:
                 low = a & ((1 << WIDTHS[to]) - 1)
                 return low - (1 << WIDTHS[to]) if to[0] == "s" and low >> (WIDTHS[to] - 1) else low
 
-            found += [
-                Case(f"cvt.{to}.{source} {{d}}, {{a}};", (_register(to),), (source,), cut),
-                Case(
-                    f"cvt.sat.{to}.{source} {{d}}, {{a}};",
-                    (_register(to),),
-                    (source,),
-                    lambda a, to=to: _clamp(a, to),
-                ),
-            ]
+            found.append(Case(f"cvt.{to}.{source} {{d}}, {{a}};", (_register(to),), (source,), cut))
+            (low, high), (least, most) = _limits(to), _limits(source)
+            if not low <= least <= most <= high:  # where nothing can be out of range, PTX has no `.sat`
+                text = f"cvt.sat.{to}.{source} {{d}}, {{a}};"
+                found.append(Case(text, (_register(to),), (source,), lambda a, to=to: _clamp(a, to)))
     return found
 
 
@@ -160,7 +156,7 @@ CASES = [
             f"and.b64 {{a}}, {{a}}, 255;\ncvta.{space}.u64 {{d}}, {{a}};\ncvta.to.{space}.u64 {{d}}, {{d}};",
             ("u64",),
             ("u64",),
-            lambda a: a,
+            lambda a: a & 255,
         )
         for space in ("shared", "local")
     ),

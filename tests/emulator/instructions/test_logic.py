@@ -118,7 +118,8 @@ def _counting() -> list[Case]:
                     lambda a, n=n: -1 if (place := _find(a, n)) < 0 else n - 1 - place,
                 ),
                 Case(
-                    f"and.b32 {{b}}, {{b}}, 255;\nand.b32 {{c}}, {{c}}, 255;\nbfe.{kind} {{d}}, {{a}}, {{b}}, {{c}};",
+                    f"and.b32 {{b}}, {{b}}, 255;\nand.b32 {{c}}, {{c}}, 255;\n"
+                    f"bfe.{kind} {{d}}, {{a}}, {{b}}, {{c}};",
                     (kind,),
                     (kind, "u32", "u32"),
                     lambda a, b, c, n=n, s=kind[0] == "s": _bit_field(a, b, c, n, signed=s),
@@ -126,7 +127,8 @@ def _counting() -> list[Case]:
             ]
         found.append(
             Case(
-                f"and.b32 {{c}}, {{c}}, 255;\nand.b32 {{x}}, {{x}}, 255;\nbfi.b{n} {{d}}, {{a}}, {{b}}, {{c}}, {{x}};",
+                f"and.b32 {{c}}, {{c}}, 255;\nand.b32 {{x}}, {{x}}, 255;\n"
+                f"bfi.b{n} {{d}}, {{a}}, {{b}}, {{c}}, {{x}};",
                 (f"b{n}",),
                 (f"b{n}", f"b{n}", "u32", "u32"),
                 lambda a, b, c, x, n=n: _insert(a, b, c, x, n),

@@ -1,0 +1,168 @@
+"""A class is graded to its end, whatever happens to one submission, to the disk or to the batch itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.batch import OutFolder, Session, grade_class
+from grader.build import find_toolchain
+from grader.errors import UsageError
+from grader.model import Submission, Verdict
+from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment
+
+if TYPE_CHECKING:
+    from grader.model import Grade
+    from grader.sandbox import Job, Result
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTION = (ROOT / "reference/matmul/solution.cu").read_bytes()
+BROKEN = (ROOT / "reference/matmul/mistakes/does_not_compile.cu").read_bytes()
+
+
+class DeadlySandbox(LocalSandbox):
+    """Kills the process that grades a submission which asks for it; hangs for one which asks for that."""
+
+    def run(self, job: Job) -> Result:
+        """See `Sandbox`."""
+        text = b"".join(content for _, content in job.files)
+        if b"KILL" in text:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if b"HANG" in text:
+            time.sleep(600)
+        if b"RAISE" in text:
+            raise RuntimeError("the disk is on fire")
+        return super().run(job)
+
+
+@pytest.fixture(scope="module")
+def grades() -> dict[str, Grade]:
+    """Three submissions that bring their process to its end, each in its way, among two that do not."""
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    plan = pipeline.Plan(assignment, 1, pipeline.expand_cases(assignment, 1)[:1], ())
+    tools = pipeline.Tools(find_toolchain(), DeadlySandbox())
+    sources = {"kill": b"// KILL", "hang": b"// HANG", "raise": b"// RAISE", "first": BROKEN, "last": BROKEN}
+    submissions = [Submission(name, f"{name}.cu", source, name) for name, source in sorted(sources.items())]
+    return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2, patience=8)}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("kill", "SIGKILL"), ("hang", "longer than 8 s"), ("raise", "the disk is on fire")],
+)
+def test_a_failure_of_ours_is_an_error_and_never_a_zero(
+    grades: dict[str, Grade], name: str, reason: str
+) -> None:
+    """The grade says what happened; no point is lost, none can be earned."""
+    grade = grades[name]
+    assert grade.verdict is Verdict.ERROR
+    assert reason in grade.error
+    assert {item.result.verdict for item in grade.items} <= {Verdict.ERROR, Verdict.SKIP}
+    assert (grade.score, grade.max_score) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["first", "last"])
+def test_the_batch_goes_on(grades: dict[str, Grade], name: str) -> None:
+    """The submissions before and after are graded as ever."""
+    assert grades[name].verdict is Verdict.FAIL
+    assert grades[name].error == ""
+
+
+def _class(folder: Path, students: int) -> Path:
+    folder.mkdir()
+    for number in range(students):
+        (folder / f"s{number}.cu").write_bytes(SOLUTION + f"// {number}\n".encode())
+    return folder
+
+
+def _command(folder: Path, out: Path) -> list[str]:
+    return [sys.executable, "-m", "grader", "grade", "tiled-matmul", str(folder), "-o", str(out), "-j", "1"]
+
+
+def test_a_killed_batch_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    """After SIGKILL what was finished is kept to the byte, the rest is graded, with the same seed."""
+    folder, out = _class(tmp_path / "class", 4), tmp_path / "out"
+    batch = subprocess.Popen(
+        _command(folder, out), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        deadline = time.monotonic() + 100
+        while not OutFolder(out).finished() and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        batch.kill()
+        batch.wait()
+    done = OutFolder(out).finished()
+    session = OutFolder(out).session()
+    assert 1 <= len(done) < 4
+    before = {name: (out / f"grades/{name}/grade.json").read_bytes() for name in done}
+    again = subprocess.run(_command(folder, out), cwd=ROOT, check=False, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert {name: (out / f"grades/{name}/grade.json").read_bytes() for name in done} == before
+    assert f"{len(done)} of 4 were graded before" in again.stdout
+    assert sorted(OutFolder(out).finished()) == ["s0", "s1", "s2", "s3"]
+    assert OutFolder(out).session() == session
+
+
+def test_a_journal_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> None:
+    """The submission that it was about counts as not graded."""
+    out = OutFolder(tmp_path)
+    out.begin(Session("a", "d", "emulator", 1, "0", "13.0"))
+    out.note("ada", "x", "pass")
+    with (tmp_path / "journal.jsonl").open("a") as journal:
+        journal.write('{"submission": "bob", "dig')
+    assert out.finished() == {"ada": "x"}
+
+
+def test_a_folder_with_a_foreign_journal_is_refused(tmp_path: Path) -> None:
+    """Nothing of somebody else's is overwritten."""
+    (tmp_path / "journal.jsonl").write_text('{"something": "else"}\n')
+    with pytest.raises(UsageError, match="not a grading session"):
+        OutFolder(tmp_path).session()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [("size=24k", "cannot be written"), ("ro,size=1m", "cannot be written")],
+    ids=["full disk", "read-only"],
+)
+def test_a_disk_that_takes_nothing_more_is_our_error(options: str, says: str, tmp_path: Path) -> None:
+    """Exit code 3, a message with a next step, and what was graded before is kept."""
+    if shutil.which("unshare") is None:
+        pytest.skip("needs unshare (util-linux) to mount a small disk")
+    folder, disk = _class(tmp_path / "class", 3), tmp_path / "disk"
+    disk.mkdir()
+    grade = " ".join(map(str, _command(folder, disk / "out")))
+    script = f"mount -t tmpfs -o {options} tmpfs {disk} && {grade}; code=$?; ls {disk}/out/grades; exit $code"
+    ran = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", script],  # noqa: S607 - found on the PATH
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if "unshare" in ran.stderr and "not permitted" in ran.stderr:
+        pytest.skip("this system lets nobody mount in a namespace of their own")
+    assert ran.returncode == 3, ran.stderr
+    assert says in ran.stderr
+    assert "choose another folder" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_every_grade_on_disk_is_whole(tmp_path: Path) -> None:
+    """A file that is being written is not seen under its name."""
+    out = OutFolder(tmp_path)
+    out.begin(Session("a", "d", "emulator", 1, "0", "13.0"))
+    out.write({"grade.json": json.dumps({"a": 1})}, "ada")
+    assert [path.name for path in (tmp_path / "grades/ada").iterdir()] == ["grade.json"]
