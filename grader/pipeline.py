@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader import __version__, score
-from grader.build import build as compile_submission
+from grader.build import build_with
 from grader.build.launch import plan_launch
 from grader.checks import run_checks
 from grader.compare import compare, untouched
@@ -42,24 +42,12 @@ from grader.oracle import draw_inputs, load_oracle, make_arguments
 from grader.spec import expand_cases, reference_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from grader.build import Toolchain
+    from grader.build import Tools
     from grader.emulator.backend import Emulated
     from grader.model import Assignment, Case, Counters, Named, Run
     from grader.oracle import Oracle
-    from grader.sandbox import Sandbox
 
     Baselines = Named[Named[Counters]]
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What a grading run works with: the compiler, where it is let run, where builds are kept."""
-
-    toolchain: Toolchain
-    sandbox: Sandbox
-    cache: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,37 +100,25 @@ def _staff_build(assignment: Assignment, name: str, tools: Tools) -> Build:
         source = path.read_bytes()
     except OSError as problem:
         raise OurError(f"the baseline {path} cannot be read: {problem.strerror}") from None
-    built = _build(Submission(name, path.name, source, ""), assignment, tools)
+    built = build_with(tools, Submission(name, path.name, source, ""), assignment.interface)
     if not built.ok:
         reasons = "; ".join(finding.message for finding in built.findings) or built.error
         raise OurError(f"the baseline {path.name} does not build: {reasons}")
     return built
 
 
-def _build(submission: Submission, assignment: Assignment, tools: Tools) -> Build:
-    if submission.problem is not None:
-        return Build(ok=False, findings=(submission.problem,))
-    return compile_submission(
-        submission,
-        assignment.interface,
-        sandbox=tools.sandbox,
-        toolchain=tools.toolchain,
-        cache=tools.cache,
-    )
-
-
 def grade(plan: Plan, submission: Submission, tools: Tools) -> Grade:
     """Grade one submission; whatever fails on our side ends as the verdict `error`."""
     began = time.perf_counter()
-    try:
-        built = _build(submission, plan.assignment, tools)
-    except OurError as problem:
-        built = Build(ok=False, error=str(problem))
-    compiled = time.perf_counter()
+    built = build_with(tools, submission, plan.assignment.interface)
+    return grade_built(plan, submission, built, (("build", time.perf_counter() - began),))
+
+
+def grade_built(plan: Plan, submission: Submission, built: Build, stages: Named[float] = ()) -> Grade:
+    """Grade a submission that is built; ``stages`` are the seconds that earlier stages took."""
+    began = time.perf_counter()
     evidence = Evidence(emulator.NAME, built, _gather(plan, submission, built) if built.ok else ())
-    ran = time.perf_counter()
-    stages = (("build", compiled - began), ("run", ran - compiled))
-    return judge(plan, submission, evidence, stages)
+    return judge(plan, submission, evidence, (*stages, ("run", time.perf_counter() - began)))
 
 
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
@@ -281,4 +257,4 @@ def versions() -> Named[str]:
     return (("grader", __version__), ("python", platform.python_version()), ("numpy", version("numpy")))
 
 
-__all__ = ["Plan", "Tools", "failed", "grade", "judge", "make_plan"]
+__all__ = ["Plan", "failed", "grade", "grade_built", "judge", "make_plan"]

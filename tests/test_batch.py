@@ -16,7 +16,7 @@ import pytest
 
 from grader import pipeline
 from grader.batch import OutFolder, Session, grade_class
-from grader.build import find_toolchain
+from grader.build import Tools, find_toolchain
 from grader.errors import UsageError
 from grader.model import Submission, Verdict
 from grader.sandbox import LocalSandbox
@@ -51,7 +51,7 @@ def grades() -> dict[str, Grade]:
     """Three submissions that bring their process to its end, each in its way, among two that do not."""
     assignment = load_assignment(find_assignment("tiled-matmul"))
     plan = pipeline.Plan(assignment, 1, pipeline.expand_cases(assignment, 1)[:1], ())
-    tools = pipeline.Tools(find_toolchain(), DeadlySandbox())
+    tools = Tools(find_toolchain(), DeadlySandbox())
     sources = {"kill": b"// KILL", "hang": b"// HANG", "raise": b"// RAISE", "first": BROKEN, "last": BROKEN}
     submissions = [Submission(name, f"{name}.cu", source, name) for name, source in sorted(sources.items())]
     return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2, patience=8)}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.cli import main
-from tests.conftest import Golden
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTION = ROOT / "reference/matmul/solution.cu"

@@ -9,7 +9,7 @@ import yaml
 
 from grader import pipeline
 from grader.batch import grade_class
-from grader.build import find_toolchain
+from grader.build import Tools, find_toolchain
 from grader.model import FindingKind, Grade, Submission, Verdict
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
@@ -24,7 +24,7 @@ SEED = 20
 
 
 def _graded(files: list[Path], cache: Path, *, visible_only: bool) -> dict[str, Grade]:
-    tools = pipeline.Tools(find_toolchain(), LocalSandbox(), cache)
+    tools = Tools(find_toolchain(), LocalSandbox(), cache)
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=visible_only)
     submissions = [Submission(f.name, f.name, f.read_bytes(), "") for f in files]
     return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2)}

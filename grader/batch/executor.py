@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from multiprocessing.connection import Connection
 
+    from grader.build import Tools
     from grader.model import Grade, Submission
-    from grader.pipeline import Plan, Tools
+    from grader.pipeline import Plan
 
 PATIENCE_SECONDS = 600.0
 """Wall time for one submission before its process is ended; the build and the emulator end far earlier."""

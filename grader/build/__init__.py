@@ -9,5 +9,6 @@ from __future__ import annotations
 
 from grader.build.stage import LIMITS, build
 from grader.build.toolchain import Toolchain, find_toolchain
+from grader.build.tools import Tools, build_with
 
-__all__ = ["LIMITS", "Toolchain", "build", "find_toolchain"]
+__all__ = ["LIMITS", "Toolchain", "Tools", "build", "build_with", "find_toolchain"]

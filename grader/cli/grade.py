@@ -18,8 +18,9 @@ from grader.submission import read_submissions
 if TYPE_CHECKING:
     import argparse
 
+    from grader.build import Tools
     from grader.model import Assignment, Grade, Submission
-    from grader.pipeline import Plan, Tools
+    from grader.pipeline import Plan
 
 _OURS = 3
 

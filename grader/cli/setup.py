@@ -6,11 +6,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
-from rich.console import Console
 
-from grader.build import find_toolchain
+from grader.build import Tools, find_toolchain
 from grader.errors import StorageError, UsageError
-from grader.pipeline import Tools
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment
 
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     import argparse
     from fractions import Fraction
     from pathlib import Path
+
+    from rich.console import Console
 
     from grader.model import Assignment, Grade
 
@@ -42,6 +42,8 @@ def assignment(options: argparse.Namespace) -> Assignment:
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal that prints text as it is: nothing that a student wrote is read as markup."""
+    from rich.console import Console  # noqa: PLC0415 - loaded when there is something to print
+
     return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False, soft_wrap=False)
 
 

@@ -1,0 +1,40 @@
+"""What submissions are built with, and a build that always gives a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.build.stage import build
+from grader.errors import OurError
+from grader.model import Build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.build.toolchain import Toolchain
+    from grader.model import KernelInterface, Submission
+    from grader.sandbox import Sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The compiler, where it is let run, and the folder where builds are kept (None: nowhere)."""
+
+    toolchain: Toolchain
+    sandbox: Sandbox
+    cache: Path | None = None
+
+
+def build_with(tools: Tools, submission: Submission, interface: KernelInterface) -> Build:
+    """Build a submission; a failure of ours is in the record's ``error`` instead of raised."""
+    try:
+        return build(
+            submission,
+            interface,
+            sandbox=tools.sandbox,
+            toolchain=tools.toolchain,
+            cache=tools.cache,
+        )
+    except OurError as problem:
+        return Build(ok=False, error=str(problem))
