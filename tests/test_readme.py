@@ -1,0 +1,103 @@
+"""What the README tells people to type works, and what it shows is what they get."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTION = ROOT / "reference/matmul/solution.cu"
+RACY = ROOT / "reference/matmul/mistakes/no_first_barrier.cu"
+
+
+def _commands(document: str) -> list[str]:
+    """The lines of all ``sh`` blocks, without their comments."""
+    blocks = re.findall(
+        r"^```sh\n(.*?)^```", (ROOT / document).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    lines = (line.split(" #")[0].strip() for block in blocks for line in block.splitlines())
+    return [line for line in lines if line]
+
+
+GRADER = [command for command in _commands("README.md") if command.startswith("grader ")]
+OTHERS = [command for command in _commands("README.md") if not command.startswith("grader ")]
+
+
+def test_the_readme_shows_every_command() -> None:
+    """A command that nobody is told about does not exist."""
+    assert {command.split()[1] for command in GRADER} == {"check", "grade", "report", "doctor"}
+
+
+def test_the_commands_of_the_readme_work_in_its_order(tmp_path: Path) -> None:
+    """Typed one after the other in a folder with `mine.cu` and `submissions/`, each exits 0."""
+    shutil.copy(SOLUTION, tmp_path / "mine.cu")
+    (tmp_path / "submissions").mkdir()
+    shutil.copy(SOLUTION, tmp_path / "submissions/ada.cu")
+    shutil.copy(RACY, tmp_path / "submissions/bob.cu")
+    for command in GRADER:
+        arguments = [sys.executable, "-m", "grader", *shlex.split(command)[1:]]
+        ran = subprocess.run(arguments, cwd=tmp_path, check=False, capture_output=True, text=True)
+        assert ran.returncode == 0, (command, ran.stdout, ran.stderr)
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_the_other_commands_name_things_that_exist(command: str) -> None:
+    """A make target is one of the Makefile's; an extra is one of the package's."""
+    program, *arguments = shlex.split(command)
+    if program == "make":
+        subprocess.run(["make", "-n", *arguments], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)  # noqa: S607
+    else:
+        assert (program, arguments) == ("pip", ["install", ".[nvcc]"])
+        assert re.search(r"^nvcc = \[", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("document", ["README.md", "grader/README.md", "tests/bench/README.md"])
+def test_links_and_paths_lead_somewhere(document: str) -> None:
+    """Every relative link, and every file that a command of a document runs."""
+    path = ROOT / document
+    text = path.read_text(encoding="utf-8")
+    targets = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    scripts = re.findall(r"python (tests/\S+\.py)", text)
+    assert all((path.parent / target).exists() for target in targets if target)
+    assert all((ROOT / script).exists() for script in scripts)
+
+
+def test_the_feedback_it_shows_is_what_a_student_gets(tmp_path: Path) -> None:
+    """The sample of feedback is, word for word, printed for a file without its first barrier."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    sample = re.search(r"^```\n✗ (.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert sample is not None
+    shutil.copy(RACY, tmp_path / "mine.cu")
+    arguments = [sys.executable, "-m", "grader", "check", "tiled-matmul", "mine.cu", "--width", "100"]
+    ran = subprocess.run(arguments, cwd=tmp_path, check=False, capture_output=True, text=True)
+    shown = "\n".join(line.strip() for line in ran.stdout.splitlines())
+    for line in ("✗ " + sample[1]).splitlines():
+        assert line.strip() in shown
+
+
+@pytest.mark.slow
+def test_an_installed_grader_works_from_anywhere(tmp_path: Path) -> None:
+    """The wheel alone, in a folder without the repository, finds its assignment and grades."""
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", tmp_path, ROOT], check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "site", wheel], check=True)
+    shutil.copy(SOLUTION, tmp_path / "mine.cu")
+    code = "import grader, sys; print(grader.__file__); from grader.cli import main; sys.exit(main(sys.argv[1:]))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "check", "tiled-matmul", "mine.cu"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith(str(tmp_path / "site"))
+    assert "90 of 90 points" in ran.stdout
