@@ -89,7 +89,7 @@ def test_an_installed_grader_works_from_anywhere(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "site", wheel], check=True)
     shutil.copy(SOLUTION, tmp_path / "mine.cu")
-    code = "import grader, sys; print(grader.__file__); from grader.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import grader, sys; print(grader.__file__); from grader.cli import main; sys.exit(main())"
     ran = subprocess.run(
         [sys.executable, "-c", code, "check", "tiled-matmul", "mine.cu"],
         cwd=tmp_path,

@@ -37,7 +37,8 @@ def tools(options: argparse.Namespace) -> Tools:
 
 def assignment(options: argparse.Namespace) -> Assignment:
     """The assignment that was named."""
-    return load_assignment(find_assignment(options.assignment))
+    cache = None if options.no_cache else user_cache_path("cuda-grader") / "assignments"
+    return load_assignment(find_assignment(options.assignment), cache)
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:

@@ -4,13 +4,14 @@
 `structure` which keys there are (`schema`: the same for editors). `draft` keeps the parts that are sound
 and `explain` says what is wrong with the others; `launching` and `meaning` look at what must hold between
 parts, `records` makes the frozen records, and `load` puts it all together. `cases` turns case plans into
-concrete cases, and `bundled` knows where assignments and references are.
+concrete cases, `bundled` knows where assignments and references are, and `remembered` keeps what was sound.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.spec import remembered
 from grader.spec.bundled import bundled_ids, data_root, find_assignment, reference_folder
 from grader.spec.cases import expand_cases
 
@@ -29,12 +30,19 @@ __all__ = [
 ]
 
 
-def load_assignment(path: Path) -> Assignment:
+def load_assignment(path: Path, cache: Path | None = None) -> Assignment:
     """The assignment in the folder or file ``path``; raises `SpecError` with every problem there is.
 
-    Each problem is one line, ``file:line:column: dotted.path: message``.
+    Each problem is one line, ``file:line:column: dotted.path: message``. A sound assignment is kept in the
+    folder ``cache``, and comes from there as long as none of its files changes.
     """
+    known = remembered.recall(path, cache) if cache else None
+    if known is not None:
+        return known
     # Pydantic takes a fifth of a second to import: commands that read no assignment do without.
     from grader.spec import load  # noqa: PLC0415
 
-    return load.load_assignment(path)
+    assignment = load.load_assignment(path)
+    if cache:
+        remembered.remember(path, assignment, cache)
+    return assignment
