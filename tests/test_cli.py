@@ -73,7 +73,11 @@ def test_check_gives_full_marks_to_the_model_solution(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 0; JSON and JUnit are written where asked; the timings are shown."""
-    written = [f"--json={tmp_path / 'g.json'}", f"--junit={tmp_path / 'j.xml'}"]
+    written = [
+        f"--json={tmp_path / 'g.json'}",
+        f"--junit={tmp_path / 'j.xml'}",
+        f"--html={tmp_path / 'r.html'}",
+    ]
     assert main(["check", "tiled-matmul", str(SOLUTION), "--timings", *written]) == 0
     shown = capsys.readouterr().out
     assert "90" in shown
@@ -83,6 +87,7 @@ def test_check_gives_full_marks_to_the_model_solution(
     assert grade["seed"] == 1
     assert {case["id"] for case in grade["cases"]} >= {"mp3", "single-element"}
     assert (tmp_path / "j.xml").read_text().startswith("<?xml")
+    assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +130,9 @@ def test_a_class_is_graded_resumed_and_reported(
     assert main(command) == 0
     files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
     expected = {
-        f"grades/{s}/{f}" for s in ("ada", "bob", "cy") for f in ("grade.json", "junit.xml", "report.html")
+        f"grades/{s}/{f}"
+        for s in ("ada", "bob", "cy")
+        for f in ("grade.json", "junit.xml", "results.json", "report.html")
     }
     assert files == expected | {"junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
     first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}

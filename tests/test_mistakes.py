@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import yaml
 
 from grader import pipeline
 from grader.batch import grade_class
-from grader.build import Tools, find_toolchain
-from grader.model import FindingKind, Grade, Submission, Verdict
+from grader.build import Tools, build_with, find_toolchain
+from grader.build.launch import plan_launch
+from grader.model import FindingKind, Grade, Launch, Submission, Verdict
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
 
@@ -83,6 +85,48 @@ def test_a_missing_barrier_is_reported_with_lines_element_threads_and_block(
         assert race.thread != race.other_thread
         assert race.block is not None
         assert race.hazard in ("RAW", "WAR")
+
+
+def test_a_barrier_count_decides_nothing(grades: dict[str, Grade]) -> None:
+    """A right kernel with one barrier per tile passes; a wrong one with two in its source does not."""
+    one, two = FOLDER / "double_buffered.cu", FOLDER / "mistakes/second_barrier_after_loop.cu"
+    counts = [_code(file).count("__syncthreads()") for file in (one, two)]
+    assert counts[1] == 2
+    assert "barriers" not in _lost(grades[one.name])
+    assert "barriers" in _lost(grades[two.name])
+
+
+def _code(file: Path) -> str:
+    """A file without its line comments."""
+    return "\n".join(line.split("//")[0] for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def test_findings_depend_on_nothing_but_the_file(tmp_path: Path) -> None:
+    """The same file under other names, in any order of the class, gets the same findings to the letter."""
+    racy = FOLDER / "mistakes/no_first_barrier.cu"
+    names = ("zoe.cu", "mid.cu", "Ada.cu")
+    for name in names:
+        (tmp_path / name).write_bytes(racy.read_bytes())
+    grades = _graded([tmp_path / name for name in names], tmp_path / "builds", visible_only=True)
+    found = [
+        [repr(replace(finding, file="")) for item in grades[name].items for finding in item.result.findings]
+        for name in names
+    ]
+    assert found[0]
+    assert found[0] == found[1] == found[2]
+
+
+def test_the_worked_example_of_the_lesson_launches_75_by_63_blocks(tmp_path: Path) -> None:
+    """1000 x 800 times 800 x 1200 with 16 x 16 tiles: 4,725 blocks."""
+    source = (FOLDER / "solution.cu").read_bytes()
+    built = build_with(
+        Tools(find_toolchain(), LocalSandbox(), tmp_path),
+        Submission("s", "s.cu", source, ""),
+        ASSIGNMENT.interface,
+    )
+    launch = plan_launch(ASSIGNMENT.interface, built, {"M": 1000, "K": 800, "N": 1200})
+    assert launch == Launch((75, 63, 1), (16, 16, 1))
+    assert 75 * 63 == 4725
 
 
 @pytest.mark.slow

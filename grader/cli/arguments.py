@@ -143,6 +143,7 @@ def _shared(made: argparse.ArgumentParser) -> None:
         "--json", metavar="FILE", type=Path, help="also write the grade (or all grades) as JSON"
     )
     made.add_argument("--junit", metavar="FILE", type=Path, help="also write JUnit XML")
+    made.add_argument("--html", metavar="FILE", type=Path, help="also write a page to look at")
     _toolchain(made)
 
 

@@ -36,15 +36,16 @@ def run(options: argparse.Namespace) -> int:
     grade = _grade(assignment, submissions[0], tools, seed, (("load", loaded),))
     from grader.reports import text  # noqa: PLC0415 - loaded while nvcc ran
 
+    source = lines(submissions[0].source)
     console = setup.console(width=options.width)
     shown = text.render(
         grade,
         width=console.width,
-        source_lines=lines(submissions[0].source),
+        source_lines=source,
         ascii_only=setup.ascii_only(),
     )
     console.print(shown, end="")
-    _write_files(options, grade)
+    _write_files(options, grade, source)
     if options.timings:
         console.print(_timings(grade, time.perf_counter() - began))
     if grade.verdict is Verdict.ERROR:
@@ -75,14 +76,15 @@ def _grade(
     return pipeline.grade_built(plan, submission, built, stages)
 
 
-def _write_files(options: argparse.Namespace, grade: Grade) -> None:
-    """What --json and --junit ask for, as a student may see it; loaded only then, to answer sooner."""
-    if options.json or options.junit:
-        from grader.reports import audience, grade_json, junit  # noqa: PLC0415
+def _write_files(options: argparse.Namespace, grade: Grade, source: list[str]) -> None:
+    """What --json, --junit and --html ask for; loaded only then, to answer sooner."""
+    if options.json or options.junit or options.html:
+        from grader.reports import audience, grade_json, html, junit  # noqa: PLC0415
 
         shown = audience.student_view(grade)
         setup.write(options.json, grade_json.dump(grade))
         setup.write(options.junit, junit.render([shown]))
+        setup.write(options.html, html.render(grade, source_lines=source))
 
 
 def _timings(grade: Grade, total: float) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.cli import setup
-from grader.reports import class_table, grade_json, gradebook, html, junit, stored_grade
+from grader.reports import class_table, grade_json, gradebook, gradescope, html, junit, stored_grade
 
 if TYPE_CHECKING:
     import argparse
@@ -39,6 +39,7 @@ def of_submission(grade: Grade) -> dict[str, str]:
     return {
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([grade]),
+        "results.json": gradescope.render(grade),
         "report.html": html.render(grade, audience="staff"),
     }
 
@@ -55,9 +56,10 @@ def write_class(out: OutFolder, grades: Sequence[Grade]) -> None:
 
 
 def write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
-    """Write what --json and --junit ask for."""
+    """Write what --json, --junit and --html ask for."""
     setup.write(options.json, grade_json.dump_all(grades))
     setup.write(options.junit, junit.render(grades))
+    setup.write(options.html, html.render_class(grades))
 
 
 def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:
@@ -68,5 +70,7 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
     )
     if resumed:
         console.print(f"{resumed} of {len(grades)} were graded before and are unchanged.")
-    console.print(f"\nper submission  {out}/grades/<submission>/grade.json, junit.xml, report.html")
+    console.print(
+        f"\nper submission  {out}/grades/<submission>/grade.json, junit.xml, results.json, report.html"
+    )
     console.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html")
