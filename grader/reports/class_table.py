@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from grader.model import Verdict
+from grader.model import FindingKind, Verdict
 from grader.reports import points, safe_text
 from grader.reports.layout import Page, Piece
 from grader.reports.marks import MARKS, STYLES
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 LONGEST_NAME = 24
 SHORTEST_NOTE = 30
 
+SHORT = {
+    FindingKind.RACE: "race",
+    FindingKind.BARRIER_DIVERGENCE: "barrier not reached by all",
+    FindingKind.OUT_OF_BOUNDS: "out of bounds",
+    FindingKind.UNINITIALISED: "uninitialised read",
+    FindingKind.TIMEOUT: "does not end",
+}
+"""What a note calls a finding; its full sentence is in the submission's own report."""
+
 
 def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool = False) -> Text:
     """Lay out a class, in the order given; marks stand for whole verdicts, numbers for partial credit."""
@@ -31,7 +40,8 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     room = max((cell_len(name) for name in ["submission", *names]), default=0)
     scores = [_score(grade) for grade in grades]
     score_room = max((len(score) for score in ["score", *scores]), default=0)
-    headings, columns = _headings(list(items), width - room - score_room - 4)
+    narrowest = [max((len(_shown(grade, item)) for grade in grades), default=1) for item in items]
+    headings, columns = _headings(list(items), narrowest, width - room - score_room - 4)
     page.line((f"{'submission':<{room}}  {'score':>{score_room}}  {headings}note", "bold"))
     for grade, name, score in zip(grades, names, scores, strict=True):
         cells = _cells(grade, list(items), columns)
@@ -55,10 +65,15 @@ def note(grade: Grade) -> str:
     """Say in one line what cost the most telling points: our own error, else the first item that failed."""
     if grade.error:
         return safe_text.one_line(f"error of ours: {grade.error}")
-    failed = (
-        item.result.message for item in grade.items if item.result.verdict in {Verdict.FAIL, Verdict.ERROR}
-    )
-    return safe_text.one_line(next(failed, ""))
+    failed = (item.result for item in grade.items if item.result.verdict in {Verdict.FAIL, Verdict.ERROR})
+    first = next(failed, None)
+    if first is None:
+        return ""
+    finding = first.findings[0] if first.findings else None
+    if finding is None or finding.kind not in SHORT or finding.line is None:
+        return safe_text.one_line(first.message)
+    both = f" and {finding.other_line}" if finding.other_line not in {None, finding.line} else ""
+    return f"{SHORT[finding.kind]}, line{'s' if both else ''} {finding.line}{both}"
 
 
 def _score(grade: Grade) -> str:
@@ -67,13 +82,13 @@ def _score(grade: Grade) -> str:
     return f"{points.shown(grade.score)}/{points.shown(grade.max_score)}"
 
 
-def _headings(ids: list[str], room: int) -> tuple[str, list[int]]:
+def _headings(ids: list[str], narrowest: list[int], room: int) -> tuple[str, list[int]]:
     """Head the columns with the ids where a note still fits beside them, else with numbers."""
     shown = [safe_text.one_line(item_id, LONGEST_NAME) for item_id in ids]
-    columns = [max(len(name), 5) + 1 for name in shown]
+    columns = [max(len(name), least) + 2 for name, least in zip(shown, narrowest, strict=True)]
     if sum(columns) + SHORTEST_NOTE > room:
         shown = [str(number) for number in range(1, len(ids) + 1)]
-        columns = [6 for _ in shown]
+        columns = [max(len(name), least) + 2 for name, least in zip(shown, narrowest, strict=True)]
     return "".join(f"{name:<{column}}" for name, column in zip(shown, columns, strict=True)), columns
 
 
@@ -85,9 +100,18 @@ def _cells(grade: Grade, ids: list[str], columns: list[int]) -> list[Piece]:
 def _cell(item: ItemGrade | None, column: int) -> Piece:
     if item is None:
         return " " * column
+    return f"{_mark(item):<{column}}", STYLES[item.result.verdict]
+
+
+def _mark(item: ItemGrade) -> str:
+    """The verdict, or the points where there is partial credit."""
     verdict = item.result.verdict
     partial = verdict == Verdict.FAIL and item.points > 0
-    return f"{points.shown(item.points) if partial else MARKS[verdict]:<{column}}", STYLES[verdict]
+    return points.shown(item.points) if partial else MARKS[verdict]
+
+
+def _shown(grade: Grade, item_id: str) -> str:
+    return next((_mark(item) for item in grade.items if item.result.item.id == item_id), "")
 
 
 def _legend(page: Page, items: dict[str, str], *, numbered: bool) -> None:
