@@ -83,7 +83,7 @@ MACRO_BOMB = (
 STUDENTS = {
     "empty-file": Bad(_file(b""), "empty"),
     "only-blank": Bad(_file(b"\n\n   \n"), "empty"),
-    "empty-folder": Bad(_folder(), "no source file"),
+    "empty-folder": Bad(_folder(), "the folder is empty"),
     "no-source": Bad(_folder(notes_DOT_txt=b"hello"), "no source file"),
     "two-files": Bad(_folder(a_DOT_cu=GOOD, b_DOT_cu=GOOD), "a.cu"),
     "fifty-megabytes": Bad(_sparse, "at most 1 MiB"),

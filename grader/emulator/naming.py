@@ -63,6 +63,11 @@ class Names:
             location = location.inlined_at
         return None
 
+    def is_own(self, instruction: Instruction) -> bool:
+        """Whether an instruction was written in the student's file, and not in a header that it uses."""
+        location = instruction.location
+        return location is None or self._is_source(dict(self.program.module.files).get(location.file, ""))
+
     def _is_source(self, path: str) -> bool:
         return not self.source or path.rsplit("/", 1)[-1] == self.source
 

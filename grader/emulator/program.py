@@ -15,11 +15,11 @@ import numpy as np
 from grader.emulator.guards import guarded, guarded_control
 from grader.emulator.values import DTYPES, Lanes, Value, select
 from grader.errors import PtxSyntaxError, UnsupportedPtx
-from grader.ptx import Address, Immediate, Register, Symbol
+from grader.ptx import Address, Immediate, Pair, Register, Symbol, Tuple, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from grader.emulator.machine import Group, Machine
     from grader.ptx import Function, Instruction, Location, Module, Operand
@@ -74,6 +74,8 @@ class Program:
     code: dict[tuple[str, Location | None], Code] = field(default_factory=dict)
     sites: list[Instruction] = field(default_factory=list)
     """The instructions that touch memory or hold lanes: what a finding points at."""
+    copies: set[int] = field(default_factory=set)
+    """The sites that load what is only stored again: copying a struct is no use of its padding."""
 
     def link(self, name: str, call: Location | None = None) -> Code:
         """The code of a function; raises UnsupportedPtx if the module does not define it.
@@ -126,6 +128,15 @@ class _Linker:
         self.function = function
         self.registers = {name: number for number, (name, _) in enumerate(function.registers)}
         self.local_offsets, self.local_bytes = _layout(function)
+        self._used = _registers_used(function)
+
+    def only_copies(self, instruction: Instruction) -> bool:
+        """Whether a load's value is never used but as the value of a store."""
+        if instruction.opcode != "ld":
+            return False
+        loaded = instruction.operands[0]
+        elements = loaded.elements if isinstance(loaded, Vector) else (loaded,)
+        return not any(isinstance(each, Register) and each.name in self._used for each in elements)
 
     def code(self) -> Code:
         body = self.function.body
@@ -169,6 +180,32 @@ def flops_of(instruction: Instruction) -> int:
     return FLOPS.get(instruction.opcode, 0) * _FLOAT_LANES.get(kind, 0)
 
 
+def _registers_used(function: Function) -> frozenset[str]:
+    """The registers that anything but the value operand of a store reads, or may read."""
+    used: set[str] = set()
+    for instruction in function.body:
+        operands = instruction.operands[:1] if instruction.opcode == "st" else instruction.operands[1:]
+        if instruction.opcode in ("call", "red", "bra", "brx", "bar", "barrier"):
+            operands = instruction.operands
+        used.update(name for operand in operands for name in _names_in(operand))
+        if instruction.guard is not None:
+            used.add(instruction.guard.name)
+    return frozenset(used)
+
+
+def _names_in(operand: Operand) -> Iterator[str]:
+    if isinstance(operand, Register):
+        yield operand.name
+    elif isinstance(operand, Address):
+        yield from _names_in(operand.base)
+    elif isinstance(operand, Vector | Tuple):
+        for element in operand.elements:
+            yield from _names_in(element)
+    elif isinstance(operand, Pair):
+        yield from _names_in(operand.first)
+        yield from _names_in(operand.second)
+
+
 def _layout(function: Function) -> tuple[dict[str, int], int]:
     offsets, end = {}, 0
     for variable in function.variables:
@@ -200,7 +237,10 @@ class Link:
     def site(self) -> int:
         """A number for this instruction, to report it by."""
         self.program.sites.append(self.instruction)
-        return len(self.program.sites) - 1
+        number = len(self.program.sites) - 1
+        if self.linker.only_copies(self.instruction):
+            self.program.copies.add(number)
+        return number
 
     def target(self, operand: Operand) -> int:
         """The index of the instruction that a label stands before."""
@@ -280,13 +320,16 @@ class Link:
             return lambda machine, _lanes: dtype.type(machine.ticks() & (2 ** (8 * dtype.itemsize) - 1))
         if name.startswith("%dynamic_smem_size"):
             return lambda machine, _lanes: dtype.type(machine.geometry.launch.shared_bytes)
+        if name.startswith("%reserved_smem_offset"):  # the system's part of shared memory: there is none here
+            return _constant(dtype.type(0))
         if name.startswith("%total_smem_size"):
             return lambda machine, _lanes: dtype.type(machine.shared_bytes)
 
         def read(machine: Machine, lanes: Lanes) -> Value:
             value = machine.special.get(name)
             if value is None:
-                raise self.unsupported()
+                ins = self.instruction
+                raise UnsupportedPtx(f"{ins.name} of {name}", ins.ptx_line, self.program.source(ins))
             if value.dtype.itemsize != dtype.itemsize:
                 value = value.astype(dtype)
             return select(value.view(dtype), lanes)
