@@ -1,0 +1,64 @@
+"""The frozen records that cross a stage.
+
+    Assignment, Submission ─build▶ Build ─backend▶ Run ─compare▶ CaseEvidence
+                                                                  ─checks▶ CheckResult ─score▶ Grade
+
+Collections in records are tuples (mappings are tuples of pairs), so that a record can be shared between
+stages and processes without anybody changing it under somebody else's feet.
+"""
+
+from grader.model.assignment import (
+    Assignment,
+    Case,
+    CasePlan,
+    Constant,
+    KernelInterface,
+    Parameter,
+    RubricItem,
+    TimingPlan,
+)
+from grader.model.grade import (
+    CaseEvidence,
+    CaseGrade,
+    CheckResult,
+    Comparison,
+    Evidence,
+    Grade,
+    ItemGrade,
+    WrongElement,
+)
+from grader.model.terms import Dim3, Finding, FindingKind, Named, Severity, Verdict, Visibility
+from grader.model.work import Argument, Build, Counters, Launch, Resources, Run, Submission
+
+__all__ = [
+    "Argument",
+    "Assignment",
+    "Build",
+    "Case",
+    "CaseEvidence",
+    "CaseGrade",
+    "CasePlan",
+    "CheckResult",
+    "Comparison",
+    "Constant",
+    "Counters",
+    "Dim3",
+    "Evidence",
+    "Finding",
+    "FindingKind",
+    "Grade",
+    "ItemGrade",
+    "KernelInterface",
+    "Launch",
+    "Named",
+    "Parameter",
+    "Resources",
+    "RubricItem",
+    "Run",
+    "Severity",
+    "Submission",
+    "TimingPlan",
+    "Verdict",
+    "Visibility",
+    "WrongElement",
+]

@@ -1,0 +1,134 @@
+"""What staff describe: the kernel's interface, cases, rubric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grader.model.terms import Visibility
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+    from pathlib import Path
+
+    from grader.arithmetic import Expression
+    from grader.model.terms import Named
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One kernel parameter: ``A: in float32[M, K]`` or ``M: int32``.
+
+    ``direction`` is ``in``, ``out`` or ``inout`` for an array and ``value`` for a scalar.
+    ``dtype`` is a NumPy name (``float32``, ``int32``, ``uint64`` …).
+    ``value`` is what a scalar is given, an expression over the shape and the constants: its own name
+    unless the assignment says ``M: int32 = N``.
+    """
+
+    name: str
+    direction: str
+    dtype: str
+    extents: tuple[Expression, ...] = ()
+    value: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number that the student's source may define (``TILE_SIZE``).
+
+    ``aliases`` are other names it goes by; ``default`` serves when the source defines none of them.
+    """
+
+    name: str
+    default: int
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KernelInterface:
+    """What a submission of kind ``kernel`` must contain, and how it is launched.
+
+    ``block`` and ``grid`` hold one to three expressions (x, y, z); ``shared`` gives the dynamic shared
+    memory in bytes. ``include`` holds headers that the course ships: pairs of file name and text.
+    """
+
+    kernel: str
+    parameters: tuple[Parameter, ...]
+    constants: tuple[Constant, ...]
+    block: tuple[Expression, ...]
+    grid: tuple[Expression, ...]
+    shared: Expression | None = None
+    include: Named[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CasePlan:
+    """A case as the assignment describes it.
+
+    ``shape`` holds for each dimension the lowest and highest value; they differ only where ``draws``
+    counts how many random cases to draw. ``inputs`` names the oracle's kind of inputs (``random``…).
+    """
+
+    id: str
+    shape: Named[tuple[int, int]]
+    tags: tuple[str, ...] = ()
+    visibility: Visibility = Visibility.VISIBLE
+    inputs: str = "random"
+    draws: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One launch to be judged: a concrete shape and a concrete seed."""
+
+    id: str
+    shape: Named[int]
+    tags: tuple[str, ...]
+    visibility: Visibility
+    inputs: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimingPlan:
+    """What to time (on a GPU): the shape, and the baseline kernel in ``reference/<operation>/``."""
+
+    shape: Named[int]
+    baseline: str = "naive"
+
+
+@dataclass(frozen=True, slots=True)
+class RubricItem:
+    """One line of the rubric.
+
+    ``cases`` are tags or case ids, empty for all. ``options`` holds what only this check knows
+    (``metric``, ``at_most``, ``none_below`` …) with numbers as ``Fraction``.
+    """
+
+    id: str
+    title: str
+    points: Fraction
+    check: str
+    cases: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    partial: str = ""
+    """``per-case`` for credit by the share of cases that pass; empty for all or nothing."""
+    visibility: Visibility = Visibility.VISIBLE
+    hint: str = ""
+    options: Named[Any] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A sound assignment; ``digest`` changes when anything that decides a grade changes."""
+
+    id: str
+    title: str
+    reference: str
+    """The folder with the oracle and the staff's kernels: ``reference/<operation>``."""
+    interface: KernelInterface
+    cases: tuple[CasePlan, ...]
+    rubric: tuple[RubricItem, ...]
+    timing: TimingPlan | None
+    path: Path
+    digest: str

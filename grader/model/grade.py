@@ -1,0 +1,147 @@
+"""What is known of a submission, what was decided, and the grade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from grader.model.work import Counters
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from grader.model.assignment import Case, RubricItem
+    from grader.model.terms import Finding, Named, Verdict
+    from grader.model.work import Build
+
+
+@dataclass(frozen=True, slots=True)
+class WrongElement:
+    """The first element, in C order, that is outside its error bound."""
+
+    index: tuple[int, ...]
+    expected: float
+    got: float
+    bound: float
+    unwritten: bool = False
+    """It still holds the poison: nobody stored here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One output array against the oracle.
+
+    ``max_error`` is the largest |got - expected| (infinity for NaN) and ``error_bound`` the bound at that
+    element. ``unwritten`` counts elements that still hold the poison. ``wrong_map`` draws where it is
+    wrong, a row of characters per row of elements or of tiles, empty where nothing is.
+    ``explanation`` names the mistake that would have produced exactly this, if one does; ``mistake`` is its
+    id and ``hint`` what to try. ``map_cell`` is how many rows and columns a character of the map stands for.
+    """
+
+    array: str
+    total: int
+    wrong: int
+    unwritten: int
+    max_error: float
+    error_bound: float
+    first: WrongElement | None = None
+    wrong_map: tuple[str, ...] = ()
+    explanation: str = ""
+    mistake: str = ""
+    hint: str = ""
+    map_cell: tuple[int, int] = (1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEvidence:
+    """All that is known of one case: what checks decide on, and what `rescore` needs.
+
+    ``baseline`` holds the counters of the staff's kernel on the same case, where an item asks for them.
+    """
+
+    case: Case
+    comparisons: tuple[Comparison, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    changed_inputs: tuple[str, ...] = ()
+    counters: Counters = field(default_factory=Counters)
+    baselines: Named[Counters] = ()
+    seconds: float = 0.0
+    completed: bool = True
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that is known of one submission on one backend."""
+
+    backend: str
+    build: Build
+    cases: tuple[CaseEvidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a check decided for one rubric item; ``fraction`` of its points, 0 to 1.
+
+    ``message`` is one complete sentence or two for the student; ``hint`` says what to try.
+    ``case_verdicts`` holds a verdict per case that the item looked at, for reports with one line per case.
+    """
+
+    item: RubricItem
+    verdict: Verdict
+    fraction: Fraction
+    message: str
+    hint: str = ""
+    findings: tuple[Finding, ...] = ()
+    case_verdicts: Named[Verdict] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemGrade:
+    """A rubric item with its points: exact, rounded only where it is shown."""
+
+    result: CheckResult
+    points: Fraction
+    max_points: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class CaseGrade:
+    """A case as the grade shows it."""
+
+    case: Case
+    verdict: Verdict
+    max_error: float | None
+    error_bound: float | None
+    seconds: float
+    counters: Counters
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The whole outcome for one submission.
+
+    ``max_score`` leaves out the points of skipped items; those are ``skipped_points``.
+    """
+
+    assignment_id: str
+    assignment_title: str
+    assignment_digest: str
+    submission_id: str
+    submission_file: str
+    submission_digest: str
+    backend: str
+    device: str
+    toolkit: str
+    seed: int
+    verdict: Verdict
+    score: Fraction
+    max_score: Fraction
+    skipped_points: Fraction
+    items: tuple[ItemGrade, ...]
+    cases: tuple[CaseGrade, ...]
+    timing: Named[Any] = ()
+    versions: Named[str] = ()
+    seconds: Named[float] = ()
+    """Where the wall time went, by stage."""
+    error: str = ""

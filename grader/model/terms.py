@@ -1,0 +1,85 @@
+"""Words that all records share: verdicts, kinds of findings, and the finding itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias, TypeVar
+
+T = TypeVar("T")
+
+Dim3: TypeAlias = tuple[int, int, int]
+"""x, y, z, as CUDA orders them."""
+
+Named: TypeAlias = tuple[tuple[str, T], ...]
+"""An immutable mapping: pairs of name and value, in the order of the assignment."""
+
+
+class Verdict(StrEnum):
+    """What became of a rubric item, a case or a whole grade."""
+
+    PASS = "pass"  # noqa: S105 - a verdict
+    FAIL = "fail"
+    SKIP = "skip"
+    """Could not be evaluated here (a speedup without a GPU); its points are shown apart."""
+    ERROR = "error"
+    """Ours: never counts against the student."""
+
+
+class Visibility(StrEnum):
+    """Who may see a case or an item, and from when."""
+
+    VISIBLE = "visible"
+    HIDDEN = "hidden"
+    AFTER_DUE_DATE = "after_due_date"
+    AFTER_PUBLISHED = "after_published"
+
+
+class FindingKind(StrEnum):
+    """The `kind` of a finding, as written to grade.json."""
+
+    COMPILE = "compile"
+    WRONG_OUTPUT = "wrong-output"
+    RACE = "race"
+    OUT_OF_BOUNDS = "out-of-bounds"
+    MISALIGNED = "misaligned"
+    UNINITIALISED = "uninitialised"
+    BARRIER_DIVERGENCE = "barrier-divergence"
+    FAULT = "fault"
+    TIMEOUT = "timeout"
+    SLOW = "slow"
+    TRAFFIC = "traffic"
+    MISTAKE = "mistake"
+
+
+class Severity(StrEnum):
+    """How sure a finding is to hurt."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, and where.
+
+    ``line`` counts from 1 in the student's ``file``; ``address`` is the element as a student would write
+    it, ``A_tile[3][5]``; ``count`` is how many times the same thing happened.
+    """
+
+    kind: FindingKind
+    message: str
+    hazard: str = ""
+    file: str = ""
+    line: int | None = None
+    other_line: int | None = None
+    case: str = ""
+    block: Dim3 | None = None
+    thread: Dim3 | None = None
+    other_thread: Dim3 | None = None
+    address: str = ""
+    severity: Severity = Severity.ERROR
+    count: int = 1
+    other_block: Dim3 | None = None
+    """The block of ``other_thread`` where it is not ``block`` (a race between blocks)."""

@@ -1,0 +1,130 @@
+"""What is handed in, what is built of it, and what a launch gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from grader.model.terms import Dim3, Finding, Named
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What one student handed in.
+
+    ``source`` is the ``.cu`` file's bytes as they were read (once; never again from disk), ``file`` its
+    name for messages. Where nothing gradable was handed in ``problem`` says why and ``source`` is empty.
+    """
+
+    id: str
+    file: str
+    source: bytes
+    digest: str
+    problem: Finding | None = None
+    headers: Named[bytes] = ()
+    """Files handed in beside it that its ``#include "…"`` lines may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What ptxas says the kernel uses, per thread (registers, stack, spills) or block (shared), in bytes."""
+
+    registers: int = 0
+    shared_bytes: int = 0
+    stack_bytes: int = 0
+    spill_bytes: int = 0
+    constant_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The outcome of compiling: PTX for the emulator, or findings that say why there is none.
+
+    ``ptx`` comes from the default build (outputs, counters), ``hazard_ptx`` from ``-Xcicc -O0 -lineinfo``
+    (hazards, lines). ``entry`` is the kernel's name in the PTX. ``constants`` are the student's own values.
+    ``warnings`` are compiler warnings worth telling (they cost nothing).
+    ``error`` is set, and nothing else means anything, where *we* failed.
+    """
+
+    ok: bool
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    ptx: str = ""
+    hazard_ptx: str = ""
+    entry: str = ""
+    constants: Named[int] = ()
+    resources: Resources | None = None
+    log: str = ""
+    toolkit: str = ""
+    seconds: Named[float] = ()
+    error: str = ""
+    parameter_bytes: tuple[int, ...] = ()
+    """What each kernel parameter takes in the PTX: 8 where a student's `size_t` stands for an int32."""
+    source_name: str = ""
+    """What the student's file is called in the PTX."""
+    shared_shapes: Named[tuple[int, ...]] = ()
+    """Extents of the kernel's shared arrays by their names in the source, where they are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch configuration; ``shared_bytes`` is dynamic shared memory per block."""
+
+    grid: Dim3
+    block: Dim3
+    shared_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A kernel argument: an array (C order, its shape as the assignment names it) or a scalar.
+
+    For ``out`` arrays the values are what the buffer holds before the launch (poison); a backend copies,
+    and never writes into them.
+    """
+
+    name: str
+    direction: str
+    value: np.ndarray[Any, Any] | np.generic
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What a launch did, summed over all threads.
+
+    Bytes are those that threads asked for; sectors are the distinct 32-byte pieces per warp request;
+    ``shared_bank_conflicts`` counts extra passes per warp request (0: conflict-free); ``flops`` counts an
+    fma as two; ``instructions`` and ``barriers`` count per thread.
+    """
+
+    global_load_bytes: int = 0
+    global_store_bytes: int = 0
+    global_load_sectors: int = 0
+    global_store_sectors: int = 0
+    shared_load_bytes: int = 0
+    shared_store_bytes: int = 0
+    shared_bank_conflicts: int = 0
+    flops: int = 0
+    instructions: int = 0
+    barriers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one launch gave.
+
+    ``outputs`` are the ``out`` and ``inout`` arrays after it; ``changed_inputs`` names ``in`` arrays that
+    it wrote to. ``completed`` is false where it was stopped (fault, time-out), and then a finding says why.
+    """
+
+    outputs: Named[np.ndarray[Any, Any]] = ()
+    changed_inputs: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    counters: Counters = field(default_factory=Counters)
+    seconds: float = 0.0
+    completed: bool = True
+    error: str = ""
+    """Ours: an instruction we do not interpret, a budget of our own…"""
