@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.batch import OutFolder
 from grader.cli import main
 
 if TYPE_CHECKING:
@@ -41,6 +45,8 @@ def test_help_is_complete(
         (["check", "tiled-matmul", str(SOLUTION), "--backend", "gpu"], "--backend emulator"),
         (["check", "tiled-matmul", str(SOLUTION), "--sandbox", "docker"], "--sandbox local"),
         (["check", "tiled-matmul", str(MISTAKES)], "`grade` takes a class"),
+        (["check", "tiled-matmull", str(SOLUTION)], "did you mean `tiled-matmul`?"),
+        (["check", str(SOLUTION), "tiled-matmul"], "the assignment comes first"),
     ],
 )
 def test_wrong_usage_is_answered_with_a_next_step(
@@ -59,11 +65,9 @@ def test_wrong_usage_is_answered_with_a_next_step(
     assert "Traceback" not in told
 
 
-def test_missing_nvcc_is_our_error_and_says_how_to_get_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit code 3, one message, and a next step."""
-    assert main(["check", "tiled-matmul", str(SOLUTION), "--nvcc", str(tmp_path / "nvcc")]) == 3
+def test_an_nvcc_that_is_not_there_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, one message, and a next step."""
+    assert main(["check", "tiled-matmul", str(SOLUTION), "--nvcc", str(tmp_path / "nvcc")]) == 2
     told = capsys.readouterr().err
     assert "nvcc" in told
     assert "name another" in told
@@ -87,7 +91,7 @@ def test_check_gives_full_marks_to_the_model_solution(
     assert grade["seed"] == 1
     assert {case["id"] for case in grade["cases"]} >= {"mp3", "single-element"}
     assert (tmp_path / "j.xml").read_text().startswith("<?xml")
-    assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +132,7 @@ def test_a_class_is_graded_resumed_and_reported(
     out = tmp_path / "out"
     command = ["grade", "tiled-matmul", str(small_class), "-o", str(out), "-j", "2"]
     assert main(command) == 0
-    files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
+    files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file() and path.name != ".lock"}
     expected = {
         f"grades/{s}/{f}"
         for s in ("ada", "bob", "cy")
@@ -155,6 +159,82 @@ def test_a_class_is_graded_resumed_and_reported(
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     assert main(["report", str(out)]) == 0
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_what_was_withdrawn_stays_withdrawn(small_class: Path, tmp_path: Path) -> None:
+    """`report` shows the class as the last batch saw it, also where older grades are still stored."""
+    out = tmp_path / "out"
+    command = ["grade", "tiled-matmul", str(small_class), "-o", str(out), "--seed", "1"]
+    assert main(command) == 0
+    (small_class / "bob.cu").unlink()
+    assert main(command) == 0
+    assert main(["report", str(out)]) == 0
+    assert [line.split(",")[0] for line in (out / "gradebook.csv").read_text().splitlines()[1:]] == [
+        "ada",
+        "cy",
+    ]
+
+
+def test_an_out_folder_among_the_submissions_is_no_submission(small_class: Path) -> None:
+    """Graded in place and again, the class has as many students as before."""
+    command = ["grade", "tiled-matmul", str(small_class), "-o", str(small_class / "out"), "--seed", "1"]
+    assert [main(command), main(command)] == [0, 0]
+    assert len((small_class / "out/gradebook.csv").read_text().splitlines()) == 1 + 3
+
+
+def test_files_for_students_name_no_hidden_case(small_class: Path, tmp_path: Path) -> None:
+    """Neither its id, nor its shape, nor the seed; what staff keep does."""
+    out = tmp_path / "out"
+    assert main(["grade", "tiled-matmul", str(small_class), "-o", str(out), "--seed", "918273645"]) == 0
+    for name in ("junit.xml", "results.json", "report.html"):
+        text = (out / "grades/bob" / name).read_text()
+        assert "whole-tiles-tall" not in text
+        assert "K=96" not in text
+        assert "918273645" not in text
+    assert "whole-tiles-tall" in (out / "grades/bob/grade.json").read_text()
+
+
+def test_another_seed_or_assignment_is_told_and_grades_anew(
+    small_class: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody is regraded in silence."""
+    command = ["grade", "tiled-matmul", str(small_class), "-o", str(tmp_path / "out"), "--seed"]
+    assert main([*command, "1"]) == 0
+    assert main([*command, "2"]) == 0
+    assert "seed (1 → 2)" in " ".join(capsys.readouterr().err.split())
+
+
+def test_two_batches_never_write_into_one_folder(
+    small_class: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second is refused with exit code 2, and nothing is touched."""
+    out = OutFolder(tmp_path / "out")
+    with out.locked():
+        assert main(["grade", "tiled-matmul", str(small_class), "-o", str(out.path)]) == 2
+    assert "another grader is writing here" in capsys.readouterr().err
+    assert not (out.path / "journal.jsonl").exists()
+
+
+def test_asked_to_stop_it_says_how_to_go_on(small_class: Path, tmp_path: Path) -> None:
+    """SIGTERM is answered like Ctrl-C: exit code 130 and one line."""
+    command = [
+        sys.executable,
+        "-m",
+        "grader",
+        "grade",
+        "tiled-matmul",
+        str(small_class),
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    batch = subprocess.Popen([*command, "--no-cache"], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "out/journal.jsonl").exists():
+        time.sleep(0.05)
+    batch.terminate()
+    _, told = batch.communicate(timeout=60)
+    assert batch.returncode == 130
+    assert told.startswith("grader: stopped; run the same command again")
+    assert "Traceback" not in told
 
 
 def test_two_runs_with_one_seed_give_the_same_grades(small_class: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The ``OUT/`` folder: where grades are written, and the journal that says which are done.
 
-    OUT/journal.jsonl                 first line: what is being graded; then a line per finished submission
+    OUT/journal.jsonl                 first line: what is being graded; then a line per finished submission,
+                                      and a line that lists the class whenever a batch ends
     OUT/grades/<submission>/…         one submission's files
     OUT/…                             the class's files
 
@@ -10,19 +11,22 @@ after the files it vouches for, so that a batch that is killed at any moment can
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
+LOCK = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,35 @@ class OutFolder:
                 done[line["submission"]] = line["digest"]
         return done
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other batches out of the folder; raises UsageError if one is at work in it.
+
+        The lock is the system's, on an open file: it ends with the process, however that ends.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / LOCK).open("w")
+        except OSError as problem:
+            raise StorageError(_cannot(self.path, problem)) from None
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                busy = "another grader is writing here; wait for it, or choose another folder with -o"
+                raise UsageError(f"{self.path}: {busy}") from None
+            yield
+
     def note(self, submission: str, digest: str, verdict: str) -> None:
         """Vouch for a submission whose files are written."""
-        line = json.dumps({"submission": submission, "digest": digest, "verdict": verdict})
+        self._append({"submission": submission, "digest": digest, "verdict": verdict})
+
+    def note_class(self, submissions: Sequence[str]) -> None:
+        """Say which submissions the class consists of now."""
+        self._append({"class": list(submissions)})
+
+    def _append(self, entry: Mapping[str, object]) -> None:
+        line = json.dumps(entry)
         try:
             with (self.path / JOURNAL).open("a", encoding="utf-8") as journal:
                 journal.write(line + "\n")
@@ -101,10 +131,12 @@ class OutFolder:
             raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
 
     def submissions(self) -> tuple[str, ...]:
-        """The submissions that have a grade here, by name."""
+        """The class as the last batch saw it, as far as there are grades; all of them after a crash."""
         if not (self.path / GRADES).is_dir():
             raise UsageError(f"{self.path}: no grades here; expected the folder given to `grader grade -o`")
-        return tuple(sorted(path.parent.name for path in (self.path / GRADES).glob("*/grade.json")))
+        graded = sorted(path.parent.name for path in (self.path / GRADES).glob("*/grade.json"))
+        classes = [line["class"] for line in self._lines() if isinstance(line.get("class"), list)]
+        return tuple(name for name in graded if not classes or name in classes[-1])
 
     def _lines(self) -> list[dict[str, Any]]:
         """The journal's lines; one that was cut off by a crash is passed over."""

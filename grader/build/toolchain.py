@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.errors import ToolMissing
+from grader.errors import ToolMissing, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ def find_toolchain(explicit: str | None = None) -> Toolchain:
 def _named(name: str) -> Path:
     found = shutil.which(name)
     if found is None:
-        raise ToolMissing(f"nvcc was named as {name!r}, but no program is there; name another, or none")
+        raise UsageError(f"nvcc was named as {name!r}, but no program is there; name another, or none")
     return Path(found).absolute()
 
 

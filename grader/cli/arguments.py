@@ -140,10 +140,10 @@ def _shared(made: argparse.ArgumentParser) -> None:
         help="exit 1 below this share of the points",
     )
     made.add_argument(
-        "--json", metavar="FILE", type=Path, help="also write the grade (or all grades) as JSON"
+        "--json", metavar="FILE", type=_writable, help="also write the grade (or all grades) as JSON"
     )
-    made.add_argument("--junit", metavar="FILE", type=Path, help="also write JUnit XML")
-    made.add_argument("--html", metavar="FILE", type=Path, help="also write a page to look at")
+    made.add_argument("--junit", metavar="FILE", type=_writable, help="also write JUnit XML")
+    made.add_argument("--html", metavar="FILE", type=_writable, help="also write a page to look at")
     _toolchain(made)
 
 
@@ -158,10 +158,16 @@ def _toolchain(made: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
+    if not text.isdecimal() or not 1 <= int(text) < 2**31:
         raise argparse.ArgumentTypeError("expected a whole number of at least 1")
-    return number
+    return int(text)
+
+
+def _writable(text: str) -> Path:
+    path = Path(text)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"no file can be written at {text}; its folder must exist")
+    return path
 
 
 def _percent(text: str) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -31,14 +32,27 @@ def run(options: argparse.Namespace) -> int:
     assignment = setup.assignment(options)
     submissions = read_submissions(options.submissions)
     out = OutFolder(options.out)
+    with out.locked():
+        return _grade_class(options, assignment, submissions, tools, out)
+
+
+def _grade_class(
+    options: argparse.Namespace,
+    assignment: Assignment,
+    submissions: tuple[Submission, ...],
+    tools: Tools,
+    out: OutFolder,
+) -> int:
     session = _session(options, assignment, tools, out)
-    done = {} if options.fresh or out.session() != session else out.finished()
+    done = _already_done(options, session, out)
     if not done:
         out.begin(session)
     waiting = [s for s in submissions if done.get(s.id) != s.digest]
     plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False)
     _grade_all(plan, waiting, tools, options.jobs, out)
-    grades = report.load_all(out, [submission.id for submission in submissions])
+    ids = [submission.id for submission in submissions]
+    out.note_class(ids)
+    grades = report.load_all(out, ids)
     report.write_class(out, grades)
     report.write_files(options, grades)
     report.print_class(grades, resumed=len(submissions) - len(waiting), out=out.path)
@@ -63,8 +77,24 @@ def _session(options: argparse.Namespace, assignment: Assignment, tools: Tools, 
     return Session(assignment.id, assignment.digest, NAME, seed, release, tools.toolchain.version)
 
 
-def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools, jobs: int, out: OutFolder) -> None:
+def _already_done(options: argparse.Namespace, session: Session, out: OutFolder) -> dict[str, str]:
+    """The submissions whose grades still hold, by id; says why none does where something has changed."""
+    earlier = out.session()
+    if options.fresh or earlier is None:
+        return {}
+    if earlier == session:
+        return out.finished()
+    changed = [
+        f"{field.name.replace('_', ' ')} ({getattr(earlier, field.name)} → {getattr(session, field.name)})"
+        for field in fields(session)
+        if getattr(earlier, field.name) != getattr(session, field.name)
+    ]
+    told = f"everything is graded anew, for this has changed since: {', '.join(changed)}"
+    setup.console(stderr=True).print(told)
+    return {}
 
+
+def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools, jobs: int, out: OutFolder) -> None:
     digests = {submission.id: submission.digest for submission in waiting}
     columns = (
         TextColumn("grading"),

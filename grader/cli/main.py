@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
+import threading
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +25,8 @@ _OURS = 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
     options = parser().parse_args(arguments)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to stop: the same as Ctrl-C
     try:
         command = import_module(f"grader.cli.{options.command}")  # each loads only what it needs
         return int(command.run(options))
@@ -35,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
     except Exception as problem:  # noqa: BLE001 - the last resort
-        _say(_bug(problem))
+        full = isinstance(problem, OSError) and problem.errno == errno.ENOSPC  # where the output goes to
+        _say("the output cannot be written: no space left on its disk" if full else _bug(problem))
         return _OURS
 
 

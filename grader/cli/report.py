@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from grader.batch import OutFolder
 from grader.cli import setup
 from grader.reports import class_table, grade_json, gradebook, gradescope, html, junit, stored_grade
+from grader.reports.audience import student_view
 
 if TYPE_CHECKING:
     import argparse
@@ -35,12 +36,12 @@ def load_all(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
 
 
 def of_submission(grade: Grade) -> dict[str, str]:
-    """The files of one submission."""
+    """The files of one submission: grade.json is the staff's, the others show what a student may see."""
     return {
         "grade.json": grade_json.dump(grade),
-        "junit.xml": junit.render([grade]),
+        "junit.xml": junit.render([student_view(grade)]),
         "results.json": gradescope.render(grade),
-        "report.html": html.render(grade, audience="staff"),
+        "report.html": html.render(grade),
     }
 
 
@@ -70,7 +71,9 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
     )
     if resumed:
         console.print(f"{resumed} of {len(grades)} were graded before and are unchanged.")
-    console.print(
-        f"\nper submission  {out}/grades/<submission>/grade.json, junit.xml, results.json, report.html"
-    )
-    console.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html")
+    if grades:
+        seed = grades[0].seed
+        console.print(f"seed {seed}: with --seed {seed} another folder is graded on the same cases")
+    console.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
+    console.print("                grade.json names hidden cases: for staff only")
+    console.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,14 +37,18 @@ def find_assignment(name: str) -> Path:
         return data_root() / "assignments" / name
     path = Path(name)
     try:
+        if path.is_file() and path.suffix.lower() not in (".yaml", ".yml"):
+            shown = _harmless(name)
+            raise UsageError(f"`{shown}` is not an assignment; the assignment comes first, then the file")
         if path.is_file() or (path / FILE_NAME).is_file():
             return path
     except (OSError, ValueError):
         pass  # too long or with a NUL byte: no path, and said so below
+    close = difflib.get_close_matches(name, bundled_ids(), n=1)
     known = ", ".join(bundled_ids()) or "none"
     raise UsageError(
         f"no assignment `{_harmless(name)}`: expected one of the bundled ones ({known}) "
-        f"or a path to a folder with an {FILE_NAME}"
+        f"or a path to a folder with an {FILE_NAME}{f'; did you mean `{close[0]}`?' if close else ''}"
     )
 
 

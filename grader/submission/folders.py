@@ -34,7 +34,13 @@ def entries(folder: Path) -> list[Path]:
     """What is in a folder, sorted, without hidden files and what operating systems leave behind."""
     with os.scandir(folder) as found:
         names = [entry.name for entry in found]
-    return [folder / name for name in sorted(names) if name[0] != "." and name.casefold() not in _IGNORED]
+    kept = (folder / name for name in sorted(names) if name[0] != "." and name.casefold() not in _IGNORED)
+    return [path for path in kept if not _is_our_output(path)]
+
+
+def _is_our_output(path: Path) -> bool:
+    """Whether a folder is what `grader grade -o` wrote: nobody handed it in."""
+    return is_folder(path) and (path / "journal.jsonl").is_file() and is_folder(path / "grades")
 
 
 def is_folder(path: Path) -> bool:

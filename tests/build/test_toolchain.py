@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.build import find_toolchain, toolchain
-from grader.errors import ToolMissing
+from grader.errors import ToolMissing, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,10 +37,10 @@ def test_a_toolchain_is_found_with_its_plan() -> None:
 
 def test_a_named_nvcc_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the option nor the variable is silently ignored."""
-    with pytest.raises(ToolMissing, match="named as '/no/such/nvcc'"):
+    with pytest.raises(UsageError, match="named as '/no/such/nvcc'"):
         find_toolchain("/no/such/nvcc")
     monkeypatch.setenv("GRADER_NVCC", "no-such-nvcc")
-    with pytest.raises(ToolMissing, match="named as 'no-such-nvcc'"):
+    with pytest.raises(UsageError, match="named as 'no-such-nvcc'"):
         find_toolchain()
 
 
