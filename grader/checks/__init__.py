@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from grader.checks import compile as compile_
 from grader.checks import memory, output, races, speedup, traffic
 from grader.checks.cases import NOTHING
+from grader.checks.wording import printable
 from grader.errors import OurError
 from grader.model import Verdict
 
@@ -82,13 +83,16 @@ def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckR
                     result,
                     verdict=verdict,
                     fraction=NOTHING,
-                    message=_not_judged(need, verdict),
+                    message=_not_judged(results[need].item, verdict),
                     hint="",
                 )
     return result
 
 
-def _not_judged(need: str, verdict: Verdict) -> str:
-    """Why an item was not judged."""
-    state = {Verdict.SKIP: ", which was skipped", Verdict.ERROR: ", which could not be judged"}
-    return f"not judged: needs `{need}`{state.get(verdict, '')}"
+def _not_judged(need: RubricItem, verdict: Verdict) -> str:
+    """Why an item was not judged, with the title of what it needs, which is what students see."""
+    name = printable(need.title or need.id)
+    states = {Verdict.SKIP: "was skipped", Verdict.ERROR: "could not be judged"}
+    if verdict in states:
+        return f"not judged, because “{name}” {states[verdict]}"
+    return f"not judged until “{name}” passes"

@@ -141,6 +141,18 @@ def at_least(findings: Iterable[Finding], severity: str) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if SEVERITIES.index(finding.severity) >= limit)
 
 
+def refusal(case: CaseEvidence) -> str:
+    """Why a device would refuse the launch; empty where the kernel was launched.
+
+    A launch that was refused has no thread and no line to blame.
+    """
+    for finding in case.findings:
+        refused = finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None
+        if refused and not case.completed:
+            return f"cannot be launched: {stopped_by(case)}" if is_visible(case) else "cannot be launched"
+    return ""
+
+
 def decide(
     item: RubricItem,
     judged: tuple[CaseVerdict, ...],
@@ -148,7 +160,7 @@ def decide(
     hint: str = "",
     findings: tuple[Finding, ...] = (),
 ) -> CheckResult:
-    """Add the verdicts of an item's cases up to its own.
+    """Add the verdicts of an item's cases up to its own; a specific ``hint`` replaces the staff's.
 
     A case in error makes the item an error. Else all must pass for all the points, or, with
     ``partial: per-case``, each earns its share; the verdict is a pass only with full marks.
@@ -168,7 +180,7 @@ def decide(
         verdict=verdict,
         fraction=fraction,
         message=message,
-        hint=both_hints(hint, item.hint) if verdict is Verdict.FAIL else "",
+        hint=(wording.capital(hint) or item.hint) if verdict is Verdict.FAIL else "",
         findings=findings,
         case_verdicts=verdicts(judged),
     )
@@ -177,8 +189,3 @@ def decide(
 def verdicts(judged: tuple[CaseVerdict, ...]) -> Named[Verdict]:
     """Verdicts by case id, hidden cases included."""
     return tuple((case.case.case.id, case.verdict) for case in judged)
-
-
-def both_hints(specific: str, general: str) -> str:
-    """What the evidence suggests, then what the staff wrote for this item."""
-    return " ".join(dict.fromkeys(hint for hint in (specific, general) if hint))

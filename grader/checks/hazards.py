@@ -19,6 +19,7 @@ from grader.checks.cases import (
     nothing_to_judge,
     option,
     our_trouble,
+    refusal,
     selected,
     shown_findings,
     stopped_by,
@@ -75,4 +76,6 @@ def _message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], cle
     if stopped is None:
         return f"{clean} in {wording.count(len(judged), 'case')}"
     which = f"case `{wording.printable(stopped.case.case.id)}`" if stopped.visible else "a hidden case"
+    if refusal(stopped.case):
+        return f"could not be judged, because the kernel {refusal(stopped.case)}"
     return f"could not be judged, because {which} did not run to its end: {stopped.reason}"

@@ -9,6 +9,7 @@ tells how many fail, and the mistake.
 from __future__ import annotations
 
 from collections import Counter
+from math import isnan
 from typing import TYPE_CHECKING
 
 from grader.checks import wording
@@ -19,6 +20,7 @@ from grader.checks.cases import (
     merged,
     nothing_to_judge,
     our_trouble,
+    refusal,
     selected,
     shown_findings,
     stopped_by,
@@ -48,6 +50,8 @@ def judge(case: CaseEvidence) -> CaseVerdict:
         trouble = "no output was compared"
     if trouble:
         return CaseVerdict(case, Verdict.ERROR, trouble)
+    if refusal(case):
+        return CaseVerdict(case, Verdict.FAIL, f"the kernel {refusal(case)}")
     if not case.completed:
         return CaseVerdict(case, Verdict.FAIL, f"the run did not come to its end: {stopped_by(case)}")
     if case.changed_inputs:
@@ -108,7 +112,7 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
         reason = f": {quoted.reason}" if quoted is not None and quoted.reason else ""
         after = " as well" if quoted is not None and quoted.visible else reason
         parts.append(f"{wording.count(hidden, 'hidden case')} {verb}{after}")
-    return ". ".join(part.removesuffix(".") for part in parts)
+    return ". ".join([parts[0], *(wording.capital(part.removesuffix(".")) for part in parts[1:])])
 
 
 def _how_many_right(right: int, total: int) -> str:
@@ -124,19 +128,30 @@ def _is_or_are(number: int) -> str:
 def _quote(judged: CaseVerdict) -> str:
     """A visible case with its shape, and what is wrong with it."""
     case = judged.case.case
+    if refusal(judged.case):  # for all shapes alike, but for a grid that is too large
+        return judged.reason
     shape = ", ".join(f"{name}={value}" for name, value in case.shape)
     where = f"In case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
     wrong = wrong_comparison(judged.case)
     if not judged.case.completed or judged.case.changed_inputs or wrong is None:
         return f"{where} {judged.reason}"
-    return f"{where} {element_sentence(wrong)}"
+    return f"{where} {element_sentence(wrong, added=_added(judged.case, wrong))}"
 
 
-def element_sentence(wrong: Comparison) -> str:
-    """`C[54][0]` should be …: the first wrong element, and how many there are."""
+def _added(case: CaseEvidence, wrong: Comparison) -> bool:
+    """Whether the output is NaN because the kernel read it before it had stored anything there."""
+    reads = any(
+        finding.kind is FindingKind.UNINITIALISED and finding.address.partition("[")[0] == wrong.array
+        for finding in case.findings
+    )
+    return reads and wrong.first is not None and isnan(wrong.first.got)
+
+
+def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
+    """`C[54][0]` should be …: the first wrong element, and how many; ``added``: to what it held before."""
     name = wording.printable(wrong.array)
     total = f"{wrong.wrong:,} of {wording.count(wrong.total, 'element')} {_is_or_are(wrong.wrong)} wrong"
-    if wrong.unwritten:
+    if wrong.unwritten and not added:
         total += f", {wrong.unwritten:,} as before the launch"
     if wrong.first is None:
         return f"`{name}` is wrong ({total})"
@@ -144,16 +159,19 @@ def element_sentence(wrong: Comparison) -> str:
     index = "".join(f"[{i}]" for i in first.index)
     expected = f"`{name}{index}` should be {wording.number(first.expected)}"
     margin = f" (at most {wording.small(first.bound)} off)" if first.bound else ""
-    actual = (
-        "is still what it was before the launch" if first.unwritten else f"is {wording.number(first.got)}"
-    )
+    actual = f"is {wording.number(first.got)}"
+    if added:  # bit for bit the poison, perhaps, but something was stored
+        actual += f", because `{name}` held NaN before the launch and `+=` keeps it"
+    elif first.unwritten:
+        actual = "is still what it was before the launch"
     return f"{expected}{margin} but {actual} ({total})"
 
 
 def _findings(failing: tuple[CaseVerdict, ...]) -> tuple[Finding, ...]:
-    """Per failing visible case what is wrong there, what stopped a run, and each mistake once."""
+    """Each mistake once, what stopped a run, and per failing visible case what is wrong there."""
     stopped = merged(shown_findings(case.case for case in failing if not case.case.completed))
-    return (*(_wrong_output(case) for case in failing if case.visible), *stopped, *_mistakes(failing))
+    wrong = (_wrong_output(case) for case in failing if case.visible and not refusal(case.case))
+    return (*_mistakes(failing), *stopped, *wrong)
 
 
 def _wrong_output(judged: CaseVerdict) -> Finding:
@@ -165,9 +183,10 @@ def _wrong_output(judged: CaseVerdict) -> Finding:
 
 
 def _mistakes(failing: tuple[CaseVerdict, ...]) -> Iterator[Finding]:
-    """Each mistake that explains an output; with its case where that may be named."""
+    """Each mistake that explains an output, the one that is told first; with its case where it is visible."""
     seen = set()
-    for judged in sorted(failing, key=lambda case: not case.visible):
+    quoted = _to_quote(failing)
+    for judged in sorted(failing, key=lambda case: (case is not quoted, not case.visible)):
         for comparison in judged.case.comparisons:
             if comparison.explanation and comparison.explanation not in seen:
                 seen.add(comparison.explanation)

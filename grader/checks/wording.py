@@ -43,6 +43,11 @@ def printable(text: str) -> str:
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 
 
+def capital(text: str) -> str:
+    """The text as a sentence begins; what starts with a name of the source stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """`1 case`, `2,365 elements`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

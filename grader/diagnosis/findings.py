@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from grader.diagnosis.compilation import compile_hint
 from grader.diagnosis.facts import Diagnosis
 from grader.diagnosis.mistakes import MISTAKES
 from grader.model import FindingKind, Severity, Verdict
@@ -47,6 +48,16 @@ MOST_HINTS = 2
 ARRAY_NAME = re.compile(r"(?!local$|shared$|0x)[A-Za-z_$][\w$]*$", re.ASCII)
 """A name that the source may hold; the emulator also gives addresses and places."""
 
+REFUSALS = {
+    "launch-shared-memory": "shared memory",
+    "launch-too-large": "may ",
+    "launch-too-small": "launch",
+}
+"""How the message of a refused launch tells its reasons apart, to be asked in this order."""
+
+CONSTANT = re.compile(r"`([A-Za-z_]\w*)` is -?\d", re.ASCII)
+"""A constant in the message of a refused launch."""
+
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
@@ -61,9 +72,10 @@ class Suspect:
     def of(cls, mistake: str, finding: Finding) -> Suspect:
         """What one finding suggests."""
         array = finding.address.partition("[")[0]
+        constants = CONSTANT.findall(finding.message) if mistake in REFUSALS else ()
         return cls(
             mistake,
-            (array,) if ARRAY_NAME.match(array) else (),
+            (array,) if ARRAY_NAME.match(array) else tuple(constants),
             () if finding.line is None else (finding.line,),
             () if finding.other_line is None else (finding.other_line,),
         )
@@ -87,6 +99,8 @@ class Suspect:
             "at": _at(self.lines),
             "other_at": _at(self.other_lines),
             "between": self._between(),
+            "around": _at(self.lines).replace(" on", "", 1) or " the last line that ran",
+            "constants": _listed([f"`{name}`" for name in self.arrays]) or "the block",
         }
         explanation, hint = found.explanation.format(**places), found.hint.format(**places)
         return Diagnosis(self.mistake, found.title, explanation, hint, found.concept)
@@ -134,7 +148,10 @@ def explain_findings(findings: Iterable[Finding]) -> tuple[Diagnosis, ...]:
 
 
 def advise(results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
-    """Results with the hints that their findings suggest, before what the staff wrote for the item."""
+    """Results with the hints that their findings suggest, in place of what the staff wrote for the item.
+
+    A hint that is not the staff's (a named mistake's) is specific already, and stays.
+    """
     return tuple(_advised(result) for result in results)
 
 
@@ -144,6 +161,9 @@ def mistake_behind(finding: Finding) -> str:
         return _out_of_bounds(finding)
     if finding.kind is FindingKind.RACE:
         return _race(finding)
+    if finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None:
+        signs = (mistake for mistake, sign in REFUSALS.items() if sign in finding.message)
+        return next(signs, SIMPLE[finding.kind])
     return SIMPLE.get(finding.kind, "")
 
 
@@ -186,8 +206,9 @@ def _join(suspects: list[Suspect], new: Suspect) -> None:
 
 
 def _advised(result: CheckResult) -> CheckResult:
-    if result.verdict is not Verdict.FAIL:
+    if result.verdict is not Verdict.FAIL or result.hint not in {"", result.item.hint}:
         return result
+    compiling = compile_hint(result.findings)
     hints = [diagnosis.hint for diagnosis in explain_findings(result.findings)[:MOST_HINTS]]
-    new = [hint for hint in dict.fromkeys(hints) if hint not in result.hint]
-    return replace(result, hint=" ".join([*new, result.hint]).strip())
+    sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys([compiling, *hints]) if hint]
+    return replace(result, hint=" ".join(sentences) or result.hint)

@@ -174,7 +174,8 @@ FINDING_MISTAKES: dict[str, Mistake] = {
     "barrier-divergence": Mistake(
         "barrier not reached by all",
         "some threads of a block wait at `__syncthreads()`{at} and the others never get there",
-        "move `__syncthreads()` out of the `if` or the loop that not all threads of the block take.",
+        "move `__syncthreads()`{at} out of the `if` or the loop that not all threads of the block take, and "
+        "let no thread `return` before it.",
         "barrier",
     ),
     "load-out-of-bounds": Mistake(
@@ -212,8 +213,28 @@ FINDING_MISTAKES: dict[str, Mistake] = {
     "endless": Mistake(
         "endless",
         "the kernel does not come to an end",
-        "look at the loop's condition and step{at}, and at any loop that waits for another thread.",
+        "look at the loops around{around}: whether each condition can become false, whether each step leads "
+        "there, and whether one waits for another thread.",
         "loops",
+    ),
+    "launch-too-large": Mistake(
+        "too large to be launched",
+        "a device refuses to launch the kernel",
+        "choose a smaller {constants}: a block may have at most 1024 threads (32 × 32), and at most 64 "
+        "along z.",
+        "launch",
+    ),
+    "launch-too-small": Mistake(
+        "too small to be launched",
+        "a device refuses to launch the kernel",
+        "choose values of at least 1 for {constants}: block and grid are computed from it.",
+        "launch",
+    ),
+    "launch-shared-memory": Mistake(
+        "too much shared memory",
+        "a device refuses to launch the kernel",
+        "use smaller or fewer `__shared__` arrays: a block may use at most 48 KiB.",
+        "launch",
     ),
     "fault": Mistake(
         "stopped with a fault",

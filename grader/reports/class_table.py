@@ -11,6 +11,7 @@ from grader.model import FindingKind, Verdict
 from grader.reports import points, safe_text
 from grader.reports.layout import Page, Piece
 from grader.reports.marks import MARKS, STYLES
+from grader.reports.quotation import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,18 +63,21 @@ def item_titles(grades: Sequence[Grade]) -> dict[str, str]:
 
 
 def note(grade: Grade) -> str:
-    """Say in one line what cost the most telling points: our own error, else the first item that failed."""
+    """Say in one line what is wrong: our own error, a mistake with a name, a finding, or the first item."""
     if grade.error:
         return safe_text.one_line(f"error of ours: {grade.error}")
-    failed = (item.result for item in grade.items if item.result.verdict in {Verdict.FAIL, Verdict.ERROR})
-    first = next(failed, None)
-    if first is None:
+    failed = [i.result for i in grade.items if i.result.verdict in {Verdict.FAIL, Verdict.ERROR}]
+    if not failed:
         return ""
-    finding = first.findings[0] if first.findings else None
-    if finding is None or finding.kind not in SHORT or finding.line is None:
-        return safe_text.one_line(first.message)
-    both = f" and {finding.other_line}" if finding.other_line not in {None, finding.line} else ""
-    return f"{SHORT[finding.kind]}, line{'s' if both else ''} {finding.line}{both}"
+    findings = [finding for result in failed for finding in result.findings]
+    mistake = next((finding for finding in findings if finding.kind == FindingKind.MISTAKE), None)
+    if mistake is not None:
+        return safe_text.one_line(mistake.message)
+    short = next((finding for finding in findings if finding.kind in SHORT and lines_of(finding)), None)
+    if short is None or failed[0].verdict == Verdict.ERROR:
+        return safe_text.one_line(failed[0].message)
+    lines = lines_of(short)
+    return f"{SHORT[short.kind]}, line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
 
 
 def _score(grade: Grade) -> str:

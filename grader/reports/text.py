@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from grader.model import Severity, Verdict
+from grader.model import FindingKind, Severity, Verdict
 from grader.reports import points, quotation, safe_text
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
@@ -24,7 +25,12 @@ Audience: TypeAlias = Literal["student", "staff"]
 SourceLines: TypeAlias = Sequence[str]
 
 MOST_FINDINGS = 5
+MOST_QUOTED = 2
+"""Wrong outputs in full: what is wrong with the others is mostly the same."""
 MOST_CASES = 8
+NOT_JUDGED = "not judged"
+"""How the message of an item begins that waits for another."""
+SAME_HINT = "The same as above."
 SHORT = 120
 """Characters of a name or title that a heading holds."""
 LONG = 1_500
@@ -44,8 +50,10 @@ def render(
     page = Page(width, ascii_only)
     _headline(page, shown)
     _overview(page, shown)
+    shapes = True
     for items in _worth_telling(shown):
-        _item(page, shown, items, source_lines)
+        _item(page, shown, items, source_lines, shapes=shapes)
+        shapes = shapes and not items[0].result.case_verdicts
     _skipped(page, shown)
     if audience == "staff":
         _appendix(page, shown)
@@ -89,11 +97,26 @@ def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
     """Give the items that failed or have findings; neighbours that only share one message go together."""
     told = [
         item
-        for item in grade.items
+        for item in _without_repetitions(grade.items)
         if item.result.verdict in FAILED or (item.result.findings and item.result.verdict != Verdict.SKIP)
     ]
     for _, items in groupby(told, key=_all_there_is_to_say):
         yield list(items)
+
+
+def _without_repetitions(items: Sequence[ItemGrade]) -> Iterator[ItemGrade]:
+    """Leave out what an item that was not judged has in common with those before it, and all of its cases."""
+    told: set[str] = set()
+    for item in items:
+        result = item.result
+        if result.message.startswith(NOT_JUDGED):
+            findings = tuple(f for f in result.findings if not any(f.message in each for each in told))
+            hint = result.hint if findings and result.hint not in told else ""
+            result = replace(result, findings=findings, hint=hint, case_verdicts=())
+        elif result.hint and result.hint in told:
+            result = replace(result, hint=SAME_HINT)
+        told |= {result.message, result.hint, *(finding.message for finding in result.findings)}
+        yield replace(item, result=result)
 
 
 def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:
@@ -104,7 +127,9 @@ def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:
     return result.message, "", result.verdict
 
 
-def _item(page: Page, grade: Grade, items: list[ItemGrade], source: SourceLines) -> None:
+def _item(
+    page: Page, grade: Grade, items: list[ItemGrade], source: SourceLines, *, shapes: bool = True
+) -> None:
     """One item in full: what is wrong, where, and what to try."""
     item, result = items[0], items[0].result
     page.blank()
@@ -112,24 +137,33 @@ def _item(page: Page, grade: Grade, items: list[ItemGrade], source: SourceLines)
     for each in items:
         page.line((f"{MARKS[result.verdict]} {title(each)}", style))
     page.paragraph(safe_text.many_lines(result.message, LONG), indent=4)
-    _failing_cases(page, grade, item)
-    for finding in result.findings[:MOST_FINDINGS]:
+    wrong = [finding for finding in result.findings if finding.kind == FindingKind.WRONG_OUTPUT]
+    wrong.sort(key=lambda finding: finding.message not in result.message)  # the one that is told counts
+    others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
+    for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
         _finding(page, grade, finding, result.message, source)
-    left = len(result.findings) - MOST_FINDINGS
+    left = len(others) - MOST_FINDINGS
     if left > 0:
         page.line(f"    … and {left} more")
+    _failing_cases(page, grade, item, [finding.case for finding in wrong[:MOST_QUOTED]], shapes=shapes)
     if result.hint:
         page.paragraph(safe_text.many_lines(result.hint, LONG), indent=4, opening="try: ", style="cyan")
 
 
-def _failing_cases(page: Page, grade: Grade, item: ItemGrade) -> None:
-    cases = {case.case.id: case for case in grade.cases}
+def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str], *, shapes: bool) -> None:
+    """The cases that failed and are not quoted above; with their shapes where no item before had a list."""
     failed = [name for name, verdict in item.result.case_verdicts if verdict in FAILED]
-    if not failed:
+    rest = [name for name in failed if name not in quoted]
+    if not rest:
         return
-    names = [case_name(cases[name]) if name in cases else safe_text.one_line(name) for name in failed]
+    if len(rest) == len(grade.cases) > MOST_QUOTED:
+        page.paragraph(f"cases: all {len(rest)}", indent=4)
+        return
+    cases = {case.case.id: case for case in grade.cases}
+    names = [case_name(cases[n]) if shapes and n in cases else safe_text.one_line(n) for n in rest]
     more = f" and {len(names) - MOST_CASES} more" if len(names) > MOST_CASES else ""
-    page.paragraph("; ".join(names[:MOST_CASES]) + more, indent=4, opening="cases: ")
+    opening = f"… and {len(rest)} more case{'' if len(rest) == 1 else 's'}: " if quoted else "cases: "
+    page.paragraph(opening + "; ".join(names[:MOST_CASES]) + more, indent=4)
 
 
 def case_name(case: CaseGrade) -> str:
@@ -146,7 +180,9 @@ def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: Sour
         return
     if finding.message not in told:
         warning = "" if finding.severity == Severity.ERROR else f"{finding.severity.value}: "
-        page.paragraph(safe_text.many_lines(finding.message, LONG // 3), indent=4, opening=f"- {warning}")
+        if finding.kind == FindingKind.MISTAKE and finding.case:  # another than the one of the message
+            warning = f"in case `{safe_text.one_line(finding.case, SHORT)}`: "
+        page.paragraph(warning + safe_text.many_lines(finding.message, LONG // 3), indent=4, opening="- ")
     if where:
         page.line(f"      {where}")
     for row in quoted:

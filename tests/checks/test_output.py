@@ -58,10 +58,10 @@ def test_the_first_wrong_element_is_told_in_full(
         "2 of 3 cases are right. In case `mp3` (M=55, K=48, N=43) `C[54][0]` should be 12.5 (at most 1e-06 "
         "off) but is 3.25 (43 of 2,365 elements are wrong); `C` lacks the last tile of the sum"
     )
-    assert result.hint == "round up. See the course notes."
-    assert [finding.kind for finding in result.findings] == [FindingKind.WRONG_OUTPUT, FindingKind.MISTAKE]
-    assert result.findings[0].address == "C[54][0]"
-    assert result.findings[0].case == "mp3"
+    assert result.hint == "Round up."
+    assert [finding.kind for finding in result.findings] == [FindingKind.MISTAKE, FindingKind.WRONG_OUTPUT]
+    assert result.findings[1].address == "C[54][0]"
+    assert result.findings[1].case == "mp3"
 
 
 def test_the_mistake_that_most_elements_show_is_the_one_to_tell(
@@ -81,7 +81,7 @@ def test_the_mistake_that_most_elements_show_is_the_one_to_tell(
     result = check(item("output"), evidence(*cases, hidden, hidden))
     assert "In case `b`" in result.message
     assert result.message.endswith("`C` lacks a tile. 2 hidden cases fail as well")
-    assert result.hint == "about b."
+    assert result.hint == "About b."
 
 
 def test_an_element_that_was_never_written_is_told_as_such(
@@ -94,6 +94,30 @@ def test_an_element_that_was_never_written_is_told_as_such(
         in result.message
     )
     assert result.message.startswith("the one case is wrong. In case `a`")
+
+
+def test_an_output_that_was_added_to_is_told_as_such(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """NaN is kept by `+=`; that the kernel read the output before it stored there is how we know."""
+    wrong = comparison(5, unwritten=5)
+    added = Finding(FindingKind.UNINITIALISED, "reads C[54][0]", address="C[54][0]", line=9)
+    result = check(item("output"), evidence(case("a", comparisons=(wrong,), findings=(added,))))
+    assert "but is nan, because `C` held NaN before the launch and `+=` keeps it" in result.message
+    assert "as before the launch" not in result.message
+
+
+def test_a_launch_that_a_device_refuses_is_told_once(item: Make, case: Make, evidence: Make) -> None:
+    """Not once for each case: the constants are to blame, and no shape."""
+    refused = Finding(FindingKind.FAULT, "a block of 64 × 64 × 1 has 4096 threads")
+    fields = {"completed": False, "findings": (refused,), "comparisons": ()}
+    result = check(item("output"), evidence(case("a", **fields), case("b", **fields)))
+    assert result.message == (
+        "none of 2 cases is right. The kernel cannot be launched: a block of 64 × 64 × 1 has 4096 threads"
+    )
+    assert [(finding.kind, finding.case) for finding in result.findings] == [(FindingKind.FAULT, "a")]
+    hidden = check(item("output"), evidence(case("a", hidden=True, **fields)))
+    assert hidden.message == "the one case is wrong. 1 hidden case fails: the kernel cannot be launched"
 
 
 def test_per_case_credit_is_an_exact_share(item: Make, case: Make, comparison: Make, evidence: Make) -> None:

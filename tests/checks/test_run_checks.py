@@ -42,10 +42,10 @@ def test_what_needs_a_failed_item_fails_unjudged(item: Make, case: Make, evidenc
     races, output, memory = run_checks(rubric, evidence(case("a", findings=(RACE,))))
     assert races.verdict is Verdict.FAIL
     assert [output.verdict, output.fraction] == [Verdict.FAIL, 0]
-    assert output.message == "not judged: needs `races`"
+    assert output.message == "not judged until “an item” passes"
     assert (output.hint, output.findings) == ("", ())
     assert output.case_verdicts == (("a", Verdict.PASS),)
-    assert memory.message == "not judged: needs `output`"
+    assert memory.message == "not judged until “an item” passes"
 
 
 def test_half_a_need_is_not_met(item: Make, case: Make, comparison: Make, evidence: Make) -> None:
@@ -60,7 +60,7 @@ def test_what_needs_a_skipped_item_is_skipped(item: Make, case: Make, evidence: 
     rubric = (item("speedup"), item("output", needs=("speedup",)))
     result = run_checks(rubric, evidence(case("a")))[1]
     assert [result.verdict, result.fraction] == [Verdict.SKIP, 0]
-    assert result.message == "not judged: needs `speedup`, which was skipped"
+    assert result.message == "not judged, because “an item” was skipped"
 
 
 def test_a_skipped_item_stays_skipped_whatever_it_needs(item: Make, case: Make, evidence: Make) -> None:
@@ -76,7 +76,7 @@ def test_what_an_unjudged_item_saw_is_kept(item: Make, case: Make, evidence: Mak
     rubric = (item("compile"), item("memory"), item("races", needs=("memory",)))
     outside = Finding(FindingKind.OUT_OF_BOUNDS, "reads A[9]")
     result = run_checks(rubric, evidence(case("a", findings=(outside, RACE))))[2]
-    assert result.message == "not judged: needs `memory`"
+    assert result.message == "not judged until “an item” passes"
     assert [finding.message for finding in result.findings] == ["a race"]
 
 
@@ -85,7 +85,7 @@ def test_what_needs_an_item_in_error_is_in_error(item: Make, case: Make, evidenc
     rubric = (item("output"), item("compile", needs=("output",)))
     result = run_checks(rubric, evidence(case("a", error="no memory")))[1]
     assert result.verdict is Verdict.ERROR
-    assert result.message == "not judged: needs `output`, which could not be judged"
+    assert result.message == "not judged, because “an item” could not be judged"
 
 
 def test_a_failed_need_outranks_one_in_error_and_that_a_skipped_one(

@@ -10,6 +10,9 @@ import pytest
 from grader.diagnosis import advise, explain_findings
 from grader.model import CheckResult, Finding, FindingKind, RubricItem, Severity, Verdict
 
+T64 = "with this file's constants (`TS` is 64) a block of 64 × 64 × 1"
+TOO_LARGE = ("launch-too-large", "a smaller `TS`: a block may have at most 1024 threads")
+
 
 def race(hazard: str, line: int | None, other: int | None, array: str = "A_tile", **fields: Any) -> Finding:  # noqa: ANN401
     """A race whose second access is on ``line``."""
@@ -78,8 +81,21 @@ def test_accesses_across_a_loop_s_end_are_not_joined_with_those_inside() -> None
         (Finding(FindingKind.BARRIER_DIVERGENCE, "", line=7), "barrier-divergence", "out of the `if`"),
         (Finding(FindingKind.MISALIGNED, "", line=7), "misaligned-access", "multiple of the size"),
         (Finding(FindingKind.UNINITIALISED, "", line=7), "uninitialised-read", "start sums at 0"),
-        (Finding(FindingKind.TIMEOUT, "", line=7), "endless", "condition and step on line 7"),
+        (Finding(FindingKind.TIMEOUT, "", line=7), "endless", "loops around line 7"),
+        (Finding(FindingKind.BARRIER_DIVERGENCE, "", line=7), "barrier-divergence", "`return` before it"),
         (Finding(FindingKind.FAULT, "", line=7), "fault", "trap"),
+        (Finding(FindingKind.FAULT, f"{T64} has 4096 threads; a block may have at most 1024"), *TOO_LARGE),
+        (Finding(FindingKind.FAULT, f"{T64} cannot be launched: its x may be at most 1024"), *TOO_LARGE),
+        (
+            Finding(FindingKind.FAULT, "(`TS` is 0) no launch configuration can be computed: division by 0"),
+            "launch-too-small",
+            "values of at least 1 for `TS`",
+        ),
+        (
+            Finding(FindingKind.FAULT, "the launch needs 65536 bytes of shared memory; a block may use …"),
+            "launch-shared-memory",
+            "48 KiB",
+        ),
     ],
 )
 def test_each_kind_of_finding_suggests_its_repair(finding: Finding, mistake: str, words: str) -> None:
@@ -102,18 +118,21 @@ def test_only_names_are_named(address: str) -> None:
     assert found.explanation == "a thread reads outside memory on line 3"
 
 
+STAFF_HINT = "See chapter 5."
+
+
 def result(verdict: Verdict, hint: str, *findings: Finding) -> CheckResult:
     """A result with findings."""
-    item = RubricItem("barriers", "barriers", Fraction(1), "races")
+    item = RubricItem("barriers", "barriers", Fraction(1), "races", hint=STAFF_HINT)
     return CheckResult(item, verdict, Fraction(0), "because", hint=hint, findings=findings)
 
 
-def test_advice_comes_before_the_staff_s_hint() -> None:
+def test_advice_replaces_the_staff_s_hint() -> None:
     """At most two repairs at once; advising twice changes nothing."""
     findings = (race("RAW", 18, 13), race("WAR", 13, 18), race("WAW", 9, 9))
-    once = advise([result(Verdict.FAIL, "See chapter 5.", *findings)])
-    assert once[0].hint.startswith("put `__syncthreads()` between lines 13 and 18. put a second")
-    assert once[0].hint.endswith(" See chapter 5.")
+    once = advise([result(Verdict.FAIL, STAFF_HINT, *findings)])
+    assert once[0].hint.startswith("Put `__syncthreads()` between lines 13 and 18. Put a second")
+    assert STAFF_HINT not in once[0].hint
     assert "atomic" not in once[0].hint
     assert advise(once) == once
 
@@ -121,5 +140,37 @@ def test_advice_comes_before_the_staff_s_hint() -> None:
 def test_only_failures_get_advice() -> None:
     """A pass with findings that cost nothing is left alone."""
     passed = result(Verdict.PASS, "", race("RAW", 18, 13))
-    plain = result(Verdict.FAIL, "See chapter 5.")
+    plain = result(Verdict.FAIL, STAFF_HINT)
     assert advise([passed, plain]) == (passed, plain)
+
+
+def test_the_hint_of_a_named_mistake_stays() -> None:
+    """What explains the output says more than what stopped a run."""
+    named = result(Verdict.FAIL, "Round up.", Finding(FindingKind.TIMEOUT, "", line=7))
+    assert advise([named]) == (named,)
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        (
+            "no kernel named `scan`: this file has no `__global__` function",
+            "Put `__global__` before `void scan`",
+        ),
+        ("no kernel named `scan`; this file has: `sum`", "Name your kernel `scan`"),
+        ("extended character “ is not valid in an identifier", "Replace typographic quotes"),
+        ('identifier "__syncthread" is undefined', "Did you mean `__syncthreads` "),
+        ('identifier "threadidx" is undefined', "Did you mean `threadIdx` "),
+        ('identifier "blockdim" is undefined', "Did you mean `blockDim` "),
+        ('identifier "__shared" is undefined', "Did you mean `__shared__` "),
+        ('identifier "cols" is undefined', ""),
+        ('calling a constexpr __host__ function("ceil(double)") from', "That function exists on the host"),
+        ('calling a __host__ function("mine(int)") from', "A kernel can only call functions of the device"),
+        ('zero-sized variable "tile" is not allowed in device code', "An array needs at least one element"),
+        ('expected a ";"', ""),
+    ],
+)
+def test_a_compiler_s_message_gets_its_hint(message: str, hint: str) -> None:
+    """Where a pattern is known; else the staff's hint stays."""
+    (advised,) = advise([result(Verdict.FAIL, STAFF_HINT, Finding(FindingKind.COMPILE, message))])
+    assert advised.hint.startswith(hint or STAFF_HINT)

@@ -188,6 +188,8 @@ def test_every_text_is_complete(mistake: str) -> None:
         "at": " on line X",
         "other_at": " on line Y",
         "between": "between lines X and Y",
+        "around": " line X",
+        "constants": "`TILE`",
     }
     found = MISTAKES[mistake]
     assert found.title

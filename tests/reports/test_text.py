@@ -14,7 +14,7 @@ from rich.console import Console
 from grader.model import Finding, FindingKind, Verdict
 from grader.reports import points, quotation, safe_text, text
 from grader.reports.audience import student_view
-from grader.reports.class_table import render_class
+from grader.reports.class_table import note, render_class
 from tests.reports.sample_grades import (
     GRADES,
     ITEMS,
@@ -125,6 +125,33 @@ def test_all_findings_are_counted_though_only_some_are_shown() -> None:
     assert "and 4 more" in shown
 
 
+def test_wrong_outputs_are_quoted_twice_and_then_counted() -> None:
+    """The others are named, without a word said twice."""
+    names = ("a", "b", "c", "d")
+    findings = tuple(Finding(FindingKind.WRONG_OUTPUT, f"In case `{n}` C is wrong", case=n) for n in names)
+    failed = replace(
+        passing(ITEMS[2]),
+        verdict=Verdict.FAIL,
+        message="none of 4 cases is right. In case `c` C is wrong",
+        findings=findings,
+        case_verdicts=tuple((name, Verdict.FAIL) for name in names),
+    )
+    shown = text.render(graded("many", (failed,))).plain
+    assert shown.count("C is wrong") == 2
+    assert "… and 2 more cases: b; d" in shown
+
+
+def test_what_is_known_is_not_told_again() -> None:
+    """An item that waits for another has no list of cases, and a hint is given once."""
+    first = missing_barrier().items[3].result
+    again = replace(first, item=ITEMS[2], message="again")
+    waiting = replace(first, item=ITEMS[1], message="not judged until “Compiles” passes")
+    shown = text.render(graded("grace", (first, again, waiting)), width=200).plain
+    assert shown.count(first.hint) == 1
+    assert "try: The same as above." in shown
+    assert shown.endswith("✗ Right for whole tiles\n    not judged until “Compiles” passes\n")
+
+
 def test_source_lines_are_marked_and_the_array_underlined() -> None:
     """A finding's lines have a mark in the margin, and carets under the array it names."""
     finding = missing_barrier().items[3].result.findings[0]
@@ -195,6 +222,25 @@ def test_invisible_characters_are_spelt_out(raw: str, shown: str) -> None:
 def test_points_are_rounded_for_display_only(exact: Fraction, shown: str) -> None:
     """At most two decimals, and none for whole points."""
     assert points.shown(exact) == shown
+
+
+def test_the_class_table_notes_the_mistake_before_what_it_caused() -> None:
+    """A mistake with a name says more than the first case that is wrong."""
+    grade = partial_credit()
+    mistake = Finding(FindingKind.MISTAKE, "`C` lacks the last tile of the sum")
+    result = grade.items[2].result
+    named = replace(grade.items[2], result=replace(result, findings=(*result.findings, mistake)))
+    told = note(replace(grade, items=(*grade.items[:2], named, *grade.items[3:])))
+    assert told == "`C` lacks the last tile of the sum"
+
+
+def test_the_class_table_notes_lines_from_the_top() -> None:
+    """Whichever of the two accesses came second."""
+    grade = missing_barrier()
+    item = grade.items[3]
+    race = replace(item.result.findings[0], line=13, other_line=9)
+    swapped = replace(item, result=replace(item.result, findings=(race,)))
+    assert note(replace(grade, items=(swapped,))) == "race, lines 9 and 13"
 
 
 def test_the_class_table_summary_leaves_our_errors_out_of_the_mean() -> None:
