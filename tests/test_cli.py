@@ -175,6 +175,16 @@ def test_what_was_withdrawn_stays_withdrawn(small_class: Path, tmp_path: Path) -
     ]
 
 
+def test_a_damaged_grade_is_graded_again(small_class: Path, tmp_path: Path) -> None:
+    """A file that a power cut emptied costs a new run of that submission, and nothing else."""
+    command = ["grade", "tiled-matmul", str(small_class), "-o", str(tmp_path / "out"), "--seed", "1"]
+    assert main(command) == 0
+    grade = tmp_path / "out/grades/bob/grade.json"
+    grade.write_text("")
+    assert main(command) == 0
+    assert json.loads(grade.read_text())["submission"]["id"] == "bob"
+
+
 def test_an_out_folder_among_the_submissions_is_no_submission(small_class: Path) -> None:
     """Graded in place and again, the class has as many students as before."""
     command = ["grade", "tiled-matmul", str(small_class), "-o", str(small_class / "out"), "--seed", "1"]

@@ -9,7 +9,7 @@ from grader.checks.hazards import check_kinds
 from grader.model import FindingKind
 
 if TYPE_CHECKING:
-    from grader.model import Build, CheckResult, Evidence, Finding, RubricItem
+    from grader.model import CheckResult, Evidence, Finding, RubricItem
 
 KINDS = (
     FindingKind.OUT_OF_BOUNDS,
@@ -21,16 +21,26 @@ KINDS = (
 UNSET_VARIABLE = ("549-D", "used before its value is set")
 """How nvcc reports a local variable without a value: in a register, where no memory access shows it."""
 
+LOCAL_VARIABLE = "a local variable"
+"""What the emulator calls the element of a read from a variable of the thread's own."""
+
 
 def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     """Fail on a bad access in any of the item's cases, or on a variable that nvcc sees used unset."""
-    return check_kinds(item, evidence, KINDS, "no bad access", unset_variables(evidence.build))
+    return check_kinds(item, evidence, KINDS, "no bad access", unset_variables(evidence))
 
 
-def unset_variables(build: Build) -> tuple[Finding, ...]:
-    """The compiler's warnings about variables that are used before they have a value."""
+def unset_variables(evidence: Evidence) -> tuple[Finding, ...]:
+    """The compiler's warnings about variables that are used before they have a value.
+
+    They name the variable, but also speak of host code and other kernels: they count only where the kernel
+    was seen using a variable that nobody had set.
+    """
+    findings = (finding for case in evidence.cases for finding in case.findings)
+    if not any(f.kind is FindingKind.UNINITIALISED and f.address == LOCAL_VARIABLE for f in findings):
+        return ()
     return tuple(
         replace(warning, kind=FindingKind.UNINITIALISED)
-        for warning in build.warnings
+        for warning in evidence.build.warnings
         if any(sign in warning.message for sign in UNSET_VARIABLE)
     )

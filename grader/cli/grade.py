@@ -83,7 +83,7 @@ def _already_done(options: argparse.Namespace, session: Session, out: OutFolder)
     if options.fresh or earlier is None:
         return {}
     if earlier == session:
-        return out.finished()
+        return {name: digest for name, digest in out.finished().items() if report.is_whole(out, name)}
     changed = [
         f"{field.name.replace('_', ' ')} ({getattr(earlier, field.name)} → {getattr(session, field.name)})"
         for field in fields(session)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.cli import setup
+from grader.errors import UsageError
 from grader.reports import class_table, grade_json, gradebook, gradescope, html, junit, stored_grade
 from grader.reports.audience import student_view
 
@@ -33,6 +34,15 @@ def run(options: argparse.Namespace) -> int:
 def load_all(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
     """The stored grades of these submissions; raises UsageError naming a file that is none."""
     return [stored_grade.load(out.stored(each), f"{out.path}/grades/{each}/grade.json") for each in ids]
+
+
+def is_whole(out: OutFolder, submission: str) -> bool:
+    """Whether a stored grade can be read; what a power cut damaged is graded again."""
+    try:
+        load_all(out, [submission])
+    except UsageError:
+        return False
+    return True
 
 
 def of_submission(grade: Grade) -> dict[str, str]:

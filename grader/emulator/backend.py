@@ -42,7 +42,8 @@ class Emulated:
             return self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
         hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=self.steps)
         if not hazards.completed:
-            self.steps = max(1, STEPS // AFTER_A_TIMEOUT)
+            if any(finding.kind is FindingKind.TIMEOUT for finding in hazards.findings):
+                self.steps = max(1, STEPS // AFTER_A_TIMEOUT)
             return hazards
         plain = self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
         return _together(hazards, plain)
@@ -63,6 +64,8 @@ def _together(hazards: Run, plain: Run) -> Run:
     told = {finding.kind for finding in hazards.findings}
     # The optimiser moves lines about: what the -O0 build already told of a kind is not told again.
     more = [f for f in more if f.kind not in told or f.kind is FindingKind.TIMEOUT]
+    # And it computes ahead with what is not set yet, to throw it away: only the -O0 build tells of that.
+    more = [f for f in more if f.kind is not FindingKind.UNINITIALISED]
     return replace(
         plain,
         findings=(*hazards.findings, *more),

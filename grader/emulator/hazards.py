@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from grader.emulator.values import Lanes, Value
 
 
+MOST_ROWS = 1 << 26
+"""Accesses that may wait for a barrier at once, over all lanes of a chunk: 8 bytes each."""
+
+
+class LogFullError(Exception):
+    """So many accesses without a barrier that the kernel cannot be meant to end."""
+
+
 class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
     """An array was written that had been read before anybody kept its reads: run again and keep them."""
 
@@ -71,6 +79,7 @@ class AccessLog:
     kept: list[Rows] = field(default_factory=list)
     _seen_reads: set[str] = field(default_factory=set)
     _clock: int = 0
+    _rows: int = 0
     _epoch: NDArray[np.int64] | None = None
     _warp_epoch: NDArray[np.int64] | None = None
     _written: set[str] = field(default_factory=set)
@@ -79,6 +88,7 @@ class AccessLog:
         """A new chunk of blocks starts."""
         self._epoch = np.zeros(m.geometry.blocks, np.int64)
         self._warp_epoch = None
+        self._rows = 0
 
     def read(self, m: Machine, site: int, place: Place, size: int) -> None:
         """Lanes read."""
@@ -113,6 +123,7 @@ class AccessLog:
         if blocks is None:
             self._judge_shared(m, self.shared)
             self.shared.clear()
+            self._rows = 0
             return
         ended = [part for each in self.shared if (part := _of_blocks(m, each, blocks))]
         self.shared[:] = [part for each in self.shared if (part := _of_blocks(m, each, ~blocks))]
@@ -183,6 +194,9 @@ class AccessLog:
         if place.space != "shared" and self._epoch is not None:
             epoch = self._epoch[m.block_of if lanes is None else m.block_of[lanes]]
         count = m.size if lanes is None else len(lanes)
+        self._rows += count * max(1, size // self.grain)
+        if self._rows > MOST_ROWS:
+            raise LogFullError
         first = spread(place.index, count)
         for offset in range(0, max(size, self.grain), self.grain):
             byte = first + offset if offset else first

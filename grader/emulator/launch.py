@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.geometry import Geometry
-from grader.emulator.hazards import AccessLog, TrackThisToo
+from grader.emulator.hazards import AccessLog, LogFullError, TrackThisToo
 from grader.emulator.layout import grain_of, lay_out, local_bytes_of
 from grader.emulator.machine import Machine
 from grader.emulator.memory import GLOBAL_BASE
@@ -35,7 +35,7 @@ CHUNK_LANES = 16384
 CHUNK_LOCAL_BYTES = 1 << 28
 """Local memory of a chunk at most, unless a single block needs more."""
 
-STEPS = 100_000
+STEPS = 1_000_000
 """Vector steps that a chunk of blocks may take before it counts as hung."""
 
 
@@ -139,6 +139,9 @@ class _Execution:
                 run_blocks(machine, self.code, self._parameters(), steps)
             except BudgetExceededError as hung:
                 self.reporter.timed_out(machine, hung.groups, machine.steps)
+                completed = False
+            except LogFullError:
+                self.reporter.timed_out(machine, [], machine.steps)
                 completed = False
             self.log.finish_chunk(machine)
             if machine.stopped or not completed:

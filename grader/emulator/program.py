@@ -258,6 +258,10 @@ class Link:
             return -1
         raise self.unsupported()
 
+    def is_declared(self, operand: Register) -> bool:
+        """Whether it is a register of the function, and not a special one."""
+        return operand.name in self.linker.registers
+
     def register_type(self, operand: Operand) -> str:
         """The declared type of a register."""
         if isinstance(operand, Register):

@@ -37,10 +37,26 @@ def mov(ins: Instruction, link: Link) -> Step:
         return _unpack(ins, link, destination)
     if kind == "b128":
         raise link.unsupported()
+    if isinstance(source, Register) and link.is_declared(source):
+        return _copy(link, source, kind)
     if isinstance(source, Register) or kind == "pred":
         return link.pure(lambda value: value, kind)
     register, fetch = link.register(destination), link.fetch(source, kind)
     return lambda m: m.write(register, fetch(m, m.computing))
+
+
+def _copy(link: Link, source: Register, kind: str) -> Step:
+    """Register to register. What was never set stays so: a copy at the head of a loop is no use of it."""
+    to, origin = link.register(link.instruction.operands[0]), link.register(source)
+    fetch = link.fetch(source, kind)
+
+    def step(m: Machine) -> None:
+        if m.registers[origin] is not None:
+            m.write(to, fetch(m, m.computing))
+        elif m.computing is None:
+            m.registers[to] = None
+
+    return step
 
 
 def _pack(ins: Instruction, link: Link, source: Vector) -> Step:

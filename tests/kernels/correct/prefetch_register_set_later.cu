@@ -1,0 +1,20 @@
+#define TILE_SIZE 16
+
+__global__ void tiledMatMul(const float* A, const float* B, float* C, int M, int K, int N) {
+    __shared__ float As[TILE_SIZE][TILE_SIZE];
+    __shared__ float Bs[TILE_SIZE][TILE_SIZE];
+    int tx=threadIdx.x, ty=threadIdx.y;
+    int row = blockIdx.y*TILE_SIZE+ty, col = blockIdx.x*TILE_SIZE+tx;
+    
+    float acc = 0.0f; float nxt;
+    for (int t=0;t<(K+TILE_SIZE-1)/TILE_SIZE;++t) {
+        if (t==0) nxt = (row<M && tx<K) ? A[row*K+tx] : 0.0f; As[ty][tx]=nxt; if ((t+1)*TILE_SIZE<K) nxt=(row<M && (t+1)*TILE_SIZE+tx<K)?A[row*K+(t+1)*TILE_SIZE+tx]:0.0f;
+        Bs[ty][tx] = (col<N && t*TILE_SIZE+ty<K) ? B[(t*TILE_SIZE+ty)*N+col] : 0.0f;
+        __syncthreads();
+        for (int k=0;k<TILE_SIZE;++k) acc += As[ty][k]*Bs[k][tx];
+        
+        __syncthreads();
+    }
+    if (row<M && col<N) C[row*N+col]=acc;
+}
+
