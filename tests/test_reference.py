@@ -115,7 +115,7 @@ def test_aligned_cases_are_squares_of_whole_tiles_for_every_usual_tile() -> None
 
 
 def test_no_case_is_larger_than_an_emulator_likes() -> None:
-    """Every case has at most 64³ products, and at most eight of them are shown."""
+    """Every case has at most 64³ products, and at most nine of them are shown."""
     assert max(m * k * n for m, k, n in map(_shape, CASES)) <= 64**3
     assert sum(case.visibility is Visibility.VISIBLE for case in CASES) <= 9
 

@@ -1,3 +1,4 @@
+// style: a prefetch register declared without a value
 #define TILE_SIZE 16
 
 __global__ void tiledMatMul(const float* A, const float* B, float* C, int M, int K, int N) {

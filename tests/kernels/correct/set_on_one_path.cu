@@ -1,3 +1,4 @@
+// style: a register that is set on one path only, and used on that path only
 #define TILE_SIZE 16
 
 __global__ void tiledMatMul(const float* A, const float* B, float* C, int M, int K, int N) {
