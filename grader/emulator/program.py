@@ -181,16 +181,36 @@ def flops_of(instruction: Instruction) -> int:
 
 
 def _registers_used(function: Function) -> frozenset[str]:
-    """The registers that anything but the value operand of a store reads, or may read."""
+    """The registers that anything but the value operand of a store to local memory reads, or may read."""
     used: set[str] = set()
+    local = _local_addresses(function)
     for instruction in function.body:
-        operands = instruction.operands[:1] if instruction.opcode == "st" else instruction.operands[1:]
+        operands = instruction.operands[1:]
+        if instruction.opcode == "st":
+            operands = instruction.operands[: 1 if _stays_local(instruction, local) else None]
         if instruction.opcode in ("call", "red", "bra", "brx", "bar", "barrier"):
             operands = instruction.operands
         used.update(name for operand in operands for name in _names_in(operand))
         if instruction.guard is not None:
             used.add(instruction.guard.name)
     return frozenset(used)
+
+
+def _local_addresses(function: Function) -> frozenset[str]:
+    """The registers that hold an address in the frame, as far as a glance at the code tells."""
+    found: set[str] = set()
+    for instruction in function.body:
+        names = [name for operand in instruction.operands for name in _names_in(operand)]
+        from_local = instruction.opcode == "cvta" and "local" in instruction.modifiers
+        moved = instruction.opcode in ("add", "mov") and bool(found.intersection(names[1:]))
+        if names and (from_local or moved):
+            found.add(names[0])
+    return frozenset(found)
+
+
+def _stays_local(store: Instruction, local: frozenset[str]) -> bool:
+    """Whether a store goes to local memory, or into a parameter of a call."""
+    return bool({"local", "param"} & set(store.modifiers)) or bool(local & set(_names_in(store.operands[0])))
 
 
 def _names_in(operand: Operand) -> Iterator[str]:
