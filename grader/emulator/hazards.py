@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from grader.emulator.values import Lanes, Value
 
 
-MOST_ROWS = 1 << 26
-"""Accesses that may wait for a barrier at once, over all lanes of a chunk: 8 bytes each."""
+MOST_ROWS = 1 << 24
+"""Accesses that may wait for a barrier at once, over all lanes of a chunk; judging them takes seconds."""
 
 
 class LogFullError(Exception):
@@ -83,12 +83,15 @@ class AccessLog:
     _epoch: NDArray[np.int64] | None = None
     _warp_epoch: NDArray[np.int64] | None = None
     _written: set[str] = field(default_factory=set)
+    _again: dict[tuple[str, int, int], list[int]] = field(default_factory=dict)
+    """Where in its list the first and the latest of a site's accesses to the same places stand."""
 
     def begin(self, m: Machine) -> None:
         """A new chunk of blocks starts."""
         self._epoch = np.zeros(m.geometry.blocks, np.int64)
         self._warp_epoch = None
         self._rows = 0
+        self._again.clear()
 
     def read(self, m: Machine, site: int, place: Place, size: int) -> None:
         """Lanes read."""
@@ -118,6 +121,7 @@ class AccessLog:
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """A barrier is complete: judge the shared accesses of these blocks since the one before."""
+        self._again.clear()
         if self._epoch is not None:
             self._epoch[slice(None) if blocks is None else blocks] += 1
         if blocks is None:
@@ -193,14 +197,41 @@ class AccessLog:
         epoch: Value = np.int64(0)
         if place.space != "shared" and self._epoch is not None:
             epoch = self._epoch[m.block_of if lanes is None else m.block_of[lanes]]
-        count = m.size if lanes is None else len(lanes)
-        self._rows += count * max(1, size // self.grain)
-        if self._rows > MOST_ROWS:
-            raise LogFullError
-        first = spread(place.index, count)
+        first = spread(place.index, m.size if lanes is None else len(lanes))
         for offset in range(0, max(size, self.grain), self.grain):
             byte = first + offset if offset else first
-            log.append(_Access(site, kind, lanes, byte, self._clock, value, epoch, warp_epoch))
+            access = _Access(site, kind, lanes, byte, self._clock, value, epoch, warp_epoch)
+            self._append(log, (place.space, site, offset), access)
+
+    def _append(self, log: list[_Access], key: tuple[str, int, int], access: _Access) -> None:
+        """Of a loop over the same places the first and the latest round say all: keep those two."""
+        known = self._again.get(key)
+        if known is None or not _same_places(log[known[0]], access):
+            self._again[key] = [len(log)]
+        elif len(known) == 1:
+            known.append(len(log))
+        else:
+            latest = log[known[1]]
+            first = log[known[0]].value
+            back = first is not None and np.array_equal(first, access.value)  # type: ignore[arg-type]
+            log[known[1]] = access._replace(value=latest.value) if back else access
+            return
+        self._rows += len(access.byte)
+        if self._rows > MOST_ROWS:
+            raise LogFullError
+        log.append(access)
+
+
+def _same_places(one: _Access, other: _Access) -> bool:
+    """Whether the same lanes access the same cells, with nothing in between that orders them."""
+    if len(one.byte) != len(other.byte) or one.byte[0] != other.byte[0]:
+        return False
+    if (one.lanes is None) != (other.lanes is None):
+        return False
+    pairs = ((one.byte, other.byte), (one.epoch, other.epoch), (one.warp_epoch, other.warp_epoch))
+    if not all(mine is yours or np.array_equal(mine, yours) for mine, yours in pairs):
+        return False
+    return one.lanes is other.lanes or np.array_equal(one.lanes, other.lanes)  # type: ignore[arg-type]
 
 
 def _of_blocks(m: Machine, access: _Access, blocks: NDArray[np.bool_]) -> _Access | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from grader.emulator import hazards
 from grader.model import FindingKind
 from tests.emulator.launching import Compiled, hazard_build, only, zeros
 
@@ -75,6 +76,10 @@ extern "C" __global__ void never_ends(float* A, int n) {
         k += n;
     }
     A[threadIdx.x] = k;
+}
+extern "C" __global__ void sums_in_place(float* A, int rounds) {
+    for (int k = 0; k < rounds; ++k) A[threadIdx.x] += 1.0f;
+    A[threadIdx.x ^ 1] = 0.0f;  // overwrites a neighbour's sum
 }
 extern "C" __global__ void traps(float* A) {
     if (threadIdx.x == 9) __trap();  // traps
@@ -230,6 +235,18 @@ def test_a_loop_without_end_is_a_timeout_at_the_loop(kernels: Compiled) -> None:
     found = next(f for f in result.findings if f.kind is FindingKind.TIMEOUT)
     assert found.line in (kernels.line("// never ends"), kernels.line("// never ends") + 1)
     assert not result.completed
+
+
+def test_a_long_loop_over_one_place_needs_no_more_room_than_a_short_one(
+    kernels: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its accesses fit into a small log, and the race with another thread at the end is still found."""
+    monkeypatch.setattr(hazards, "MOST_ROWS", 1_000)
+    result = kernels.run("sums_in_place", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(1_000))
+    assert result.completed
+    assert {(f.kind, f.line) for f in result.findings} == {
+        (FindingKind.RACE, kernels.line("// overwrites a neighbour's sum"))
+    }
 
 
 def test_a_trap_stops_the_launch_and_names_the_thread(kernels: Compiled) -> None:
