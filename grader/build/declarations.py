@@ -1,7 +1,7 @@
 """What the student's own text declares, read from the preprocessor's output.
 
 Comments are gone there and macros expanded, so patterns suffice for what PTX does not tell: kernels that
-were never instantiated, template parameters, extents of shared arrays, constants inside a function. None
+were never instantiated, template parameters, extents of shared arrays. None
 of it decides a grade by itself; what the patterns miss is simply not known.
 """
 
@@ -12,8 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.arithmetic import evaluate, parse
-from grader.errors import UsageError
+from grader.build.constants import number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -32,13 +31,6 @@ _TEMPLATE = re.compile(r"template\s*<(?P<parameters>[^;{}]*?)>\s*[^<>]*$")
 _SHARED = re.compile(r"__attribute__\(\(shared\)\)(?P<declarators>[^;{}]{1,400});")
 _ARRAY = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?P<extents>(?:\[[^\[\]]+\]\s*)+)")
 _EXTENT = re.compile(r"\[([^\[\]]+)\]")
-_CONSTANT = re.compile(
-    r"\b(?:const|constexpr)\b[^;(){}=\[\]*&]{1,100}?\b(?P<name>\w+)\s*"
-    r"(?:=\s*(?P<value>[^;,{}]{1,200})[;,]|\{(?P<braced>[^{}]{1,200})\}\s*;)"
-)
-_ENUMERATION = re.compile(r"\benum\b[^;{}()]{0,100}\{(?P<body>[^{}]{0,10000})\}")
-_NUMBER = re.compile(r"\b(?P<digits>0[xX][0-9a-fA-F]{1,16}|[1-9]\d{0,18}|0)[uUlL]{0,3}\b")
-_SHIFT = re.compile(r"\b(\d{1,18})\s*<<\s*(\d{1,3})\b")
 _LONGEST_HEAD = 800
 _LONGEST_UNIT = 20_000_000
 _LONGEST = 500_000
@@ -147,21 +139,6 @@ def _split(parameters: str) -> tuple[str, ...]:
     return tuple(" ".join(part.split()) for part in parameters.split(",") if part.strip())
 
 
-def literal_constants(own: OwnText) -> dict[str, int]:
-    """Constants with a value that can be computed here; a name with several values is left out."""
-    values: dict[str, int] = {}
-    ambiguous: set[str] = set()
-    pairs = [(m["name"], m["value"] or m["braced"]) for m in _CONSTANT.finditer(own.text)]
-    for enumeration in _ENUMERATION.finditer(own.text):
-        members = (member.partition("=") for member in enumeration["body"].split(","))
-        pairs += [(name.strip(), value) for name, _, value in members if value.strip()]
-    for name, text in pairs:
-        value = _value(text, values)
-        if value is None or values.setdefault(name, value) != value:
-            ambiguous.add(name)
-    return {name: value for name, value in values.items() if name not in ambiguous}
-
-
 def shared_shapes(
     own: OwnText, constants: Mapping[str, int], kernel: Kernel | None
 ) -> Named[tuple[int, ...]]:
@@ -172,19 +149,10 @@ def shared_shapes(
         file, line = own.place(declaration.start())
         elsewhere = file != first[0] or line < first[1]
         for array in _ARRAY.finditer(declaration["declarators"]):
-            extents = [_value(extent, constants) for extent in _EXTENT.findall(array["extents"])]
+            extents = [number(extent, constants) for extent in _EXTENT.findall(array["extents"])]
             known = tuple(extent for extent in extents if extent is not None and extent > 0)
             found.append((elsewhere, array["name"], known if len(known) == len(extents) else ()))
     shapes: dict[str, tuple[int, ...]] = {}
     for _, name, shape in sorted(found, key=lambda each: each[0]):
         shapes.setdefault(name, shape)
     return tuple((name, shape) for name, shape in shapes.items() if shape)
-
-
-def _value(text: str, names: Mapping[str, int]) -> int | None:
-    text = _NUMBER.sub(lambda number: str(int(number["digits"], 0)), text)
-    text = _SHIFT.sub(lambda shift: str(int(shift[1]) << min(int(shift[2]), 64)), text)
-    try:
-        return evaluate(parse(text.strip()), names)
-    except UsageError:
-        return None

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from grader.build.source import SOURCE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from grader.model import KernelInterface, Named
 
@@ -86,9 +86,12 @@ def take_values(ptx: str) -> tuple[str, dict[str, int]]:
     return _DEFINITION.sub("", ptx), {n: value for n, value in values.items() if value != UNDEFINED}
 
 
-def constants_of(interface: KernelInterface, values: dict[str, int]) -> Named[int]:
-    """Each constant's value: of the first of its names that the source defines, else its default."""
+def constants_of(interface: KernelInterface, *sources: Mapping[str, int]) -> Named[int]:
+    """Each constant's value: of the first of its names in the first source that has any, else its default."""
     return tuple(
-        (c.name, next((values[n] for n in (c.name, *c.aliases) if n in values), c.default))
+        (
+            c.name,
+            next((known[n] for known in sources for n in (c.name, *c.aliases) if n in known), c.default),
+        )
         for c in interface.constants
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from grader.build import assembly, declarations, diagnostics, probes
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
+from grader.build.constants import literal_constants, macros_taken_back
 from grader.build.diagnostics import Files
 from grader.build.entries import read_entries
 from grader.build.kernel import candidates, instances, not_found
@@ -148,15 +149,16 @@ def _read(compiler: Compiler, interface: KernelInterface, translation: Translati
     own = declarations.own_text(translation.preprocessed, SOURCE_NAME, own_files)
     ptx, probed = probes.take_values(translation.ptx)
     hazard_ptx, _ = probes.take_values(translation.hazard_ptx)
-    values = declarations.literal_constants(own) | probed
-    constants = probes.constants_of(interface, values)
+    taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probes.names_of(interface))
+    literal = literal_constants(own.text, interface.kernel.rsplit("::", 1)[-1])
+    constants = probes.constants_of(interface, probed, taken_back, literal)
     numbers = (value for _, value in constants)
     return _Reading(
         translation=translation,
         ptx=ptx,
         hazard_ptx=hazard_ptx,
         own=own,
-        values=values | dict(constants),
+        values=literal | probed | dict(constants),
         constants=constants,
         declared=declarations.kernels(own),
         candidates=candidates(read_entries(ptx), interface, numbers),

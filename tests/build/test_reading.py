@@ -6,6 +6,7 @@ import pytest
 
 from grader.build import declarations, diagnostics
 from grader.build.assembly import refusals, resources
+from grader.build.constants import literal_constants, macros_taken_back
 from grader.build.diagnostics import Files, read_messages
 from grader.build.probes import UNDEFINED, failed_names, take_values, wrapper
 from grader.build.shown import LONGEST, harmless
@@ -50,7 +51,27 @@ def test_kernels_are_found_with_scopes_and_templates() -> None:
 def test_constants_that_can_be_computed_are_known() -> None:
     """A name with two values, or one that only a compiler could work out, is not known."""
     own = declarations.own_text(PREPROCESSED, "student_source.cu", {"student_source.cu"})
-    assert declarations.literal_constants(own) == {"HERE": 16, "A": 3, "FIRST": 4}
+    assert literal_constants(own.text) == {"A": 3, "FIRST": 4}
+
+
+def test_a_constant_inside_a_function_counts_only_if_that_is_the_kernel() -> None:
+    """Another kernel's tile size says nothing of this one's."""
+    text = """
+    void helper(int *p) { const int T = 4; if (p) { const int U = 5; } }
+    void mine(int *p) { const int T = 8; enum { W = 3 }; }
+    namespace n { const int V = 2; void f() { const int V = 9; } }
+    """
+    assert literal_constants(text, "mine") == {"T": 8, "W": 3, "V": 2}
+    assert literal_constants(text, "helper") == {"T": 4, "U": 5, "V": 2}
+    assert literal_constants(text) == {"V": 2}
+
+
+def test_a_macro_that_is_undefined_at_the_end_is_known_by_its_last_value() -> None:
+    """Only macros that are gone when the file ends, and only numbers."""
+    source = b"#define T 32 // tile\n#define U (2*T)\n#define V 3\n # undef T\n#undef U\n#undef W\n"
+    assert macros_taken_back(source, {"T", "U", "V", "W"}) == {"T": 32, "U": 64}
+    assert macros_taken_back(b"#define T 1\n#undef T\n#define T 2\n", {"T"}) == {}
+    assert macros_taken_back(source, {"V"}) == {}
 
 
 def test_shared_arrays_need_known_extents() -> None:
@@ -65,7 +86,7 @@ def test_hostile_texts_are_read_in_reasonable_time(hostile: str) -> None:
     """No pattern goes wild on a text that never ends its declarations."""
     own = declarations.own_text(f'# 1 "s.cu"\n{hostile}', "s.cu", {"s.cu"})
     assert declarations.kernels(own) == ()
-    assert declarations.literal_constants(own) == {}
+    assert literal_constants(own.text) == {}
     assert declarations.shared_shapes(own, {}, None) == ()
 
 

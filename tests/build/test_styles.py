@@ -41,6 +41,12 @@ STYLES: dict[str, tuple[str | bytes, int]] = {
     "alias": (f"#define TILE_WIDTH 32\n{KERNEL}", 32),
     "two aliases": (f"#define BLOCK_SIZE 32\n#define TILE_WIDTH 8\n{KERNEL}", 8),
     "in a comment": (f"// #define TILE_SIZE 8\n/* const int TILE_SIZE = 8; */\n{KERNEL}", 16),
+    "in another kernel": (f"__global__ void other() {{ const int TILE_SIZE = 8; }}\n{KERNEL}", 16),
+    "an alias, and the name in another kernel": (
+        f"#define TILE_WIDTH 8\n__global__ void other(int *p) {{ const int TILE_SIZE = 4; }}\n{KERNEL}",
+        8,
+    ),
+    "undefined at the end": (f"#define TILE_SIZE 8\n{KERNEL}\n#undef TILE_SIZE\n", 8),
     "in the kernel": (KERNEL.replace("{", "{ const int TILE_SIZE = 8; C[1] = TILE_SIZE;"), 8),
     "a parameter": (KERNEL.replace("int N", "int TILE_SIZE").replace("[N]", "[TILE_SIZE]"), 16),
     "a template parameter": (f"template <int TILE_SIZE> {KERNEL}", 16),
