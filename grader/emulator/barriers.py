@@ -7,6 +7,7 @@ waited for, as on a device, but that is reported: nothing guarantees it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine import Machine, Waiting
 
-_BARRIERS = 16
+BARRIERS = 16
 """Named barriers per block."""
 
 
@@ -32,21 +33,22 @@ def release(m: Machine) -> list[Group]:
         return []
     if _everyone_is_here(m):
         m.observer.interval_ended(m, None)
-        return [_let_go(m)]
-    arrivals = [_Arrival(m, waiting) for waiting in m.waiting]
-    counts = sum(arrival.counts for arrival in arrivals)
+        return [m.waiting.pop().group]
+    arrivals = [_Arrival(m, waiting) for waiting in (*m.counted, *m.waiting)]
     expected = np.maximum.reduce([arrival.expected for arrival in arrivals])
     alive = np.bincount(m.block_of[m.alive], minlength=m.geometry.blocks)
-    whole_block = np.repeat(alive, _BARRIERS)
+    whole_block = np.repeat(alive, BARRIERS)
+    counts = sum(arrival.counts for arrival in arrivals)
     complete = (counts > 0) & (counts >= np.where(expected > 0, expected, whole_block))
-    if not complete.any():
+    passing = [waiting.group for waiting in m.waiting if waiting.goes_on]
+    if not complete.any() and not passing:
         m.reporter.deadlocked(m)
         for waiting in m.waiting:
             m.exit(waiting.group)
         m.waiting.clear()
         return []
     _report_missing_threads(m, arrivals, complete & (expected == 0), alive)
-    return _release_complete(m, arrivals, complete)
+    return _release_complete(m, arrivals, complete, whole_block) + passing
 
 
 class _Arrival:
@@ -56,9 +58,9 @@ class _Arrival:
         self.waiting = waiting
         group = waiting.group
         self.lanes = np.arange(m.size) if group.lanes is None else group.lanes
-        number = spread(waiting.number, len(self.lanes)).astype(np.intp) % _BARRIERS
-        self.key: NDArray[np.intp] = m.block_of[self.lanes] * _BARRIERS + number
-        self.counts = np.bincount(self.key, minlength=m.geometry.blocks * _BARRIERS)
+        number = spread(waiting.number, len(self.lanes)).astype(np.intp) % BARRIERS
+        self.key: NDArray[np.intp] = m.block_of[self.lanes] * BARRIERS + number
+        self.counts = np.bincount(self.key, minlength=m.geometry.blocks * BARRIERS)
         self.expected = np.zeros(len(self.counts), np.int64)
         self.expected[self.key] = waiting.expected
 
@@ -68,14 +70,12 @@ def _everyone_is_here(m: Machine) -> bool:
     only = m.waiting[0]
     return (
         len(m.waiting) == 1
+        and not m.counted
+        and not only.goes_on
         and only.group.lanes is None
         and only.number.ndim == 0
         and not np.any(only.expected)
     )
-
-
-def _let_go(m: Machine) -> Group:
-    return m.waiting.pop().group
 
 
 def _report_missing_threads(
@@ -85,7 +85,7 @@ def _report_missing_threads(
     alive: NDArray[np.intp],
 ) -> None:
     """Report a barrier that completes although threads of its block have exited."""
-    short = np.repeat(alive < m.geometry.threads, _BARRIERS) & complete
+    short = np.repeat(alive < m.geometry.threads, BARRIERS) & complete
     if not short.any():
         return
     for arrival in arrivals:
@@ -99,28 +99,63 @@ def _report_missing_threads(
             m.reporter.threads_missing(m, arrival.waiting.site, int(arrival.lanes[here[0]]), gone, blocks)
 
 
-def _release_complete(m: Machine, arrivals: list[_Arrival], complete: NDArray[np.bool_]) -> list[Group]:
-    released, m.waiting = [], []
-    ended = np.zeros(m.geometry.blocks, np.bool_)
+def _release_complete(
+    m: Machine,
+    arrivals: list[_Arrival],
+    complete: NDArray[np.bool_],
+    whole_block: NDArray[np.intp],
+) -> list[Group]:
+    _tell_what_is_ordered(m, arrivals, complete, whole_block)
+    released, m.waiting, m.counted = list[Group](), [], []
     for arrival in arrivals:
+        waiting, group = arrival.waiting, arrival.waiting.group
         going = complete[arrival.key]
-        group = arrival.waiting.group
-        ended[m.block_of[arrival.lanes[going]]] = True
-        if going.all():
-            released.append(group)
+        if not going.all():
+            rest = _rest(arrival, ~going)
+            (m.counted if waiting.goes_on else m.waiting).append(rest)
+        if waiting.goes_on or not going.any():
             continue
-        m.waiting.append(
-            type(arrival.waiting)(
-                Group(group.frame, group.pc, arrival.lanes[~going], group.turn),
-                arrival.waiting.site,
-                _part(arrival.waiting.number, ~going),
-                _part(arrival.waiting.expected, ~going),
-            ),
+        released.append(
+            group if going.all() else Group(group.frame, group.pc, arrival.lanes[going], group.turn)
         )
-        if going.any():
-            released.append(Group(group.frame, group.pc, arrival.lanes[going], group.turn))
-    m.observer.interval_ended(m, None if ended.all() else ended)
     return released
+
+
+def _tell_what_is_ordered(
+    m: Machine,
+    arrivals: list[_Arrival],
+    complete: NDArray[np.bool_],
+    whole_block: NDArray[np.intp],
+) -> None:
+    """A barrier that holds every thread of its block ends an interval; another orders those that came."""
+    holding = [arrival for arrival in arrivals if not arrival.waiting.goes_on]
+    held = sum((arrival.counts for arrival in holding), np.zeros(len(complete), np.intp))
+    whole = complete & (held >= whole_block)
+    ended = np.asarray(whole.reshape(-1, BARRIERS).any(axis=1))
+    partial = complete & ~whole
+    if partial.any():
+        m.observer.passed_barrier(m, _at(partial, arrivals), _at(partial, holding))
+    if ended.any():
+        m.observer.interval_ended(m, None if ended.all() else ended)
+
+
+def _at(barriers: NDArray[np.bool_], arrivals: list[_Arrival]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The lanes at some barriers, and the barrier of each."""
+    lanes = np.concatenate([np.zeros(0, np.intp), *(arrival.lanes for arrival in arrivals)])
+    keys = np.concatenate([np.zeros(0, np.intp), *(arrival.key for arrival in arrivals)])
+    here = barriers[keys]
+    return lanes[here], keys[here]
+
+
+def _rest(arrival: _Arrival, staying: NDArray[np.bool_]) -> Waiting:
+    """The part of a waiting group whose barrier is not complete."""
+    waiting, group = arrival.waiting, arrival.waiting.group
+    return replace(
+        waiting,
+        group=Group(group.frame, group.pc, arrival.lanes[staying], group.turn),
+        number=_part(waiting.number, staying),
+        expected=_part(waiting.expected, staying),
+    )
 
 
 def _part(value: np.generic | NDArray[np.generic], mask: NDArray[np.bool_]) -> object:

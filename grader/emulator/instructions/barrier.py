@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.instructions.memory import nothing
 from grader.emulator.instructions.warp import together
 
 if TYPE_CHECKING:
     from grader.emulator.machine import Group, Machine
-    from grader.emulator.program import ControlStep, Link
+    from grader.emulator.program import ControlStep, Link, Step
     from grader.emulator.values import Value
     from grader.ptx import Instruction
 
@@ -19,13 +18,15 @@ if TYPE_CHECKING:
 def bar(ins: Instruction, link: Link) -> ControlStep:
     """`bar.sync a[, b]` and `barrier.sync`: wait until all threads of the block (or b of them) are there.
 
-    `bar.warp.sync` orders the memory accesses of the lanes of a warp (section 9.7.13.2).
+    `bar.arrive a, b` is counted and goes on. `bar.warp.sync` orders the memory accesses of the lanes of a
+    warp (section 9.7.13.2).
     """
     if "warp" in ins.modifiers:
-        return together(link, ins.operands[0], lambda m, _party: m.observer.warp_synchronised(m))
+        return together(link, ins.operands[0], lambda m, party: m.observer.warp_synchronised(m, party))
     if "red" in ins.modifiers:
         return _reducing(ins, link)
-    if "sync" not in ins.modifiers:
+    arrives = "arrive" in ins.modifiers
+    if not arrives and "sync" not in ins.modifiers:
         raise link.unsupported()
     number = link.fetch(ins.operands[0], "u32")
     expected = link.fetch(ins.operands[1], "u32") if len(ins.operands) > 1 else None
@@ -34,10 +35,21 @@ def bar(ins: Instruction, link: Link) -> ControlStep:
     def step(m: Machine, group: Group) -> list[Group]:
         group.pc = after
         count = expected(m, m.active) if expected else np.uint32(0)
-        m.wait(group, site, number(m, m.active), count)
+        m.wait(group, site, number(m, m.active), count, goes_on=arrives)
         return []
 
     return step
+
+
+def fence(ins: Instruction, _link: Link) -> Step:
+    """`membar` and `fence`: what a lane did before may be published by what it does next (9.7.13.4).
+
+    A `fence.proxy` or the like orders memory that this machine does not have.
+    """
+    if "proxy" in ins.name:
+        return lambda _m: None
+    wide = "cta" not in ins.modifiers
+    return lambda m: m.observer.fenced(m, wide=wide)
 
 
 def _reducing(ins: Instruction, link: Link) -> ControlStep:
@@ -80,4 +92,4 @@ def _count(m: Machine, way: str, vote: Value, number: Value) -> Value:
     return yes > 0 if way == "or" else yes == np.bincount(which)[which]
 
 
-TABLE = {"bar": bar, "barrier": bar, "membar": nothing, "fence": nothing}
+TABLE = {"bar": bar, "barrier": bar, "membar": fence, "fence": fence}

@@ -12,38 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from grader.emulator.hazards.rows import ATOMIC, READ, STRONG_READ, WRITE, Rows, writes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-READ, WRITE, ATOMIC = 0, 1, 2
 
-
-class Rows(NamedTuple):
-    """Accesses spelt out, one row each, all arrays of one length."""
-
-    cell: NDArray[np.int64]
-    lane: NDArray[np.int64]
-    block: NDArray[np.int64]
-    warp: NDArray[np.int64]
-    site: NDArray[np.int64]
-    kind: NDArray[np.int64]
-    when: NDArray[np.int64]
-    epoch: NDArray[np.int64]
-    warp_epoch: NDArray[np.int64]
-    value: NDArray[np.uint64]
-
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Rows:
-        """Some of the rows."""
-        return Rows._make(column[rows] for column in self)
+READS = (READ, STRONG_READ)
 
 
 class Conflict(NamedTuple):
     """A pair of sites that race, on ``elements`` cells; lanes, cell and block are the first example's.
 
-    ``level`` is ``block``, ``warp`` or ``lane``: what the two threads differ in. ``silent``: both write
-    the same value.
+    ``level`` is ``block``, ``warp`` or ``lane``: what the two threads differ in; ``copy`` where one side is
+    an asynchronous copy. ``silent``: both write the same value.
     """
 
     site: int
@@ -55,19 +39,6 @@ class Conflict(NamedTuple):
     cell: int
     elements: int
     silent: bool
-
-
-def candidates(rows: Rows) -> Rows:
-    """The rows of cells that are written and that more than one thread touches."""
-    _, number = np.unique(rows.cell, return_inverse=True)
-    cells = int(number.max()) + 1
-    written = np.zeros(cells, np.bool_)
-    written[number[rows.kind != READ]] = True
-    owner = np.empty(cells, np.int64)
-    owner[number] = rows.lane
-    shared = np.zeros(cells, np.bool_)
-    shared[number[owner[number] != rows.lane]] = True
-    return rows.take((written & shared)[number])
 
 
 def find_conflicts(rows: Rows) -> list[Conflict]:
@@ -156,11 +127,11 @@ def _conflicts_between(
             return
         a, b = a[same], b[same]
         kind_a, kind_b = rows.kind[runs.first[a]], rows.kind[runs.first[b]]
-        writes = (kind_a != READ) | (kind_b != READ)
-        plain = (kind_a != ATOMIC) | (kind_b != ATOMIC)
+        written = writes(kind_a) | writes(kind_b)
+        plain = (kind_a < ATOMIC) | (kind_b < ATOMIC)
         ends = [agent[part[each]] for part in (runs.first, runs.last) for each in (a, b)]
         differ = (ends[0] != ends[1]) | (ends[0] != ends[2]) | (ends[0] != ends[3])
-        racing = writes & plain & differ
+        racing = written & plain & differ
         if racing.any():
             yield from _describe(rows, level, runs, agent, (a[racing], b[racing]))
 
@@ -202,12 +173,12 @@ def _hazards(
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], str]]:
     """What pairs of runs of two sites are: (earlier runs, later runs, RAW, WAR or WAW), none empty."""
     kind_a, kind_b = rows.kind[runs.first[a[0]]], rows.kind[runs.first[b[0]]]
-    if READ not in (kind_a, kind_b):
+    if kind_a not in READS and kind_b not in READS:
         lowest = int(np.argmin(rows.cell[runs.first[a]]))
         in_order = runs.earliest[a[lowest]] <= runs.earliest[b[lowest]]
         yield (a, b, "WAW") if in_order else (b, a, "WAW")
         return
-    write, read = (b, a) if kind_a == READ else (a, b)
+    write, read = (b, a) if kind_a in READS else (a, b)
     for earlier, later, hazard in ((write, read, "RAW"), (read, write, "WAR")):
         so = runs.earliest[earlier] < runs.latest[later]
         if so.any():
@@ -218,7 +189,7 @@ def _all_write_one_value(rows: Rows, runs: _Runs, a: NDArray[np.intp], b: NDArra
     """Whether in each pair both sides write, all write the same value to the cell, and nobody reads it."""
     both = (rows.kind[runs.first[a]] == WRITE) & (rows.kind[runs.first[b]] == WRITE)
     cells = np.isin(rows.cell, rows.cell[runs.first[a]])
-    if not both.all() or (rows.kind[cells] == READ).any():
+    if not both.all() or (~writes(rows.kind[cells])).any():
         return False
     values = rows.value[cells]
     _, number = np.unique(rows.cell[cells], return_inverse=True)

@@ -1,0 +1,211 @@
+"""Keeping the events that order accesses, as they happen (see `grader.emulator.hazards.ordering`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.geometry import WARP
+from grader.emulator.hazards.ordering import (
+    BARRIER,
+    FENCE,
+    LANDED,
+    MEET,
+    OBSERVE,
+    POST,
+    PUBLISH,
+    TAKE,
+    UPDATE,
+    Event,
+    Scope,
+)
+from grader.emulator.values import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.access import Place
+    from grader.emulator.hazards.strength import Strengths
+    from grader.emulator.machine import Machine
+    from grader.emulator.values import Lanes, Value
+
+_LOOK_BACK = 8
+"""Events among which a spinning read is recognised as one that was noted already."""
+
+
+@dataclass(eq=False, slots=True)
+class Events:
+    """The clock of a launch, and what ordered its accesses besides whole barriers.
+
+    ``through_memory``: the module has fences or the like, so that strong accesses are worth noting.
+    ``in_parts``: it has barriers of some warps, or asynchronous copies. With either, a chain may lead from
+    one warp through another, so that whole-warp `__syncwarp` is an event as well.
+    """
+
+    strengths: Strengths
+    through_memory: bool
+    in_parts: bool
+    all: list[Event] = field(default_factory=list)
+    clock: int = 0
+    span: int = 0
+    """See `Access`."""
+    _since: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    """For each block of the chunk the number of events before its last whole barrier."""
+    _warp_epoch: NDArray[np.int64] | None = None
+    _landed: NDArray[np.int64] | None = None
+    _fenced: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Lanes that passed a fence and have not written since: their next volatile write sets a flag."""
+
+    def begin(self, m: Machine) -> None:
+        """A new chunk of blocks starts."""
+        self._since = np.full(m.geometry.blocks, len(self.all))
+        self._warp_epoch = self._landed = None
+        self.span = 0
+        self._fenced = np.zeros(m.size, np.bool_)
+
+    def tick(self) -> int:
+        """The next moment."""
+        self.clock += 1
+        return self.clock
+
+    def since_barrier(self, m: Machine, blocks: NDArray[np.bool_] | None) -> list[Event]:
+        """What happened in the blocks' barrier interval, perhaps with what happened before."""
+        since = self._since if blocks is None else self._since[blocks]
+        offset = m.geometry.first_block * m.geometry.threads
+        return [
+            event._replace(lanes=event.lanes - offset)
+            for event in self.all[int(since.min(initial=len(self.all))) :]
+        ]
+
+    def scope_of_shared(self, m: Machine, events: Sequence[Event]) -> Scope:
+        """Within what accesses to shared memory can be ordered by these events: a block, or only a warp."""
+        threads = m.geometry.threads
+        only_warps = threads % WARP == 0 and not self.in_parts and all(event.what == MEET for event in events)
+        return Scope(threads, WARP if only_warps else threads)
+
+    def warp_epoch_of(self, m: Machine, lanes: Lanes) -> Value:
+        """How often the whole warp of each lane has synchronised."""
+        if self._warp_epoch is None:
+            return np.int64(0)
+        epochs: Value = self._warp_epoch[m.warp_of if lanes is None else m.warp_of[lanes]]
+        return epochs
+
+    def landed_until(self, lanes: Lanes) -> Value:
+        """Up to when the copies of lanes have landed."""
+        return np.int64(-1) if self._landed is None else self._landed[slice(None) if lanes is None else lanes]
+
+    def observed(self, m: Machine, site: int, place: Place) -> bool:
+        """Lanes read; tells whether the read is strong, or that of a flag."""
+        strength = self.strengths[site]
+        if not (strength.strong or strength.volatile):
+            return False
+        if self.through_memory:
+            event = self._at_location(m, OBSERVE, place)._replace(
+                acquires=strength.acquires, wide=strength.wide
+            )
+            if not self._is_noted(event):
+                self.all.append(event)
+        return True
+
+    def published(self, m: Machine, site: int, place: Place) -> bool:
+        """Lanes write; tells whether the write is strong, or sets a flag."""
+        strength = self.strengths[site]
+        fenced = self._fenced[slice(None) if place.lanes is None else place.lanes]
+        sets_flag = strength.strong or (strength.volatile and bool(fenced.all()))
+        if sets_flag and self.through_memory:
+            event = self._at_location(m, PUBLISH, place)
+            self.all.append(event._replace(releases=strength.releases, wide=strength.wide))
+        if self.through_memory:
+            self._fenced[slice(None) if place.lanes is None else place.lanes] = False
+        return sets_flag
+
+    def updated(self, m: Machine, site: int, place: Place) -> None:
+        """Lanes read and write as one."""
+        if not self.through_memory:
+            return
+        strength = self.strengths[site]
+        event = self._at_location(m, UPDATE, place)
+        self.all.append(
+            event._replace(acquires=strength.acquires, releases=strength.releases, wide=strength.wide)
+        )
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """The active lanes pass a fence."""
+        self._note(m, FENCE, m.lanes(), np.zeros(1, np.int64), wide=wide)
+        self._fenced[m.lanes()] = True
+
+    def warp_met(self, m: Machine, party: Value) -> None:
+        """`__syncwarp`: of a whole warp it counts as an epoch, of a part as an event."""
+        lanes, warps = m.lanes(), m.warp_of[m.lanes()]
+        party = spread(party, len(lanes)).astype(np.int64)
+        whole = party == _threads_of_warps(m)[warps]
+        uniform = self.span >= 0 and bool(whole.all()) and len(lanes) == m.alive_count
+        self.span = self.span + 1 if uniform else -1
+        if whole.any():
+            if self._warp_epoch is None:
+                self._warp_epoch = np.zeros(m.geometry.blocks * m.geometry.warps_per_block, np.int64)
+            self._warp_epoch[np.unique(warps[whole])] += 1
+        if self.through_memory or self.in_parts:
+            self._note(m, MEET, lanes, warps << 32 | party)
+        elif not whole.all():
+            part = ~whole
+            self._note(m, MEET, lanes[part], warps[part] << 32 | party[part])
+
+    def passed_barrier(self, m: Machine, arrived: tuple[Value, Value], released: tuple[Value, Value]) -> None:
+        """A named barrier of some warps: what the arrived lanes know, those that go on learn."""
+        for what, (lanes, keys) in ((POST, arrived), (TAKE, released)):
+            if len(lanes):
+                order = np.argsort(lanes)
+                self._note(m, what, lanes[order], keys[order] + 16 * m.geometry.first_block)
+
+    def landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
+        """Copies of lanes that began up to a moment are complete."""
+        began = np.broadcast_to(np.asarray(began, np.int64), lanes.shape)
+        if self._landed is None:
+            self._landed = np.full(m.size, -1, np.int64)
+        self._landed[lanes] = np.maximum(self._landed[lanes], began)
+        self._note(m, LANDED, lanes, self._landed[lanes])
+
+    def barrier(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
+        """Whole blocks pass a barrier."""
+        if self.through_memory:
+            which = np.arange(m.geometry.blocks) if blocks is None else np.flatnonzero(blocks)
+            self._note(m, BARRIER, which * m.geometry.threads, which)
+        self._since[slice(None) if blocks is None else blocks] = len(self.all)
+        if blocks is None:
+            self.span = 0
+
+    def _note(
+        self, m: Machine, what: int, lanes: NDArray[np.intp], key: NDArray[np.int64], *, wide: bool = True
+    ) -> None:
+        offset = m.geometry.first_block * m.geometry.threads
+        self.all.append(Event(self.tick(), what, lanes + offset, key, wide=wide))
+
+    def _at_location(self, m: Machine, what: int, place: Place) -> Event:
+        """An event at the bytes that lanes access; shared memory of each chunk has places of its own."""
+        lanes = np.arange(m.size) if place.lanes is None else place.lanes
+        key = spread(place.index, len(lanes)).astype(np.int64) << 1
+        if place.space == "shared":
+            key = key + 1 + (np.int64(m.geometry.first_block) << 36)
+        return Event(self.tick(), what, lanes + m.geometry.first_block * m.geometry.threads, key)
+
+    def _is_noted(self, event: Event) -> bool:
+        """Whether the same lanes observed the same before, with nothing in between but other observations."""
+        for before in reversed(self.all[-_LOOK_BACK:]):
+            if before.what != OBSERVE:
+                return False
+            if np.array_equal(before.key, event.key) and np.array_equal(before.lanes, event.lanes):
+                return True
+        return False
+
+
+def _threads_of_warps(m: Machine) -> NDArray[np.int64]:
+    """The mask of the threads that each warp has: the last one of a block may have fewer than 32."""
+    masks = np.full(m.geometry.warps_per_block, 2**WARP - 1, np.int64)
+    if m.geometry.threads % WARP:
+        masks[-1] = 2 ** (m.geometry.threads % WARP) - 1
+    return np.tile(masks, m.geometry.blocks)

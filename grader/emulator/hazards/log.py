@@ -1,0 +1,272 @@
+"""Finding races: which accesses nothing orders.
+
+Two accesses to one cell of memory by different threads race if at least one writes, they are not both
+atomic, and nothing orders them (CUDA C++ Programming Guide, memory consistency; PTX ISA chapter 8).
+What orders: barriers within a block, `__syncwarp` within a warp, fences with flags or atomics anywhere
+(`grader.emulator.hazards.ordering`). Blocks always count as running at once.
+
+Most intervals between barriers hold only reads, or writes that nobody else touches; then nothing but a
+list append happens. What is left goes through `grader.emulator.hazards.conflicts`, which is exact: it
+compares accesses, not their effects, so that a race is found in any schedule and however lucky the values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.hazards.conflicts import find_conflicts
+from grader.emulator.hazards.launchwide import Chunk, suspicious_rows
+from grader.emulator.hazards.ordering import Scope
+from grader.emulator.hazards.pairs import find_unordered
+from grader.emulator.hazards.rows import (
+    ATOMIC,
+    READ,
+    STRONG_READ,
+    WRITE,
+    Access,
+    Outermost,
+    of_blocks,
+    part_of,
+    same_places,
+    spelt_out,
+    suspects,
+)
+from grader.emulator.hazards.validated import validated
+from grader.emulator.values import spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.access import Place
+    from grader.emulator.hazards.conflicts import Conflict
+    from grader.emulator.hazards.events import Events
+    from grader.emulator.machine import Machine
+    from grader.emulator.values import Value
+
+MOST_ROWS = 1 << 25
+"""Accesses that may wait for a barrier at once, over all lanes of a chunk; judging them takes seconds."""
+
+
+class LogFullError(Exception):
+    """So many accesses without a barrier that the kernel cannot be meant to end."""
+
+
+class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
+    """An array was written that had been read before anybody kept its reads: run again and keep them."""
+
+    def __init__(self, array: str) -> None:
+        super().__init__(array)
+        self.array = array
+
+
+@dataclass(eq=False, slots=True)
+class AccessLog:
+    """The accesses that may still turn out to race.
+
+    ``grain`` is the size of a cell: 4 bytes, or 1 where the kernel has narrower accesses. ``tracked`` are
+    the global arrays whose reads are kept: those that the kernel writes and reads.
+    """
+
+    events: Events
+    grain: int = 4
+    tracked: frozenset[str] = frozenset()
+    shared: list[Access] = field(default_factory=list)
+    arrays: list[Access] = field(default_factory=list)
+    conflicts: list[tuple[str, Conflict, Machine]] = field(default_factory=list)
+    kept: list[Chunk] = field(default_factory=list)
+    _seen_reads: set[str] = field(default_factory=set)
+    _rows: int = 0
+    _epoch: NDArray[np.int64] | None = None
+    _written: set[str] = field(default_factory=set)
+    _again: dict[tuple[str, int, int], list[int]] = field(default_factory=dict)
+    """Where in its list the first and the latest of a site's accesses to the same places stand."""
+
+    def begin(self, m: Machine) -> None:
+        """A new chunk of blocks starts."""
+        self._epoch = np.zeros(m.geometry.blocks, np.int64)
+        self._rows = 0
+        self._again.clear()
+        self.events.begin(m)
+
+    def read(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Lanes read."""
+        kind = STRONG_READ if self.events.observed(m, site, place) else READ
+        if place.space == "shared":
+            self._keep(m, site, kind, place, size, None)
+            return
+        arrays = self._arrays(m, place)
+        if arrays & (self.tracked | self._written):
+            self._keep(m, site, kind, place, size, None)
+        self._seen_reads |= arrays - self._written
+
+    def write(self, m: Machine, site: int, place: Place, value: Value) -> None:
+        """Lanes write."""
+        self._must_track(m, place)
+        kind = ATOMIC if self.events.published(m, site, place) else WRITE
+        self._keep(m, site, kind, place, value.dtype.itemsize, value)
+
+    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Lanes read and write as one."""
+        self._must_track(m, place)
+        self._keep(m, site, ATOMIC, place, size, None)
+        self.events.updated(m, site, place)
+
+    def write_async(self, m: Machine, site: int, place: Place, size: int) -> int:
+        """Lanes begin copies whose engines write shared memory; gives the moment, see `copies_landed`."""
+        self._must_track(m, place)
+        self._keep(m, site, WRITE, place, size, None, engine=True)
+        return self.events.clock
+
+    def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
+        """Lanes have waited for their copies that began up to a moment (one for all, or one each)."""
+        self._again.clear()
+        self.events.landed(m, lanes, began)
+
+    def warp_synchronised(self, m: Machine, party: Value) -> None:
+        """`__syncwarp` among the lanes of each active lane's ``party``, a mask over its warp."""
+        self._again.clear()
+        self.events.warp_met(m, party)
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """`__threadfence` (wide) or `__threadfence_block` by the active lanes."""
+        self._again.clear()
+        self.events.fenced(m, wide=wide)
+
+    def passed_barrier(self, m: Machine, arrived: tuple[Value, Value], released: tuple[Value, Value]) -> None:
+        """A named barrier of some warps: lanes that arrived, lanes that go on, each with their barriers."""
+        self._again.clear()
+        self.events.passed_barrier(m, arrived, released)
+
+    def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
+        """A barrier is complete: judge the shared accesses of these blocks since the one before."""
+        self._again.clear()
+        if self._epoch is not None:
+            self._epoch[slice(None) if blocks is None else blocks] += 1
+        ended, going_on = self.shared, list[Access]()
+        if blocks is not None:
+            ended = [part for each in self.shared if (part := of_blocks(m, each, blocks))]
+            going_on = [part for each in self.shared if (part := of_blocks(m, each, ~blocks))]
+        self._judge_shared(m, ended, blocks)
+        under_way = [part for each in ended if each.engine and (part := self._under_way(m, each))]
+        self.shared = going_on + under_way
+        if blocks is None:
+            self._rows = 0
+        self.events.barrier(m, blocks)
+
+    def finish_chunk(self, m: Machine) -> None:
+        """The chunk's blocks have ended: judge what is left of shared memory, keep the global accesses."""
+        self._judge_shared(m, self.shared, None)
+        self.shared.clear()
+        if self.arrays:
+            self.kept.append(Chunk(m.geometry, self.arrays))
+            self.arrays = []
+
+    def finish(self, m: Machine) -> None:
+        """The launch has ended: judge global memory, over all its blocks."""
+        if not self.kept:
+            return
+        rows = suspicious_rows(self.kept, self.grain)
+        rows = validated(rows, self.events.strengths)
+        found = find_conflicts(rows)
+        if found and self.events.all:
+            everything = int(rows.lane.max()) + 1
+            scope = Scope(m.geometry.threads, max(everything, m.geometry.threads + 1))
+            wide = [event for event in self.events.all if event.wide]
+            found = find_unordered(rows, self.events.all, wide, scope)
+        self.conflicts.extend(("global", conflict, m) for conflict in found)
+
+    def _judge_shared(self, m: Machine, accesses: list[Access], blocks: NDArray[np.bool_] | None) -> None:
+        if not any(each.kind in (WRITE, ATOMIC) for each in accesses):
+            return
+        accesses = [each._replace(byte=m.unfold(each.byte)) for each in accesses]
+        count = m.shared.bytes.size // self.grain
+        cells = [(each, each.byte // self.grain) for each in accesses]
+        suspect = suspects(m, cells, count)
+        if all(each is None for each in suspect):
+            return
+        engines = any(each.engine for each in accesses)
+        events = self.events.since_barrier(m, blocks)
+        chosen = []
+        outermost = Outermost(count)
+        for (each, cell), marked in zip(cells, suspect, strict=True):
+            if marked is None:
+                continue
+            here = marked[cell]
+            if each.kind in (READ, STRONG_READ) and not events and not engines and here.any():
+                here &= outermost.of(cell)
+            if here.any():
+                chosen.append(part_of(m, each, here))
+        rows = validated(spelt_out(m, chosen, self.grain), self.events.strengths)
+        if engines or (events and find_conflicts(rows)):
+            found = find_unordered(rows, events, events, self.events.scope_of_shared(m, events))
+        else:
+            found = [] if events else find_conflicts(rows)
+        self.conflicts.extend(("shared", conflict, m) for conflict in found)
+
+    def _under_way(self, m: Machine, access: Access) -> Access | None:
+        """The part of asynchronous copies that their lanes have not waited for."""
+        still = self.events.landed_until(access.lanes) < access.when
+        if still.ndim == 0:  # no copy has landed yet
+            return access if still else None
+        return part_of(m, access, still) if still.any() else None
+
+    def _arrays(self, m: Machine, place: Place) -> set[str]:
+        """The global arrays that an access may go to: usually one, more where lanes choose between them."""
+        index = place.bytes
+        low, high = (int(index),) * 2 if index.ndim == 0 else (int(index.min()), int(index.max()))
+        holder = m.memory.holding(low, high + 1)
+        return {holder.name} if holder else {each.name for each in m.memory.touching(low, high + 1)}
+
+    def _must_track(self, m: Machine, place: Place) -> None:
+        """Before a write: the reads of these arrays must have been kept, and are from now on."""
+        if place.space == "shared":
+            return
+        arrays = self._arrays(m, place)
+        for array in sorted(arrays & self._seen_reads - self.tracked):
+            raise TrackThisToo(array)
+        self._written |= arrays
+
+    def _keep(
+        self,
+        m: Machine,
+        site: int,
+        kind: int,
+        place: Place,
+        size: int,
+        value: Value | None,
+        *,
+        engine: bool = False,
+    ) -> None:
+        when = self.events.tick()
+        log = self.shared if place.space == "shared" else self.arrays
+        lanes = place.lanes
+        warp_epoch = self.events.warp_epoch_of(m, lanes)
+        epoch: Value = np.int64(0)
+        if place.space != "shared" and self._epoch is not None:
+            epoch = self._epoch[m.block_of if lanes is None else m.block_of[lanes]]
+        count = m.size if lanes is None else len(lanes)
+        first = spread(place.bytes, count)  # folded: most are never looked at again
+        for offset in range(0, max(size, self.grain), self.grain):
+            byte = first + offset if offset else first
+            access = Access(site, kind, lanes, byte, when, value, epoch, warp_epoch, engine, self.events.span)
+            self._append(log, (place.space, site, offset), access, count)
+
+    def _append(self, log: list[Access], key: tuple[str, int, int], access: Access, count: int) -> None:
+        """Of a loop over the same places the first and the latest round say all: keep those two."""
+        known = self._again.get(key)
+        if known is None or not same_places(log[known[0]], access):
+            self._again[key] = [len(log)]
+        elif len(known) == 1:
+            known.append(len(log))
+        else:
+            first, latest = log[known[0]], log[known[1]]
+            back = first.value is not None and np.array_equal(first.value, access.value)  # type: ignore[arg-type]
+            log[known[1]] = access._replace(value=latest.value) if back else access
+            return
+        self._rows += count
+        if self._rows > MOST_ROWS:
+            raise LogFullError
+        log.append(access)

@@ -1,0 +1,178 @@
+"""The clocks order exactly the accesses that chains of events order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.emulator.hazards import ordering
+from grader.emulator.hazards.ordering import Event, Scope, unordered
+from grader.emulator.hazards.rows import WRITE, Rows
+
+if TYPE_CHECKING:
+    import pytest
+
+THREADS, BLOCKS = 3, 2
+LANES = THREADS * BLOCKS
+WHOLE_LAUNCH = Scope(THREADS, LANES)
+
+
+class Act(NamedTuple):
+    """One step of a random history: an access (``what`` -1) or an event, by a lane."""
+
+    what: int
+    lane: int
+    key: int
+    flag: bool
+
+
+ACTS = st.builds(
+    Act,
+    st.sampled_from(
+        [
+            -1,
+            -1,
+            ordering.MEET,
+            ordering.FENCE,
+            ordering.PUBLISH,
+            ordering.UPDATE,
+            ordering.OBSERVE,
+            ordering.BARRIER,
+        ]
+    ),
+    st.integers(0, LANES - 1),
+    st.integers(0, 1),
+    st.booleans(),
+)
+
+
+class Sets:
+    """Happens-before spelt out: each lane has the set of the accesses that it knows."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, set[int]] = defaultdict(set)
+        self.fence: dict[int, set[int]] = defaultdict(set)
+        self.pending: dict[int, set[int]] = defaultdict(set)
+        self.left: dict[int, set[int]] = defaultdict(set)
+
+    def apply(self, act: Act) -> None:
+        """What an event does to the sets."""
+        lane = act.lane
+        if act.what == ordering.MEET:
+            both = self.known[lane] | self.known[_partner(lane)]
+            self.known[lane], self.known[_partner(lane)] = set(both), set(both)
+        elif act.what == ordering.FENCE:
+            self.known[lane] |= self.pending[lane]
+            self.fence[lane] = set(self.known[lane])
+        elif act.what == ordering.BARRIER:
+            block = range(lane // THREADS * THREADS, lane // THREADS * THREADS + THREADS)
+            everything = set().union(*(self.known[each] | self.pending[each] for each in block))
+            fenced = set().union(*(self.fence[each] for each in block))
+            for each in block:
+                self.known[each], self.fence[each] = set(everything), set(fenced)
+        else:
+            self.touch(act)
+
+    def touch(self, act: Act) -> None:
+        """A strong access to a location."""
+        lane = act.lane
+        if act.what != ordering.PUBLISH:
+            self.pending[lane] |= self.left[act.key]
+            if act.flag:
+                self.known[lane] |= self.left[act.key]
+        if act.what == ordering.OBSERVE:
+            return
+        if act.what == ordering.PUBLISH:
+            self.left[act.key] = set()
+        self.left[act.key] |= self.known[lane] if act.flag else self.fence[lane]
+
+
+def _partner(lane: int) -> int:
+    """The lane next to a lane in its block, whom it meets."""
+    return lane // THREADS * THREADS + (lane + 1) % THREADS
+
+
+def _event(act: Act, when: int) -> Event:
+    lanes, keys = [act.lane], [act.key]
+    if act.what == ordering.MEET:
+        lanes, keys = sorted((act.lane, _partner(act.lane))), [7, 7]
+    if act.what == ordering.BARRIER:
+        lanes, keys = [act.lane // THREADS * THREADS], [0]
+    return Event(when, act.what, np.array(lanes), np.array(keys), acquires=act.flag, releases=act.flag)
+
+
+def _rows(lanes: list[int], when: list[int]) -> Rows:
+    lane = np.array(lanes, np.int64)
+    nothing = np.zeros(len(lanes), np.int64)
+    return Rows(
+        nothing, lane, lane // THREADS, lane, nothing, nothing + WRITE, np.array(when, np.int64), nothing,
+        nothing, nothing.astype(np.uint64),
+    )  # fmt: skip
+
+
+def _ordered_by_sets(history: list[Act]) -> tuple[list[int], list[int], set[tuple[int, int]]]:
+    """The lane and the moment of each access, and which pairs of accesses are ordered."""
+    sets, lanes, moments = Sets(), list[int](), list[int]()
+    ordered = set()
+    for when, act in enumerate(history, 1):
+        if act.what != -1:
+            sets.apply(act)
+            continue
+        ordered |= {(before, len(lanes)) for before in sets.known[act.lane]}
+        sets.known[act.lane].add(len(lanes))
+        lanes.append(act.lane)
+        moments.append(when)
+    return lanes, moments, ordered
+
+
+def _check(history: list[Act]) -> None:
+    lanes, moments, ordered = _ordered_by_sets(history)
+    pairs = [
+        (one, other) for other in range(len(lanes)) for one in range(other) if lanes[one] != lanes[other]
+    ]
+    if not pairs:
+        return
+    events = [_event(act, when) for when, act in enumerate(history, 1) if act.what != -1]
+    earlier, later = (np.array(column, np.intp) for column in zip(*pairs, strict=True))
+    racing = unordered(_rows(lanes, moments), earlier, later, events, WHOLE_LAUNCH)
+    assert {pair for pair, open_ in zip(pairs, racing.tolist(), strict=True) if not open_} == {
+        pair for pair in pairs if pair in ordered
+    }
+
+
+@given(st.lists(ACTS, max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_clocks_know_what_sets_of_accesses_know(history: list[Act]) -> None:
+    """For any history, the pairs that the clocks order are those that the definition orders."""
+    _check(history)
+
+
+def test_clocks_that_do_not_fit_are_done_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column at a time gives the same."""
+    monkeypatch.setattr(ordering, "MOST_CELLS", LANES)
+    history = [
+        Act(-1, lane, 0, flag=False) if lane >= 0 else Act(ordering.BARRIER, 0, 0, flag=False)
+        for lane in (0, 1, 2, 4, -1, 1, 0, 5, 2)
+    ]
+    _check(history)
+
+
+def test_a_location_in_one_block_says_nothing_to_another() -> None:
+    """Where blocks have clocks of their own, what one publishes another does not learn."""
+    history = [
+        Act(-1, 0, 0, flag=False),
+        Act(ordering.PUBLISH, 0, 0, flag=True),
+        Act(ordering.OBSERVE, 1, 0, flag=True),
+        Act(-1, 1, 0, flag=False),
+        Act(ordering.OBSERVE, 4, 0, flag=True),
+        Act(-1, 4, 0, flag=False),
+    ]
+    lanes, moments, _ = _ordered_by_sets(history)
+    events = [_event(act, when) for when, act in enumerate(history, 1) if act.what != -1]
+    earlier, later = np.array([0, 0]), np.array([1, 2])
+    racing = unordered(_rows(lanes, moments), earlier, later, events, Scope(THREADS, THREADS))
+    assert racing.tolist() == [False, True]
