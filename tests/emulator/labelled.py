@@ -1,34 +1,39 @@
 """Reading the labelled kernels in `hazards/`: what they are launched with and what should be found.
 
 A comment ``// launch: grid 2 2, block 8 8, shared 0: in float32[4,5], out int32[7] below 8, 15`` holds
-for the kernels after it; arguments are arrays (random, below a bound) or whole numbers. On a line of code a
-comment may hold markers, separated by semicolons:
+for the kernels after it; arguments are arrays (random, ``below 8``, or ``all 0``) or whole numbers. On a line
+of code a comment may hold markers, separated by semicolons:
 
 - ``@name`` names the line;
 - ``race RAW array @name``: this line's access is the later one of a race with the named line, or with
   ``here`` for itself; ``race warning …`` and ``race info …`` where it is no error;
-- another kind of finding, such as ``barrier-divergence``, stands for itself.
+- another kind of finding, such as ``barrier-divergence``, stands for itself;
+- ``hangs``, on the kernel's first line: on a device it may never end.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from grader.emulator.launch import run
 from grader.model import Argument, FindingKind, Launch
 
 if TYPE_CHECKING:
     from grader.model import Dim3, Finding
+    from grader.ptx import Module
 
 _KERNEL = re.compile(r'extern "C" __global__ void (?P<name>\w+)')
 _LAUNCH = re.compile(
     r"// launch: grid (?P<grid>[\d ]+), block (?P<block>[\d ]+)(, shared (?P<shared>\d+))?: (?P<rest>.*)"
 )
 _ARRAY = re.compile(
-    r"(?P<direction>inout|in|out) (?P<dtype>\w+)\[(?P<shape>[\d,]+)\]( below (?P<below>\d+))?"
+    r"(?P<direction>inout|in|out) (?P<dtype>\w+)\[(?P<shape>[\d,]+)\]"
+    r"(?: below (?P<below>\d+)| all (?P<all>-?\d+))?"
     r"|(?P<number>-?\d+)"
 )
 _RACE = re.compile(
@@ -56,6 +61,7 @@ class Kernel:
     launch: Launch
     parameters: str
     expected: frozenset[Expected]
+    hangs: bool = False
 
     def arguments(self, names: list[str]) -> tuple[Argument, ...]:
         """Random arrays and the numbers, by the names of the kernel's parameters."""
@@ -66,7 +72,9 @@ class Kernel:
                 found.append(Argument(name, "value", np.int32(match["number"])))
                 continue
             shape = tuple(map(int, match["shape"].split(",")))
-            if match["dtype"].startswith("float"):
+            if match["all"]:
+                values = np.full(shape, int(match["all"]), match["dtype"])
+            elif match["dtype"].startswith("float"):
                 values = rng.standard_normal(shape).astype(match["dtype"])
             else:
                 values = rng.integers(0, int(match["below"] or 100), shape).astype(match["dtype"])
@@ -83,6 +91,17 @@ def found(finding: Finding) -> Expected:
     """What identifies a finding that was made."""
     array = finding.address.split("[")[0] if finding.kind is FindingKind.RACE else ""
     return Expected(finding.kind, finding.hazard, finding.line, finding.other_line, array, finding.severity)
+
+
+def sources() -> dict[str, str]:
+    """The files of labelled kernels by name, one per family."""
+    return {path.name: path.read_text() for path in sorted((Path(__file__).parent / "hazards").glob("*.cu"))}
+
+
+def findings(module: Module, name: str, kernel: Kernel) -> tuple[Finding, ...]:
+    """What the emulator finds in one launch of a kernel of the file ``name``."""
+    arguments = kernel.arguments(kernel.parameter_names())
+    return run(module, kernel.name, kernel.launch, arguments, detect=True, source=name, file=name).findings
 
 
 def kernels(source: str) -> list[Kernel]:
@@ -106,7 +125,9 @@ def _kernel(lines: list[str], first: int, launch: re.Match[str]) -> Kernel:
     assert match
     code = tuple(line.split("//")[0].strip() for line in lines)
     shape = Launch(_extents(launch["grid"]), _extents(launch["block"]), int(launch["shared"] or 0))
-    return Kernel(match["name"], code, shape, launch["rest"], frozenset(_expected(lines, first)))
+    hangs = lines[0].endswith("// hangs")
+    expected = frozenset(_expected([code[0], *lines[1:]], first))
+    return Kernel(match["name"], code, shape, launch["rest"], expected, hangs)
 
 
 def _extents(text: str) -> Dim3:
