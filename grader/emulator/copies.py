@@ -1,0 +1,87 @@
+"""Asynchronous copies that are under way (PTX ISA section 9.7.9.25.2, completion by groups).
+
+Each thread counts the groups of copies that it has committed. A copy belongs to the group that its thread
+commits next, and lands in shared memory no sooner than the thread waits for that group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from grader.emulator.values import spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.access import Place
+    from grader.emulator.machine import Machine
+
+_WORD = 4
+"""Bytes: copies are of 4, 8 or 16, and aligned."""
+
+
+class Copy(NamedTuple):
+    """One instruction's copies: an element of each array, a row of ``words``, for each lane.
+
+    ``byte`` is where in shared memory the lane's bytes go; ``began`` the moment it was told to observers.
+    """
+
+    lanes: NDArray[np.intp]
+    group: NDArray[np.int64]
+    byte: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    began: int
+
+    def part(self, mask: NDArray[np.bool_]) -> Copy:
+        """The copies of some of the lanes."""
+        return Copy(self.lanes[mask], self.group[mask], self.byte[mask], self.words[mask], self.began)
+
+
+@dataclass(eq=False, slots=True)
+class PendingCopies:
+    """The copies of a chunk of blocks that have not landed, in the order in which they began."""
+
+    under_way: list[Copy] = field(default_factory=list)
+    _committed: NDArray[np.int64] | None = None
+    """How many groups each lane has committed."""
+
+    def begin(self, m: Machine, destination: Place, content: NDArray[np.uint8], began: int) -> None:
+        """Lanes begin to copy ``content``, shape (lanes, bytes), which is what the source holds now."""
+        lanes = np.arange(m.size) if destination.lanes is None else destination.lanes
+        if len(lanes):
+            byte = spread(destination.index, len(lanes))
+            group = self._groups(m)[lanes]
+            self.under_way.append(Copy(lanes, group, byte, content.view(np.uint32), began))
+
+    def commit(self, m: Machine) -> None:
+        """The active lanes close the group of what they began since the last one."""
+        self._groups(m)[m.lanes()] += 1
+
+    def wait(self, m: Machine, pending: int) -> None:
+        """The active lanes wait until at most so many of their latest groups are under way."""
+        if not self.under_way:
+            return
+        finished = np.full(m.size, -1)
+        finished[m.lanes()] = self._groups(m)[m.lanes()] - pending
+        left: list[Copy] = []
+        for copy in self.under_way:
+            done = copy.group < finished[copy.lanes]
+            if done.any():
+                _land(m, copy.part(done))
+            if not done.all():
+                left.append(copy.part(~done))
+        self.under_way = left
+
+    def _groups(self, m: Machine) -> NDArray[np.int64]:
+        if self._committed is None:
+            self._committed = np.zeros(m.size, np.int64)
+        return self._committed
+
+
+def _land(m: Machine, copy: Copy) -> None:
+    for word in range(copy.words.shape[1]):
+        m.shared.write(copy.byte + _WORD * word, copy.words[:, word])
+    m.observer.copies_landed(m, copy.lanes, copy.began)

@@ -1,0 +1,187 @@
+"""Which lane of a warp holds which elements of a matrix (PTX ISA section 9.7.15.5).
+
+A *fragment* is what the registers of a warp hold of a matrix. For `mma` the PTX ISA says where each element
+is, and all its figures follow one rule: with ``group = lane // 4`` and ``member = lane % 4``, a register of A
+holds neighbours in row ``group`` from column ``member * pack`` on, a register of B the same with rows and
+columns exchanged, an accumulator pair columns ``2 * member`` and the next in row ``group``; further registers
+repeat this 8 rows down, or as many columns to the right as four members fill. What `wmma` fragments look like
+is nobody's business but ours: they follow the same rule, and where CUDA gives a lane more registers than
+there are elements, as for f16, each element is held several times.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from grader.emulator.geometry import WARP
+from grader.emulator.instructions.half import decoded, encoded
+from grader.ptx import Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine import Machine
+    from grader.emulator.program import Fetch, Link
+    from grader.emulator.values import Value
+    from grader.ptx import Operand
+
+_TILE = 8
+"""Rows, or columns, that a warp covers with one register per lane: its groups."""
+_GROUP = 4
+"""Lanes of a group."""
+_NAN = np.uint32(0x7FFFFFFF)
+_TF32 = np.uint32(0xFFFFE000)
+
+
+class Kind(NamedTuple):
+    """How elements of a PTX type lie in registers; ``bits`` is an element, ``word`` a register."""
+
+    bits: str
+    word: str
+    decode: Callable[[NDArray[Any]], NDArray[Any]]
+    encode: Callable[[NDArray[Any]], NDArray[Any]]
+
+    @property
+    def size(self) -> int:
+        """Bytes of an element."""
+        return int(self.bits[1:])
+
+    @property
+    def pack(self) -> int:
+        """Elements in a register."""
+        return int(self.word[1:]) // self.size
+
+
+def _single(value: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """Rounded once to float32; every NaN is 0x7fffffff."""
+    return np.where(np.isnan(value), _NAN, value.astype(np.float32).view(np.uint32))
+
+
+def _viewed(dtype: str, wide: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    return lambda bits: bits.view(dtype).astype(wide)
+
+
+KINDS = {
+    "f16": Kind("u2", "u4", lambda bits: decoded(bits, "f16"), lambda value: encoded(value, "f16")),
+    "bf16": Kind("u2", "u4", lambda bits: decoded(bits, "bf16"), lambda value: encoded(value, "bf16")),
+    "tf32": Kind("u4", "u4", lambda bits: (bits & _TF32).view("f4").astype("f8"), _single),
+    "f32": Kind("u4", "u4", _viewed("f4", "f8"), _single),
+    "f64": Kind("u8", "u8", _viewed("f8", "f8"), lambda value: value.view("u8")),
+    "s8": Kind("u1", "u4", _viewed("i1", "i8"), lambda value: value.astype("i1").view("u1")),
+    "u8": Kind("u1", "u4", _viewed("u1", "i8"), lambda value: value.astype("u1")),
+    "s32": Kind("u4", "u4", _viewed("i4", "i8"), lambda value: value.astype("i4").view("u4")),
+}
+"""Element types. The lowest 13 bits of a tf32 operand do not count: 10 bits of mantissa are left."""
+
+
+def elements_of(link: Link, operand: Operand) -> tuple[Operand, ...]:
+    """The registers of a fragment: ``{a, b, c, d}``."""
+    if not isinstance(operand, Vector):
+        raise link.unsupported()
+    return operand.elements
+
+
+class Layout(NamedTuple):
+    """Where the elements of a matrix are, in a warp.
+
+    ``places``, shape (32 * elements of a lane,), gives the element (row by row) that each slot holds,
+    ``slots``, shape (rows * columns,), for each element the first slot that holds it.
+    """
+
+    rows: int
+    columns: int
+    places: NDArray[np.intp]
+    slots: NDArray[np.intp]
+
+
+@lru_cache(maxsize=256)
+def layout(part: str, extents: tuple[int, int, int], pack: int, registers: int) -> Layout:
+    """The layout of ``part`` ``a``, ``b`` or ``c`` of an M x N x K product in so many registers of a lane.
+
+    Raises ValueError if that many registers cannot hold it.
+    """
+    m, n, k = extents
+    rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n)}[part]
+    elements = list(_elements(part, rows, columns, pack))
+    copies, rest = divmod(registers * pack, len(elements) or registers * pack + 1)
+    if rest or not copies:
+        raise ValueError(part)
+    places = np.stack([row * columns + column for row, column in elements * copies], axis=1).reshape(-1)
+    _, slots = np.unique(places, return_index=True)
+    if len(slots) != rows * columns:
+        raise ValueError(part)
+    return Layout(rows, columns, places, slots)
+
+
+def _elements(
+    part: str, rows: int, columns: int, pack: int
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Row and column, for each of the 32 lanes, of its first element, of its second and so on."""
+    if part == "b":
+        yield from ((row, column) for column, row in _elements("b'", columns, rows, pack))
+        return
+    pack = 2 if part == "c" else pack
+    group, member = np.divmod(np.arange(WARP), _GROUP)
+    down, right = range(0, rows, _TILE), range(0, columns - _GROUP * pack + 1, _GROUP * pack)
+    tiles = [(r, c) for r in down for c in right] if part == "b'" else [(r, c) for c in right for r in down]
+    for row, column in tiles:
+        for element in range(pack):
+            yield group + row, member * pack + element + column
+
+
+class Warps:
+    """The warps of the active lanes, and how values go from lanes to tables of shape (warps, 32) and back.
+
+    ``lane`` is each active lane's place in its warp, ``place`` its place in such a table, row by row;
+    ``whole`` tells whether all 32 lanes of each warp are active.
+    """
+
+    def __init__(self, m: Machine) -> None:
+        self.lane = m.lanes() % m.geometry.threads % WARP
+        warp = m.warp_of if m.active is None else m.warp_of[m.active]
+        row = np.cumsum(np.diff(warp, prepend=warp[0]) != 0)
+        self.count = int(row[-1]) + 1
+        self.whole = self.count * WARP == len(warp)
+        self.place = row * WARP + self.lane
+
+    def table(self, values: Value) -> NDArray[np.generic]:
+        """What the active lanes hold, with zeros where a lane is not active."""
+        if values.ndim and self.whole:
+            return values.reshape(self.count, WARP)  # type: ignore[no-any-return]
+        cells = np.zeros(self.count * WARP, values.dtype)
+        cells[self.place] = values
+        return cells.reshape(self.count, WARP)
+
+    def lanes(self, table: NDArray[np.generic]) -> NDArray[np.generic]:
+        """The elements of a table for the active lanes."""
+        flat = table.reshape(-1)
+        return flat if self.whole else flat[self.place]
+
+
+def collect(
+    m: Machine, warps: Warps, registers: Sequence[Fetch], kind: Kind, where: Layout
+) -> NDArray[np.unsignedinteger]:
+    """The matrices whose fragments the warps hold, as bits: shape (warps, rows, columns)."""
+    words = np.stack([warps.table(fetch(m, m.active)) for fetch in registers], axis=-1)
+    elements = words.view(kind.bits).reshape(warps.count, -1)
+    return elements.take(where.slots, axis=1).reshape(warps.count, where.rows, where.columns)
+
+
+def hand_out(
+    m: Machine,
+    warps: Warps,
+    registers: Sequence[int],
+    bits: NDArray[Any],
+    kind: Kind,
+    where: Layout,
+) -> None:
+    """Write the fragments of matrices, given as bits of shape (warps, rows, columns), to registers."""
+    elements = bits.reshape(warps.count, -1).take(where.places, axis=1)
+    words = elements.view(kind.word).reshape(warps.count, WARP, len(registers))
+    for place, register in enumerate(registers):
+        m.write_active(register, warps.lanes(words[:, :, place]))
