@@ -17,7 +17,9 @@ def saxpy_grid_stride() -> Example:
     """More elements than threads; only one of the builds fuses the product and the sum."""
     x, y, alpha = floats(1000), floats(1000, 8), np.float32(2.5)
     exact = (np.float64(alpha) * x + y).astype(np.float32)
-    return Example((alpha, x, y, np.uint64(1000)), (2,), (exact,), (2, 1, 1), (96, 1, 1), within=1e-6)
+    return Example(
+        (alpha, x, y, np.uint64(1000)), (2,), (exact,), (2, 1, 1), (96, 1, 1), within=1e-6, updated=(2,)
+    )
 
 
 def reduce_shared() -> Example:
@@ -36,7 +38,9 @@ def reduce_shuffle() -> Example:
     """Integers: any order gives the same sum."""
     values = draw().integers(-1000, 1000, 5000).astype(np.int32)
     total = np.array([values.sum()], np.int32)
-    return Example((values, zeros(total), np.int32(5000)), (1,), (total,), (4, 1, 1), (128, 1, 1))
+    return Example(
+        (values, zeros(total), np.int32(5000)), (1,), (total,), (4, 1, 1), (128, 1, 1), updated=(1,)
+    )
 
 
 def scan_blelloch() -> Example:
@@ -58,14 +62,14 @@ def histogram_global() -> Example:
     """Bytes and global atomics."""
     data = draw().integers(0, 256, 3000).astype(np.uint8)
     bins = np.bincount(data, minlength=256).astype(np.uint32)
-    return Example((data, zeros(bins), np.int32(3000)), (1,), (bins,), (12, 1, 1), (256, 1, 1))
+    return Example((data, zeros(bins), np.int32(3000)), (1,), (bins,), (12, 1, 1), (256, 1, 1), updated=(1,))
 
 
 def histogram_shared() -> Example:
     """Shared atomics, then global ones."""
     data = draw().integers(0, 10000, 3000).astype(np.int32)
     bins = np.bincount(data % 64, minlength=64).astype(np.int32)
-    return Example((data, zeros(bins), np.int32(3000)), (1,), (bins,), (3, 1, 1), (128, 1, 1))
+    return Example((data, zeros(bins), np.int32(3000)), (1,), (bins,), (3, 1, 1), (128, 1, 1), updated=(1,))
 
 
 def transpose_naive() -> Example:
@@ -110,3 +114,20 @@ def convolution_constant() -> Example:
     return Example(
         (image, zeros(out), np.int32(30), np.int32(20)), (1,), (out,), (2, 3, 1), (16, 8, 1), within=1e-5
     )
+
+
+EXAMPLES = (
+    vector_add,
+    saxpy_grid_stride,
+    reduce_shared,
+    reduce_shuffle,
+    scan_blelloch,
+    scan_warp,
+    histogram_global,
+    histogram_shared,
+    transpose_naive,
+    transpose_padded,
+    stencil_1d,
+    heat_2d,
+    convolution_constant,
+)

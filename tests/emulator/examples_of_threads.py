@@ -25,7 +25,17 @@ def dot_double() -> Example:
     """Double atomics."""
     a, b = draw().normal(size=2000), draw(8).normal(size=2000)
     out = np.array([a @ b])
-    return Example((a, b, zeros(out), np.int32(2000)), (2,), (out,), (3, 1, 1), (256, 1, 1), within=1e-11)
+    return Example(
+        (a, b, zeros(out), np.int32(2000)),
+        (2,),
+        (out,),
+        (3, 1, 1),
+        (256, 1, 1),
+        within=1e-11,
+        updated=(2,),
+        apart=1e-13,
+        because="the blocks' sums are added up in whatever order they come",
+    )
 
 
 def _puzzles(i: int, x: int, y: int) -> list[int]:
@@ -147,7 +157,9 @@ def votes() -> Example:
     ).astype(np.int32)
     count = np.array([len(positive)], np.int32)
     arguments = (values, zeros(kept), zeros(count), zeros(summary), np.int32(500))
-    return Example(arguments, (1, 2, 3), (kept, count, summary), (4, 1, 1), (128, 1, 1))
+    return Example(
+        arguments, (1, 2, 3), (kept, count, summary), (4, 1, 1), (128, 1, 1), updated=(2,), unordered=(1,)
+    )
 
 
 def _bfloats(values: NDArray[np.float32]) -> NDArray[np.uint16]:
@@ -184,4 +196,28 @@ def functions() -> Example:
     double = [np.exp(y), np.log(abs(y) + 1), np.sqrt(abs(y)) / (1 + y * y), np.sin(y) + np.cos(y)]
     out = (np.stack(single, axis=1).astype(np.float32), np.stack(double, axis=1))
     arguments = (x, zeros(out[0]), y, zeros(out[1]), np.int32(200))
-    return Example(arguments, (1, 3), out, (4, 1, 1), (64, 1, 1), within=2e-6)
+    return Example(
+        arguments,
+        (1, 3),
+        out,
+        (4, 1, 1),
+        (64, 1, 1),
+        within=2e-6,
+        apart=1e-6,
+        because="ex2.approx, rcp.approx and rsqrt.approx leave their last bits to the device",
+    )
+
+
+EXAMPLES = (
+    matrix_vector,
+    dot_double,
+    integer_puzzles,
+    grey_image,
+    recursion,
+    local_sort,
+    bodies,
+    choices,
+    votes,
+    halves,
+    functions,
+)

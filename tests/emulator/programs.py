@@ -1,8 +1,9 @@
 """Random PTX programs whose result does not depend on the order in which threads run.
 
 Each thread works on registers of every kind, on its own slots of four global buffers and on a local
-array; threads meet only across barriers in uniform control flow. What PTX leaves open (division by zero,
-the payload of a NaN seen as an integer) does not occur.
+array; threads meet only across barriers, in shuffles and votes, and in atomics whose order does not show, all
+in uniform control flow or with the mask of those that branched the same way. What PTX leaves open (division
+by zero, the payload of a NaN seen as an integer) does not occur. `statements` has what a program is made of.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+
+from tests.emulator.statements import OF_SOME, PREDICATE, SIMPLE, TALLY, TOGETHER, WARP, WORD_REGISTER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,11 +31,14 @@ _HEADER = f"""
 .visible .entry kernel(.param .u64 ints, .param .u64 longs, .param .u64 floats, .param .u64 doubles)
 {{
     .reg .pred %p<4>, %done<8>;
-    .reg .b32 %r<{INTS}>, %t<8>, %count<8>, %own, %other, %linear;
+    .reg .b32 %r<{INTS}>, %t<8>, %count<8>, %own, %other, %linear, %mine, %mask;
+    .reg .b16 %h<4>;
     .reg .b64 %q<{INTS}>, %ints, %longs, %floats, %doubles, %slot, %local, %a<3>;
     .reg .f32 %f<{REALS}>;
     .reg .f64 %d<{REALS}>;
     .shared .align 4 .b8 tile[{4 * THREADS}];
+    .shared .align 16 .b8 slots[{16 * THREADS}];
+    .shared .align 4 .b8 total[4];
     .local .align 8 .b8 depot[16];
     mov.u32 %t0, %ctaid.x;
     mov.u32 %t1, %tid.y;
@@ -44,6 +50,8 @@ _HEADER = f"""
     add.s32 %own, %t4, %t5;
     sub.s32 %t6, {4 * (THREADS - 1)}, %t5;
     add.s32 %other, %t4, %t6;
+    mov.u32 %t4, slots;
+    mad.lo.s32 %mine, %t3, 16, %t4;
     mov.u64 %a0, depot;
     cvta.local.u64 %local, %a0;
     setp.lt.s32 %p0, %t2, 3;
@@ -66,7 +74,9 @@ def _prologue() -> list[str]:
         for name, kind, space, size in _BUFFERS
         for n in range(INTS)
     ]
-    return [*lines, *(f"st.local.u32 [depot+{4 * n}], %r{n};" for n in range(4))]
+    lines += [f"st.local.u32 [depot+{4 * n}], %r{n};" for n in range(4)]
+    lines += [f"st.shared.u32 [%mine+{4 * n}], %r{n};" for n in range(4)]
+    return [*lines, *(f"cvt.rn.f16.f32 %h{n}, %f{n};" for n in range(4))]
 
 
 def _epilogue() -> list[str]:
@@ -75,7 +85,7 @@ def _epilogue() -> list[str]:
         for name, kind, space, size in _BUFFERS
         for n in range(INTS)
     ]
-    return [*stores, "ret;", "}"]
+    return ["cvt.f32.f16 %f2, %h2;", "cvt.f32.f16 %f3, %h3;", *stores, "ret;", "}"]
 
 
 _BUFFERS = (
@@ -85,131 +95,8 @@ _BUFFERS = (
     ("doubles", "d", "global.f64", 8),
 )
 
-_r, _q, _f, _d, _p = (st.integers(0, 3).map(lambda n, kind=kind: f"%{kind}{n}") for kind in "rqfdp")  # type: ignore[misc]
-_word = st.one_of(_r, st.sampled_from([0, 1, -1, 2, 7, 31, 32, 33, 255, 65536, -(2**31), 2**31 - 1]).map(str))
-_real = st.one_of(
-    _f, st.sampled_from(["0f00000000", "0f80000000", "0f3F800000", "0f00000001", "0f7F7FFFFF", "0fC0490FDB"])
-)
-_relation = st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge"])
-_unordered = st.sampled_from(["equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"])
-
-
-def _form(*opcodes: str) -> st.SearchStrategy[str]:
-    return st.sampled_from(opcodes)
-
-
-def _dotted(*parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """``setp.lt.s32`` of a strategy for each part after the first word."""
-    return st.tuples(*parts).map(lambda words: ".".join(("setp", *words)))
-
-
-def _line(*parts: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
-    """``opcode a, b, c;`` of a strategy for each part."""
-    return st.tuples(*parts).map(lambda text: [f"{text[0]} {', '.join(text[1:])};"])
-
-
-def _division(parts: tuple[str, str, str, str]) -> list[str]:
-    opcode, to, dividend, divisor = parts
-    return [f"or.b32 %t7, {divisor}, 1;", f"{opcode} {to}, {dividend}, %t7;"]
-
-
-def _local_access(parts: tuple[str, str, str]) -> list[str]:
-    """A slot of the local array that is chosen at run time, through its own or a generic address."""
-    how, index, register = parts
-    address = [f"and.b32 %t7, {index}, 3;", "mul.wide.u32 %slot, %t7, 4;", "add.s64 %slot, %slot, %local;"]
-    return [*address, f"ld.u32 {register}, [%slot];" if how == "ld" else f"st.u32 [%slot], {register};"]
-
-
-_SIMPLE = st.one_of(
-    _line(
-        _form("add.s32", "sub.s32", "mul.lo.s32", "mul.hi.s32", "mul.hi.u32", "min.s32", "min.u32"),
-        _r,
-        _r,
-        _word,
-    ),
-    _line(
-        _form("max.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "shl.b32", "shr.s32", "shr.u32"),
-        _r,
-        _r,
-        _word,
-    ),
-    _line(
-        _form("not.b32", "neg.s32", "abs.s32", "mov.u32", "cvt.s32.s8", "cvt.u32.u16", "cvt.s32.s16"), _r, _r
-    ),
-    _line(_form("mad.lo.s32", "mad.hi.s32", "mad.hi.u32"), _r, _r, _word, _word),
-    st.tuples(_form("div.s32", "div.u32", "rem.s32", "rem.u32"), _r, _r, _word).map(_division),
-    _line(_form("mul.wide.s32", "mul.wide.u32"), _q, _r, _word),
-    _line(_form("mad.wide.s32", "mad.wide.u32"), _q, _r, _r, _q),
-    _line(
-        _form("add.s64", "sub.s64", "mul.lo.s64", "mul.hi.s64", "mul.hi.u64", "min.s64", "max.u64"),
-        _q,
-        _q,
-        _q,
-    ),
-    _line(_form("and.b64", "or.b64", "xor.b64"), _q, _q, _q),
-    _line(_form("shl.b64", "shr.s64", "shr.u64"), _q, _q, _word),
-    _line(_form("cvt.s64.s32", "cvt.u64.u32", "cvt.s64.s8"), _q, _r),
-    _line(_form("cvt.u32.u64", "cvt.sat.s32.s64", "cvt.sat.u32.s64"), _r, _q),
-    _line(
-        _form("add.f32", "add.rn.f32", "add.ftz.f32", "sub.f32", "mul.f32", "mul.ftz.f32", "add.sat.f32"),
-        _f,
-        _f,
-        _real,
-    ),
-    _line(_form("min.f32", "max.f32", "div.rn.f32", "min.ftz.f32", "mul.rn.sat.f32"), _f, _f, _real),
-    _line(
-        _form("neg.f32", "abs.f32", "sqrt.rn.f32", "rcp.rn.f32", "mov.f32", "neg.ftz.f32", "abs.ftz.f32"),
-        _f,
-        _f,
-    ),
-    _line(_form("fma.rn.f32", "fma.rn.ftz.f32", "fma.rn.sat.f32"), _f, _f, _real, _f),
-    _line(_form("add.f64", "sub.f64", "mul.f64", "div.rn.f64", "min.f64", "max.f64"), _d, _d, _d),
-    _line(_form("neg.f64", "abs.f64", "sqrt.rn.f64", "rcp.rn.f64"), _d, _d),
-    _line(_form("fma.rn.f64"), _d, _d, _d, _d),
-    _line(_form("cvt.rn.f32.s32", "cvt.rn.f32.u32", "cvt.rn.f32.s16"), _f, _r),
-    _line(
-        _form(
-            "cvt.rzi.s32.f32", "cvt.rni.s32.f32", "cvt.rmi.s32.f32", "cvt.rpi.u32.f32", "cvt.rzi.ftz.u32.f32"
-        ),
-        _r,
-        _f,
-    ),
-    _line(_form("cvt.rzi.s64.f32", "cvt.rni.u64.f32"), _q, _f),
-    _line(_form("cvt.rn.f32.s64", "cvt.rn.f32.u64"), _f, _q),
-    _line(_form("cvt.f64.f32"), _d, _f),
-    _line(_form("cvt.rn.f32.f64"), _f, _d),
-    _line(
-        _form("cvt.rmi.f32.f32", "cvt.rzi.f32.f32", "cvt.rni.f32.f32", "cvt.rpi.f32.f32", "cvt.sat.f32.f32"),
-        _f,
-        _f,
-    ),
-    _line(_form("cvt.rn.f64.s64", "cvt.rn.f64.u64"), _d, _q),
-    _line(_form("cvt.rzi.s64.f64", "cvt.rni.s64.f64"), _q, _d),
-    _line(_form("selp.b32", "selp.s32"), _r, _word, _r, _p),
-    _line(_form("selp.f32"), _f, _real, _f, _p),
-    _line(_form("and.pred", "or.pred", "xor.pred"), _p, _p, _p),
-    _line(_form("not.pred", "mov.pred"), _p, _p),
-    _line(_dotted(_relation, _form("s32", "u32")), _p, _r, _word),
-    _line(_dotted(_relation | _unordered, _form("f32", "ftz.f32")), _p, _f, _real),
-    _line(
-        _dotted(_relation, _form("and", "or", "xor"), _form("s32", "u32")),
-        _form("%p0|%p1", "%p2|%p3", "%p1"),
-        _r,
-        _word,
-        _form("%p0", "!%p2"),
-    ),
-    _line(_form("mov.b64"), _q, st.tuples(_r, _r).map(lambda of: f"{{{of[0]}, {of[1]}}}")),
-    _line(_form("mov.b64"), _form("{%r0, %r1}", "{%r3, %r2}"), _q),
-    _line(_form("st.global.u32", "st.global.s8", "st.u16"), _form("[%ints]", "[%ints+8]"), _r),
-    _line(
-        _form("ld.global.u32", "ld.global.s8", "ld.u16", "ld.global.u8", "ld.s16"),
-        _r,
-        _form("[%ints]", "[%ints+12]"),
-    ),
-    _line(_form("st.global.v2.u32"), _form("[%ints]", "[%ints+8]"), _form("{%r2, %r0}")),
-    _line(_form("ld.global.v4.f32", "ld.v4.f32"), _form("{%f3, %f1, %f0, %f2}"), _form("[%floats]")),
-    st.tuples(_form("ld", "st"), _r, _r).map(_local_access),
-)
+UNIFORM = ["exchange", "together", "tally", "warp", "warp", "some"]
+"""What only all threads of a block, or of a warp, can do."""
 
 
 @dataclass
@@ -230,14 +117,12 @@ class _Writer:
 
     def statement(self, depth: int, *, uniform: bool) -> None:
         shapes = ["simple"] * 5 + ["guarded"] + (["if", "else", "loop"] if depth < 3 else [])
-        shape = self.draw(
-            st.sampled_from(shapes + (["exchange", "together"] if uniform and depth < 2 else []))
-        )
+        shape = self.draw(st.sampled_from(shapes + (UNIFORM if uniform and depth < 2 else [])))
         if shape in ("simple", "guarded"):
             guard = self.draw(st.sampled_from(["@%p0 ", "@!%p1 ", "@%p3 "])) if shape == "guarded" else ""
-            self.lines += [f"{guard}{line}" for line in self.draw(_SIMPLE)]  # type: ignore[attr-defined]
-        elif shape == "exchange":
-            self.exchange()
+            self.lines += [f"{guard}{line}" for line in self.draw(SIMPLE)]  # type: ignore[attr-defined]
+        elif shape in ("exchange", "tally", "warp", "some"):
+            getattr(self, shape)()
         elif shape in ("loop", "together"):
             self.loop(depth, uniform=shape == "together")
         else:
@@ -245,7 +130,7 @@ class _Writer:
 
     def branch(self, depth: int, *, both: bool) -> None:
         otherwise, end = self.label(), self.label()
-        self.lines.append(f"@{self.draw(_p)} bra {otherwise};")
+        self.lines.append(f"@{self.draw(PREDICATE)} bra {otherwise};")
         self.block(depth + 1, uniform=False)
         self.lines += [f"bra.uni {end};", f"{otherwise}:"]
         if both:
@@ -255,7 +140,7 @@ class _Writer:
     def loop(self, depth: int, *, uniform: bool) -> None:
         """At most three turns, as many for all threads or by what a register of each holds."""
         begin, end = self.label(), self.label()
-        trips = "mov.u32 %count{0}, 2;" if uniform else f"and.b32 %count{{0}}, {self.draw(_r)}, 3;"
+        trips = "mov.u32 %count{0}, 2;" if uniform else f"and.b32 %count{{0}}, {self.draw(WORD_REGISTER)}, 3;"
         self.lines += [
             trips.format(depth),
             f"{begin}:",
@@ -267,12 +152,45 @@ class _Writer:
 
     def exchange(self) -> None:
         """Every thread gives a word to the one opposite."""
-        given, taken = self.draw(_r), self.draw(_r)
+        given, taken = self.draw(WORD_REGISTER), self.draw(WORD_REGISTER)
         self.lines += [
             f"st.shared.u32 [%own], {given};",
             "bar.sync 0;",
             f"ld.shared.u32 {taken}, [%other];",
             "bar.sync 0;",
+        ]
+
+    def tally(self) -> None:
+        """One word that every thread of the block adds to."""
+        tally: tuple[str, str, str] = self.draw(TALLY)  # type: ignore[assignment]
+        form, given, taken = tally
+        self.lines += [
+            "mov.u32 %t6, total;",
+            "mov.u32 %t7, 5;",
+            "st.shared.u32 [%t6], %t7;",
+            "bar.sync 0;",
+            f"red.shared.{form} [%t6], {given};",
+            "bar.sync 0;",
+            f"ld.shared.u32 {taken}, [%t6];",
+            "bar.sync 0;",
+        ]
+
+    def warp(self) -> None:
+        """A shuffle, a vote, a match or a reduction of the whole warp."""
+        self.lines += self.draw(TOGETHER)  # type: ignore[arg-type]
+
+    def some(self) -> None:
+        """Those for whom a predicate holds do something together; perhaps the others do as well."""
+        predicate, otherwise, end = self.draw(PREDICATE), self.label(), self.label()
+        self.lines += [
+            f"vote.sync.ballot.b32 %mask, {predicate}, {WARP};",
+            f"@{predicate} bra {otherwise};",
+            f"xor.b32 %mask, %mask, {WARP};",
+            *self.draw(OF_SOME),  # type: ignore[misc]
+            f"bra.uni {end};",
+            f"{otherwise}:",
+            *self.draw(OF_SOME),
+            f"{end}:",
         ]
 
 

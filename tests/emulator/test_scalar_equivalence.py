@@ -68,10 +68,10 @@ def assert_equivalent(module: Module, entry: str, launch: Launch, arguments: tup
         assert not differ.size, f"{name}: {array.flat[differ[0]]} is not {expected[name].flat[differ[0]]}"
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**16))
 def test_random_programs_give_the_same_bits(text: str, seed: int) -> None:
-    """Straight-line code, branches, loops, barriers, all types: bit for bit."""
+    """Branches, loops, barriers, shuffles, votes, atomics, bits, carries, halves, all types: bit for bit."""
     assert_equivalent(parse(text), "kernel", Launch((BLOCKS, 1, 1), (7, 2, 1)), data(seed))
 
 

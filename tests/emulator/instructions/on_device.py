@@ -1,43 +1,47 @@
-"""Cases of the chapters on a real device: the same PTX, the same operands, compared bit for bit.
+"""The chapters on a real device: the same PTX, the same operands, compared bit for bit.
 
-`pytest -m gpu` runs them; ``python -m tests.emulator.instructions.on_device`` prints what differs.
+`pytest -m gpu` runs them; ``python -m tests.emulator.instructions.on_device [FOLDER]`` prints what differs,
+and writes it to ``instructions.txt`` in the folder. What is not an instruction with operands and results, but
+a little program, is in `programs_on_device`.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tests.emulator import device
+from tests.emulator.instructions import programs_on_device
 from tests.emulator.instructions.harness import THREADS, Case, assemble, evaluate
 from tests.emulator.instructions.numbers import FORMATS, WIDTHS, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CHAPTERS = ("integer", "logic", "compare", "convert", "floating", "half", "memory")
 
-
+@lru_cache(maxsize=1)
 def cases() -> list[Case]:
-    """All cases of one instruction and its operands."""
+    """All cases of one instruction and its operands, of every chapter that has such cases."""
     found: list[Case] = []
-    for chapter in CHAPTERS:
-        found += importlib.import_module(f"tests.emulator.instructions.test_{chapter}").CASES
+    for path in sorted(Path(__file__).parent.glob("test_*.py")):
+        if not path.stem.endswith("on_device"):
+            chapter = importlib.import_module(f"tests.emulator.instructions.{path.stem}")
+            found += [case for case in getattr(chapter, "CASES", ()) if isinstance(case, Case)]
     return found
 
 
 def on_device(case: Case) -> list[np.ndarray[Any, Any]]:
     """The results' patterns, computed by the device."""
-    import cupy  # noqa: PLC0415 - only where there is a device
-
-    columns = [cupy.asarray(column) for column in case.columns()]
-    results = [cupy.zeros(len(columns[0]), f"u{WIDTHS[kind] // 8}") for kind in case.results]
-    module = cupy.cuda.function.Module()
-    module.load(assemble(case).encode())
-    module.get_function("kernel")((len(columns[0]) // THREADS,), (THREADS,), (*columns, *results))
-    return [cupy.asnumpy(result) for result in results]
+    columns = case.columns()
+    results = [np.zeros(len(columns[0]), f"u{WIDTHS[kind] // 8}") for kind in case.results]
+    grid, block = (len(columns[0]) // THREADS, 1, 1), (THREADS, 1, 1)
+    arrays = device.launch(assemble(case), "kernel", [*columns, *results], grid, block)
+    return arrays[len(columns) :]
 
 
 def differences(case: Case) -> Iterator[str]:
@@ -61,13 +65,37 @@ def _open(ours: float, theirs: float, within: float) -> bool:
     return abs(ours - theirs) <= within * max(abs(theirs), 1.0)
 
 
-def main() -> int:
-    """Compare everything; print what differs."""
-    everything = cases()
-    found = [line for case in everything for line in differences(case)]
-    sys.stdout.write("\n".join([*found, f"{len(everything)} cases, {len(found)} operands differ", ""]))
+def _differences_of(number: int) -> list[str]:
+    return list(differences(cases()[number]))
+
+
+def comparison() -> tuple[list[str], str]:
+    """Compare all cases and all programs: a line for each difference, and how much there was."""
+    programs = programs_on_device.recorded()
+    found: list[str] = []
+    unlike = 0
+    for number, result in device.one_by_one(_differences_of, range(len(cases()))):
+        lines = [f"{cases()[number].name}: {result}"] if isinstance(result, Exception) else result
+        unlike += bool(lines)
+        found += lines
+    of_programs = list(programs_on_device.differences(programs))
+    defined = sum(bool(each.defined()) for each in programs)
+    return [*found, *of_programs], (
+        f"{len(cases())} cases, {unlike} with operands that differ; {len(programs)} launches, "
+        f"{defined} of them with outputs that PTX defines, {len(of_programs)} lines about those that differ"
+    )
+
+
+def main(*folders: str) -> int:
+    """Compare everything; print what differs, and keep it in a folder."""
+    found, summary = comparison()
+    text = "\n".join([*found, summary, ""])
+    sys.stdout.write(text)
+    for folder in folders:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / "instructions.txt").write_text(text)
     return int(bool(found))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
