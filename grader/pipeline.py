@@ -8,6 +8,7 @@ own failure as ``error`` in a record, which becomes the verdict `error` and neve
 
 from __future__ import annotations
 
+import math
 import platform
 import time
 import traceback
@@ -117,7 +118,7 @@ def grade(plan: Plan, submission: Submission, tools: Tools) -> Grade:
 def grade_built(plan: Plan, submission: Submission, built: Build, stages: Named[float] = ()) -> Grade:
     """Grade a submission that is built; ``stages`` are the seconds that earlier stages took."""
     began = time.perf_counter()
-    evidence = Evidence(emulator.NAME, built, _gather(plan, submission, built) if built.ok else ())
+    evidence = _gather(plan, submission, built) if built.ok else Evidence(emulator.NAME, built)
     return judge(plan, submission, evidence, (*stages, ("run", time.perf_counter() - began)))
 
 
@@ -156,6 +157,7 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
         versions=versions(),
         seconds=(*evidence.build.seconds, *stages, ("judge", time.perf_counter() - began)),
         error=evidence.build.error or "; ".join(dict.fromkeys(c.error for c in evidence.cases if c.error)),
+        advice=evidence.advice,
     )
 
 
@@ -168,23 +170,40 @@ def _ours(reason: str) -> str:
     return f"could not be judged, and that is the grader's fault, not yours: {reason}"
 
 
-def _gather(plan: Plan, submission: Submission, built: Build) -> tuple[CaseEvidence, ...]:
+def _gather(plan: Plan, submission: Submission, built: Build) -> Evidence:
     oracle = load_oracle(reference_folder(plan.assignment))
-    kernel = emulator.Emulated(built, built.source_name, submission.file)
+    text = tuple(submission.source.decode("latin-1").split("\n"))
+    kernel = emulator.Emulated(built, built.source_name, submission.file, text=text)
     baselines = dict(plan.baselines)
-    return tuple(
-        replace(_run_case(plan, built, case, oracle, kernel), baselines=baselines.get(case.id, ()))
+    largest = _largest(plan)
+    cases = tuple(
+        replace(
+            _run_case(plan, built, case, oracle, kernel, profile=case is largest),
+            baselines=baselines.get(case.id, ()),
+        )
         for case in plan.cases
     )
+    try:
+        return Evidence(emulator.NAME, built, kernel.repaired(cases), kernel.advice(cases))
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        return Evidence(emulator.NAME, built, cases)
 
 
-def _run_case(plan: Plan, built: Build, case: Case, oracle: Oracle, kernel: Emulated) -> CaseEvidence:
+def _largest(plan: Plan) -> Case | None:
+    """The visible case with the most in it: what a line does in the long run shows there."""
+    visible = [case for case in plan.cases if case.visibility is Visibility.VISIBLE]
+    return max(visible, key=lambda case: math.prod(size for _, size in case.shape), default=None)
+
+
+def _run_case(
+    plan: Plan, built: Build, case: Case, oracle: Oracle, kernel: Emulated, *, profile: bool = False
+) -> CaseEvidence:
     launch = plan_launch(plan.assignment.interface, built, dict(case.shape))
     if isinstance(launch, Finding):
         return CaseEvidence(case, findings=(replace(launch, case=case.id),), completed=False)
     arguments = _arguments(plan.assignment, built, case, oracle)
     try:
-        run = kernel.launch(launch, arguments)
+        run = kernel.launch(launch, arguments, case=case, profile=profile)
     except OurError as problem:
         return CaseEvidence(case, completed=False, error=str(problem))
     except MemoryError:

@@ -33,8 +33,10 @@ UNIT = "grader_unit"
 ARCHITECTURE = "80"
 """Compute capability 8.0: the oldest with everything that courses teach."""
 
-DEFAULT_BUILD = ("-ptx", f"-arch=compute_{ARCHITECTURE}")
-HAZARD_BUILD = (*DEFAULT_BUILD, "-Xcicc", "-O0", "-lineinfo")
+DEFAULT_BUILD = ("-ptx", f"-arch=compute_{ARCHITECTURE}", "-lineinfo")
+"""`-lineinfo` changes no instruction."""
+
+HAZARD_BUILD = (*DEFAULT_BUILD, "-Xcicc", "-O0")
 
 HOW_TO_GET_NVCC = (
     "nvcc was not found; get it with "

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.diagnosis import general, matmul
+from grader.diagnosis.advice import line_advice, unneeded_barriers
 from grader.diagnosis.facts import Diagnosis, Mistake, WrongOutput, agrees
 from grader.diagnosis.findings import advise, explain_findings
 from grader.diagnosis.mistakes import MISTAKES
@@ -25,6 +26,8 @@ __all__ = [
     "advise",
     "explain_findings",
     "explain_output",
+    "line_advice",
+    "unneeded_barriers",
 ]
 
 OPERATIONS: dict[str, Callable[[WrongOutput], Iterator[matmul.Prediction]]] = {

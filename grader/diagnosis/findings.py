@@ -67,6 +67,8 @@ class Suspect:
     arrays: tuple[str, ...]
     lines: tuple[int, ...]
     other_lines: tuple[int, ...]
+    repairs: tuple[str, ...] = ()
+    """What was tried and removes them."""
 
     @classmethod
     def of(cls, mistake: str, finding: Finding) -> Suspect:
@@ -78,6 +80,7 @@ class Suspect:
             (array,) if ARRAY_NAME.match(array) else tuple(constants),
             () if finding.line is None else (finding.line,),
             () if finding.other_line is None else (finding.other_line,),
+            (finding.repair,) if finding.repair else (),
         )
 
     def joined(self, other: Suspect) -> Suspect | None:
@@ -87,6 +90,7 @@ class Suspect:
             tuple(dict.fromkeys(self.arrays + other.arrays)),
             tuple(sorted({*self.lines, *other.lines})),
             tuple(sorted({*self.other_lines, *other.other_lines})),
+            tuple(dict.fromkeys(self.repairs + other.repairs)),
         )
         same = self.mistake == other.mistake and bool(self.other_lines) == bool(other.other_lines)
         return both if same and both._forward() == self._forward() == other._forward() else None
@@ -103,6 +107,8 @@ class Suspect:
             "constants": _listed([f"`{name}`" for name in self.arrays]) or "the block",
         }
         explanation, hint = found.explanation.format(**places), found.hint.format(**places)
+        if self.repairs:  # what was tried says more than what is usual
+            hint = " ".join(f"{repair[:1].upper()}{repair[1:]}." for repair in self.repairs)
         return Diagnosis(self.mistake, found.title, explanation, hint, found.concept)
 
     def _forward(self) -> bool:

@@ -27,10 +27,22 @@ from grader.model.grade import (
     ItemGrade,
     WrongElement,
 )
-from grader.model.terms import Dim3, Finding, FindingKind, Named, Severity, Verdict, Visibility
-from grader.model.work import Argument, Build, Counters, Launch, Resources, Run, Submission
+from grader.model.terms import (
+    Advice,
+    AdviceKind,
+    Dim3,
+    Finding,
+    FindingKind,
+    Named,
+    Severity,
+    Verdict,
+    Visibility,
+)
+from grader.model.work import Argument, Build, Counters, Launch, LineCounters, Resources, Run, Submission
 
 __all__ = [
+    "Advice",
+    "AdviceKind",
     "Argument",
     "Assignment",
     "Build",
@@ -50,6 +62,7 @@ __all__ = [
     "ItemGrade",
     "KernelInterface",
     "Launch",
+    "LineCounters",
     "Named",
     "Parameter",
     "Resources",

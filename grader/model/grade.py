@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from grader.model.assignment import Case, RubricItem
-    from grader.model.terms import Finding, Named, Verdict
+    from grader.model.terms import Advice, Finding, Named, Verdict
     from grader.model.work import Build
 
 
@@ -77,6 +77,7 @@ class Evidence:
     backend: str
     build: Build
     cases: tuple[CaseEvidence, ...] = ()
+    advice: tuple[Advice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +146,5 @@ class Grade:
     seconds: Named[float] = ()
     """Where the wall time went, by stage."""
     error: str = ""
+    advice: tuple[Advice, ...] = ()
+    """What could be better where all is right, the most rewarding first."""

@@ -83,3 +83,31 @@ class Finding:
     count: int = 1
     other_block: Dim3 | None = None
     """The block of ``other_thread`` where it is not ``block`` (a race between blocks)."""
+    repair: str = ""
+    """What was tried and removes it, as a clause: "add `__syncthreads()` between lines 13 and 14: …"."""
+
+
+class AdviceKind(StrEnum):
+    """The `kind` of a piece of advice, as written to grade.json."""
+
+    COALESCING = "coalescing"
+    REDUNDANT_LOADS = "redundant-loads"
+    BANK_CONFLICTS = "bank-conflicts"
+    DIVERGENCE = "divergence"
+    UNNEEDED_BARRIER = "unneeded-barrier"
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What could be better about a right kernel, and where; it never costs points.
+
+    ``message`` is one sentence that names the line and says what to change; ``weight`` orders advice by how
+    much there is to gain, as a share of the kernel's requests, loads or branches.
+    """
+
+    kind: AdviceKind
+    message: str
+    file: str = ""
+    line: int | None = None
+    array: str = ""
+    weight: float = 0.0

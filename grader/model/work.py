@@ -89,6 +89,8 @@ class Argument:
     name: str
     direction: str
     value: np.ndarray[Any, Any] | np.generic
+    offset: int = 0
+    """Elements between a multiple of 256 bytes, where ``cudaMalloc`` would put it, and the array's start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,36 @@ class Counters:
 
 
 @dataclass(frozen=True, slots=True)
+class LineCounters:
+    """What one line of the source did to one array; its branches and barriers are under no array's name.
+
+    Requests, sectors and conflicts are those of warps, as in `Counters`; ``global_loads`` counts words that
+    threads loaded, ``global_loads_distinct`` the different ones among them in each block (both 0 where
+    nobody counted). Strides are bytes between neighbouring lanes in the first request that took more than
+    one sector, or that had a bank conflict (0: no regular one). ``branches`` counts warps that came to a
+    branch, ``divergent_branches`` those that parted there, ``barriers`` the threads that came to one.
+    """
+
+    line: int
+    array: str = ""
+    global_load_requests: int = 0
+    global_load_sectors: int = 0
+    global_load_bytes: int = 0
+    global_store_requests: int = 0
+    global_store_sectors: int = 0
+    global_store_bytes: int = 0
+    global_stride: int = 0
+    global_loads: int = 0
+    global_loads_distinct: int = 0
+    shared_requests: int = 0
+    shared_bank_conflicts: int = 0
+    shared_stride: int = 0
+    branches: int = 0
+    divergent_branches: int = 0
+    barriers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What one launch gave.
 
@@ -128,3 +160,9 @@ class Run:
     completed: bool = True
     error: str = ""
     """Ours: an instruction we do not interpret, a budget of our own…"""
+    steps: int = 0
+    """Vector steps that it took, over all chunks of blocks: the same on every machine."""
+    lines: tuple[LineCounters, ...] = ()
+    """Counters per source line, where they were asked for."""
+    printed: str = ""
+    """The beginning of what the kernel printed with `printf`, safe to be shown."""

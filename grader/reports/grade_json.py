@@ -69,6 +69,7 @@ def as_json(grade: Grade) -> Json:
         "timing": plain(dict(grade.timing)),
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
+        **({"advice": [plain(asdict(each)) for each in grade.advice]} if grade.advice else {}),
     }
 
 
@@ -131,8 +132,11 @@ def _item(grade: ItemGrade) -> Json:
 
 
 def _finding(finding: Finding) -> Json:
-    """Every field under its own name, in the order of the record, places as lists of three."""
-    return {name: plain(value) for name, value in asdict(finding).items()}
+    """Every field under its own name, in the order of the record, places as lists of three.
+
+    ``repair`` is there only where one was found.
+    """
+    return {name: plain(value) for name, value in asdict(finding).items() if value or name != "repair"}
 
 
 def _case(grade: CaseGrade) -> Json:

@@ -15,7 +15,7 @@ from grader.reports import points, quotation, safe_text
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, note
 from grader.reports.marks import MARKS, WORDS
-from grader.reports.text import MOST_FINDINGS, case_name, title
+from grader.reports.text import MOST_ADVICE, MOST_FINDINGS, advised, case_name, title, untold_repair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,9 @@ def render(grade: Grade, *, audience: Audience = "student", source_lines: Sequen
     """Write the page of one submission."""
     shown = student_view(grade) if audience == "student" else grade
     heading = f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}"
-    return _page(heading, [*_score(shown), *_overview(shown), *_details(shown, source_lines)])
+    return _page(
+        heading, [*_score(shown), *_overview(shown), *_details(shown, source_lines), *_advice(shown)]
+    )
 
 
 def render_class(grades: Sequence[Grade]) -> str:
@@ -108,10 +110,20 @@ def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:
         yield from _failing_cases(grade, item)
         for finding in result.findings[:MOST_FINDINGS]:
             yield from _finding(grade, finding, result.message, source)
+            if untold_repair(finding, result.hint):
+                yield f"<p><em>Try:</em> {_text(finding.repair)}</p>"
         if len(result.findings) > MOST_FINDINGS:
             yield f"<p>… and {len(result.findings) - MOST_FINDINGS} more</p>"
         if result.hint:
             yield f"<p><em>Try:</em> {_text(result.hint)}</p>"
+
+
+def _advice(grade: Grade) -> Iterator[str]:
+    """Tell what could be better about a right kernel."""
+    if grade.advice:
+        yield "<h2>Advice, which costs no points</h2>"
+        told = (f"<li>{escape(advised(advice))}</li>" for advice in grade.advice[:MOST_ADVICE])
+        yield f"<ul>{''.join(told)}</ul>"
 
 
 def _failing_cases(grade: Grade, item: ItemGrade) -> Iterator[str]:

@@ -81,6 +81,18 @@ class StoredFinding(Stored):
     severity: model.Severity
     count: int
     other_block: Place
+    repair: str = ""
+
+
+class StoredAdvice(Stored):
+    """One of ``advice``; the fields are those of `grader.model.Advice`."""
+
+    kind: model.AdviceKind
+    message: str
+    file: str
+    line: int | None
+    array: str
+    weight: float
 
 
 class StoredItem(Stored):
@@ -138,6 +150,7 @@ class StoredGrade(Stored):
     timing: dict[str, Any]
     versions: dict[str, str]
     seconds: dict[str, float]
+    advice: tuple[StoredAdvice, ...] = ()
 
 
 def load(text: str, name: str = "grade.json") -> model.Grade:
@@ -184,6 +197,7 @@ def _grade(stored: StoredGrade) -> model.Grade:
         versions=tuple(stored.versions.items()),
         seconds=tuple(stored.seconds.items()),
         error=stored.error,
+        advice=tuple(model.Advice(**dict(each)) for each in stored.advice),
     )
 
 

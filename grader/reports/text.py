@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from grader.model import CaseGrade, Finding, Grade, ItemGrade
+    from grader.model import Advice, CaseGrade, Finding, Grade, ItemGrade
 
 Audience: TypeAlias = Literal["student", "staff"]
 SourceLines: TypeAlias = Sequence[str]
@@ -28,6 +28,7 @@ MOST_FINDINGS = 5
 MOST_QUOTED = 2
 """Wrong outputs in full: what is wrong with the others is mostly the same."""
 MOST_CASES = 8
+MOST_ADVICE = 3
 NOT_JUDGED = "not judged"
 """How the message of an item begins that waits for another."""
 SAME_HINT = "The same as above."
@@ -55,6 +56,7 @@ def render(
         _item(page, shown, items, source_lines, shapes=shapes)
         shapes = shapes and not items[0].result.case_verdicts
     _skipped(page, shown)
+    _advice(page, shown)
     if audience == "staff":
         _appendix(page, shown)
     return page.text()
@@ -142,6 +144,8 @@ def _item(
     others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
     for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
         _finding(page, grade, finding, result.message, source)
+        if untold_repair(finding, result.hint):
+            page.paragraph(safe_text.many_lines(finding.repair, LONG // 3), indent=6, opening="try: ")
     left = len(others) - MOST_FINDINGS
     if left > 0:
         page.line(f"    … and {left} more")
@@ -187,6 +191,27 @@ def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: Sour
         page.line(f"      {where}")
     for row in quoted:
         page.line("      ", (row.gutter, "dim"), (row.code, "bold" if row.marked else ""))
+
+
+def untold_repair(finding: Finding, hint: str) -> bool:
+    """Tell whether a finding has a repair that the hint, which writes it as a sentence, does not name."""
+    return bool(finding.repair) and finding.repair[1:] not in hint
+
+
+def _advice(page: Page, grade: Grade) -> None:
+    """What could be better about a right kernel, the most rewarding first."""
+    if not grade.advice:
+        return
+    page.blank()
+    page.line(("Advice, which costs no points", "bold"))
+    for advice in grade.advice[:MOST_ADVICE]:
+        page.paragraph(advised(advice), indent=2, opening="- ")
+
+
+def advised(advice: Advice) -> str:
+    """Write a piece of advice with its line; harmless."""
+    where = "" if advice.line is None else f"line {advice.line}: "
+    return where + safe_text.one_line(advice.message, LONG // 3)
 
 
 def _skipped(page: Page, grade: Grade) -> None:

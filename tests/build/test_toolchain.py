@@ -30,7 +30,8 @@ def test_a_toolchain_is_found_with_its_plan() -> None:
     assert found.compile[-3:] == ("grader_unit.cpp1.ii", "-o", "grader_unit.ptx")
     assert "-arch" in found.compile
     added = set(found.compile_for_hazards) - set(found.compile)
-    assert added == {"-O0", "-generate-line-info"}
+    assert added == {"-O0"}
+    assert "-generate-line-info" in found.compile
     assert any(root.endswith("/include") for root in found.roots)
     assert not any("tmpxft" in word for word in found.preprocess + found.compile)
 

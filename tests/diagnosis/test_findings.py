@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -174,3 +175,15 @@ def test_a_compiler_s_message_gets_its_hint(message: str, hint: str) -> None:
     """Where a pattern is known; else the staff's hint stays."""
     (advised,) = advise([result(Verdict.FAIL, STAFF_HINT, Finding(FindingKind.COMPILE, message))])
     assert advised.hint.startswith(hint or STAFF_HINT)
+
+
+def test_what_was_tried_takes_the_place_of_the_usual_hint() -> None:
+    """One sentence for two races that one barrier ends; a race without a repair keeps its hint."""
+    repair = "add `__syncthreads()` between lines 14 and 16: tried, and the race is gone"
+    first = race("RAW", 18, 13, repair=repair)
+    second = race("RAW", 18, 14, "B_tile", repair=repair)
+    (diagnosis,) = explain_findings([first, second])
+    assert diagnosis.mistake == "barrier-before-reading"
+    assert diagnosis.hint == f"A{repair[1:]}."
+    (usual,) = explain_findings([replace(first, repair="")])
+    assert usual.hint == "put `__syncthreads()` between lines 13 and 18."

@@ -1,0 +1,147 @@
+"""What would make a right kernel better: from counters per line to one sentence each.
+
+A line is named only where it matters. The thresholds:
+
+- coalescing: the line moves at least twice the sectors that its bytes need, and what is too much is at
+  least a tenth of all sectors of the kernel; not where neighbouring threads use neighbouring elements, for
+  then it is the block that is narrow;
+- redundant loads: the threads of a block load each word at least four times, and the repetitions are at
+  least a quarter of all bytes that the kernel loads from global memory;
+- bank conflicts: a request takes two passes or more on average, and the passes too many are at least a
+  tenth of all passes of the kernel;
+- divergence: warps part at more than half of the branches they come to, and each warp twice or more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from grader.model import Advice, AdviceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.model import LineCounters
+
+MOST = 10
+"""Pieces of advice that are kept of a submission."""
+
+SECTOR = 32
+NEIGHBOURS = 8
+"""Bytes between threads that use neighbouring elements: what is too much comes from narrow blocks then."""
+
+LEAST_SECTORS_FACTOR = 2
+LEAST_SECTORS_SHARE = 0.1
+LEAST_LOADS_FACTOR = 4
+LEAST_LOADS_SHARE = 0.25
+LEAST_EXTRA_PASSES = 1
+LEAST_PASSES_SHARE = 0.1
+LEAST_PARTED_SHARE = 0.5
+LEAST_PARTED_TIMES = 2
+
+
+def line_advice(lines: tuple[LineCounters, ...], warps: int, file: str) -> tuple[Advice, ...]:
+    """Advice from the counters of a launch of so many warps, the most rewarding first."""
+    found = [
+        *_coalescing(lines, "load", file),
+        *_coalescing(lines, "store", file),
+        *_redundant(lines, file),
+        *_conflicts(lines, file),
+        *_divergence(lines, warps, file),
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.weight, each.line or 0))[:MOST])
+
+
+def unneeded_barriers(lines: Iterable[int], file: str) -> tuple[Advice, ...]:
+    """Advice from the lines of barriers without which nothing changed."""
+    message = (
+        "this barrier is not needed: without it nothing changes in the cases that were run, and every thread"
+        " waits here for all others"
+    )
+    return tuple(Advice(AdviceKind.UNNEEDED_BARRIER, message, file, line) for line in lines)
+
+
+def _coalescing(lines: tuple[LineCounters, ...], way: str, file: str) -> Iterator[Advice]:
+    total = sum(each.global_load_sectors + each.global_store_sectors for each in lines)
+    for each in lines:
+        requests = getattr(each, f"global_{way}_requests")
+        sectors = getattr(each, f"global_{way}_sectors")
+        least = max(requests, -(-getattr(each, f"global_{way}_bytes") // SECTOR))
+        share = (sectors - least) / total if total else 0.0
+        if share < LEAST_SECTORS_SHARE or sectors < LEAST_SECTORS_FACTOR * least:
+            continue
+        if 0 < each.global_stride <= NEIGHBOURS:
+            continue
+        verb, name = ("read", "write")[way == "store"], _array(each)
+        where = f"neighbouring threads {verb} {name} {each.global_stride} bytes apart"
+        if not each.global_stride:
+            where = f"the threads of a warp {verb} {name} in scattered places"
+        message = (
+            f"{where}, so that a warp moves {_number(sectors / requests)} sectors of 32 bytes where"
+            f" {_number(least / requests)} would do: let `threadIdx.x` run along the last index of {name}"
+        )
+        yield Advice(AdviceKind.COALESCING, message, file, each.line, each.array, share)
+
+
+def _redundant(lines: tuple[LineCounters, ...], file: str) -> Iterator[Advice]:
+    total = sum(each.global_load_bytes for each in lines)
+    alike: dict[tuple[int, str], list[LineCounters]] = defaultdict(list)
+    for each in lines:
+        loads, distinct = each.global_loads, each.global_loads_distinct
+        if distinct and loads >= LEAST_LOADS_FACTOR * distinct:
+            alike[each.line, _number(loads / distinct)].append(each)
+    for (line, times), group in alike.items():
+        spared = sum((1 - e.global_loads_distinct / e.global_loads) * e.global_load_bytes for e in group)
+        if spared / total < LEAST_LOADS_SHARE:
+            continue
+        arrays = " and of ".join(map(_array, group))
+        message = (
+            f"each element of {arrays} that a block uses is loaded {times} times from global memory by its"
+            " threads: load it once into shared memory, and read it from there"
+        )
+        array = group[0].array if len(group) == 1 else ""
+        yield Advice(AdviceKind.REDUNDANT_LOADS, message, file, line, array, spared / total)
+
+
+def _conflicts(lines: tuple[LineCounters, ...], file: str) -> Iterator[Advice]:
+    total = sum(each.shared_requests + each.shared_bank_conflicts for each in lines)
+    for each in lines:
+        extra = each.shared_bank_conflicts
+        if not extra or extra / total < LEAST_PASSES_SHARE:
+            continue
+        if extra < LEAST_EXTRA_PASSES * each.shared_requests:
+            continue
+        name, passes = _array(each), _number(1 + extra / each.shared_requests)
+        apart = f" {each.shared_stride} bytes apart" if each.shared_stride else ""
+        message = (
+            f"the threads of a warp use {name}{apart}, which falls on few of the 32 banks, so that a request"
+            f" takes {passes} passes instead of 1: make the rows of {name} one element longer, or let"
+            " `threadIdx.x` run along its last index"
+        )
+        yield Advice(AdviceKind.BANK_CONFLICTS, message, file, each.line, each.array, extra / total)
+
+
+def _divergence(lines: tuple[LineCounters, ...], warps: int, file: str) -> Iterator[Advice]:
+    branches: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for each in lines:
+        branches[each.line][0] += each.branches
+        branches[each.line][1] += each.divergent_branches
+    total = sum(came for came, _ in branches.values())
+    for line, (came, parted) in branches.items():
+        if parted <= LEAST_PARTED_SHARE * came or parted < LEAST_PARTED_TIMES * warps:
+            continue
+        message = (
+            f"at {_number(100 * parted / came)} % of the branches on this line the threads of a warp part,"
+            " and both ways run one after the other: let whole warps go the same way, for example the first"
+            " threads of the block and not every second one"
+        )
+        yield Advice(AdviceKind.DIVERGENCE, message, file, line, "", parted / total)
+
+
+def _array(line: LineCounters) -> str:
+    return f"`{line.array}`" if line.array else "the array"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"  # noqa: PLR2004 - digits

@@ -1,0 +1,236 @@
+"""Places between the statements of the student's source, as places in the PTX of the -O0 build.
+
+That build keeps the statements apart and in their order, so where the line changes one statement ends and
+the next begins. A place counts only where the source has a statement's end before it: nobody can put a
+barrier into the middle of an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from grader.ptx import Address, Symbol
+from grader.ptx.flow import Flow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.ptx import Function, Instruction, Location, Module
+    from grader.ptx.flow import Loop
+
+_NOT_CODE = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE
+)
+"""Comments, texts and directives."""
+
+MOST_LINES = 40
+"""Lines of one statement, at most."""
+
+_STRONG = {"volatile", "relaxed", "acquire", "release", "mmio"}
+_NESTING = {"{": 1, "}": -1}
+_CONTINUE = re.compile(r"\b(?:continue|goto)\b")
+_LOOP = re.compile(r"\b(?:for|while)\b")
+_READS, _WRITES = ("ld", "ldu", "ldmatrix"), ("st",)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place before the instruction ``at``; it reads as ``adding X {at_words}``, ``moving X {to_words}``."""
+
+    at: int
+    at_words: str
+    to_words: str
+
+
+class Source:
+    """The student's text without comments; ``name`` is what the PTX calls the file."""
+
+    def __init__(self, module: Module, name: str, lines: Sequence[str]) -> None:
+        self.files = {number for number, path in module.files if path.rsplit("/", 1)[-1] == name}
+        text = _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), "\n".join(lines))
+        self.lines = text.split("\n")
+        opened = (line.count("(") - line.count(")") for line in self.lines)
+        self.open = tuple(accumulate(opened))
+        """How many parentheses are open at the end of each line."""
+
+    def line(self, location: Location | None) -> int:
+        """The line of the file that a place in the PTX belongs to, by inlining perhaps; 0 if to none."""
+        while location is not None:
+            if location.file in self.files and location.line:
+                return location.line
+            location = location.inlined_at
+        return 0
+
+    def head(self, line: int) -> int:
+        """The line on which the statement begins that this line is part of; 0 if it cannot be told.
+
+        The body of an `if` or a loop without braces is part of its statement.
+        """
+        for first in range(min(line, len(self.lines)), max(0, line - MOST_LINES), -1):
+            above = "\n".join(self.lines[max(0, first - MOST_LINES) : first - 1]).rstrip()
+            if above.endswith((";", "{", "}")) and self.open[first - 2] <= 0:
+                return first
+        return 0
+
+    def closing(self, head: int) -> int:
+        """The line of the brace that ends the body of a loop; 0 if it has none, or some turns end earlier.
+
+        ``head`` is the loop's first line of code: of a `do` the first one in its body.
+        """
+        braces, parentheses = 0 if _LOOP.search(self.lines[head - 1]) else 1, 0
+        for number in range(head, len(self.lines) + 1):
+            for character in self.lines[number - 1]:
+                braces += _NESTING.get(character, 0)
+                parentheses += (character == "(") - (character == ")")
+                if braces == 0 and character == "}":
+                    whole = "\n".join(self.lines[head - 1 : number])
+                    return 0 if _CONTINUE.search(whole) else number
+                if braces == 0 and character == ";" and parentheses <= 0:
+                    return 0
+        return 0
+
+
+class Statements:
+    """A function's statements: where they are, what they access, and the places between them."""
+
+    def __init__(self, function: Function, source: Source) -> None:
+        self.function, self.source = function, source
+        self.flow = Flow(function)
+        lines, last = [], 0
+        for instruction in function.body:
+            last = source.line(instruction.location) or last
+            lines.append(last)
+        self.lines: tuple[int, ...] = tuple(lines)
+        """The line of each instruction; that of the one above where it has none of its own."""
+        head = {line: source.head(line) for line in set(lines)}
+        self.heads = tuple(head[line] for line in lines)
+        """The line on which the statement of each instruction begins."""
+
+    def accesses(self, line: int, *, writing: bool) -> list[int]:
+        """The instructions of a line that read, or write, memory that others may use too."""
+        return [
+            at
+            for at, instruction in enumerate(self.function.body)
+            if self.lines[at] == line and _accesses(instruction, writing=writing)
+        ]
+
+    def calls_of(self, name: str) -> list[int]:
+        """The calls of a function."""
+        return [
+            at
+            for at, instruction in enumerate(self.function.body)
+            if instruction.opcode == "call" and Symbol(name) in instruction.operands[:2]
+        ]
+
+    def barriers(self, line: int = 0) -> list[int]:
+        """The barriers of the whole block, on this line or on any."""
+        return [
+            at
+            for at, instruction in enumerate(self.function.body)
+            if is_barrier(instruction) and self.lines[at] and line in (0, self.lines[at])
+        ]
+
+    def depth(self, at: int) -> tuple[int, int]:
+        """How many branches that threads may take differently decide over a place, and its depth in loops."""
+        body = self.function.body
+        guards = (body[branch].guard for branch in self.flow.deciding(at))
+        apart = sum(guard is not None and guard.name in self.flow.thread_dependent for guard in guards)
+        return apart, len(self.flow.loops_around(at))
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """All places between statements."""
+        found = [self._place(at) for at in range(1, len(self.lines)) if self._begins(at)]
+        first = {place.at_words: place for place in reversed(found) if place is not None}
+        return tuple(sorted(first.values(), key=lambda place: place.at))
+
+    def _begins(self, at: int) -> bool:
+        """Whether a statement, or the way back to the head of a loop, begins here."""
+        if not self.heads[at] or not self.heads[at - 1]:
+            return False
+        return self.heads[at] != self.heads[at - 1] or self._goes_back(at)
+
+    def _goes_back(self, at: int) -> bool:
+        """Whether it is the jump at the end of a loop's body."""
+        instruction = self.function.body[at]
+        if instruction.opcode != "bra" or instruction.guard is not None:
+            return False
+        headers = {loop.header for loop in self.flow.loops_around(at)}
+        return bool(headers.intersection(self.flow.successors[self.flow.block_of[at]]))
+
+    def _place(self, at: int) -> Place | None:
+        line = self.heads[at]
+        around = self.flow.loops_around(at)
+        head = self._extent(around[0])[0] if around else 0
+        if around and at > self.flow.starts[around[0].header] and (line == head or self._goes_back(at)):
+            brace = self.source.closing(head)
+            if not brace:
+                return None
+            where = f"the end of the loop that begins on line {head}, before the `}}` on line {brace}"
+            return Place(at, f"at {where}", f"to {where}")
+        above = max((each for each in self.lines if 0 < each < line), default=0)
+        if not above:
+            return None
+        where = f"between lines {above} and {line}"
+        inner = [self._extent(loop) for loop in self.flow.loops if loop not in around]
+        ended = [first for first, last in inner if first <= above <= last < line]
+        if ended:
+            where += f", after the loop that begins on line {min(ended)}"
+        return Place(at, where, f"to the place {where}")
+
+    def _extent(self, loop: Loop) -> tuple[int, int]:
+        """The first and the last line of a loop."""
+        lines = [
+            line
+            for block in loop.blocks
+            for line in self.lines[self.flow.starts[block] : self.flow.starts[block + 1]]
+            if line
+        ]
+        return (min(lines), max(lines)) if lines else (0, 0)
+
+
+def is_barrier(instruction: Instruction) -> bool:
+    """Whether it is the barrier of the whole block, and no more than that."""
+    words = instruction.modifiers
+    if instruction.opcode not in ("bar", "barrier") or "sync" not in words or "warp" in words:
+        return False
+    return len(instruction.operands) == 1 and instruction.guard is None
+
+
+def _accesses(instruction: Instruction, *, writing: bool) -> bool:
+    """Whether it reads, or writes, memory; atomics do both, and so does whatever else has an address."""
+    if {"param", "local", "const"} & set(instruction.modifiers):
+        return False
+    if not any(isinstance(operand, Address) for operand in instruction.operands):
+        return False
+    if instruction.opcode in _READS or "load" in instruction.modifiers:
+        return not writing
+    if instruction.opcode in _WRITES or "store" in instruction.modifiers:
+        return writing
+    return True
+
+
+def calls(function: Function) -> list[str]:
+    """The functions that it calls by name."""
+    return [
+        operand.name
+        for instruction in function.body
+        if instruction.opcode == "call"
+        for operand in instruction.operands[:2]
+        if isinstance(operand, Symbol)
+    ]
+
+
+def uses_strong(function: Function) -> bool:
+    """Whether a function has accesses by which threads may wait for each other, or mix what they know.
+
+    The strong operations of the memory consistency model (PTX ISA section 8.3).
+    """
+    return any(
+        instruction.opcode in ("atom", "red", "fence", "membar") or _STRONG & set(instruction.modifiers)
+        for instruction in function.body
+    )

@@ -1,0 +1,102 @@
+"""Counters per line → advice: only where it matters, with what to change."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.diagnosis.advice import line_advice, unneeded_barriers
+from grader.model import AdviceKind, LineCounters
+
+ROWS = LineCounters(
+    9, "A", global_load_requests=100, global_load_sectors=3200, global_load_bytes=12800, global_stride=256
+)
+COLUMNS = LineCounters(
+    10, "B", global_load_requests=100, global_load_sectors=400, global_load_bytes=12800, global_stride=4
+)
+TILE = LineCounters(12, "tile", shared_requests=800, shared_bank_conflicts=5600, shared_stride=64)
+
+
+def test_an_uncoalesced_load_is_told_with_its_stride_and_sectors() -> None:
+    """32 sectors a request where 4 would do; the coalesced line is not mentioned."""
+    (advice,) = line_advice((ROWS, COLUMNS), 8, "k.cu")
+    assert (advice.kind, advice.file, advice.line, advice.array) == (AdviceKind.COALESCING, "k.cu", 9, "A")
+    assert advice.message == (
+        "neighbouring threads read `A` 256 bytes apart, so that a warp moves 32 sectors of 32 bytes where 4"
+        " would do: let `threadIdx.x` run along the last index of `A`"
+    )
+
+
+def test_a_scattered_store_is_told_without_a_stride() -> None:
+    """No regular distance between neighbours."""
+    store = LineCounters(9, "C", global_store_requests=10, global_store_sectors=200, global_store_bytes=1280)
+    (advice,) = line_advice((store,), 8, "k.cu")
+    assert advice.message.startswith("the threads of a warp write `C` in scattered places, so that a warp")
+
+
+def test_what_is_too_much_must_be_much_of_the_whole() -> None:
+    """Ten thousand good requests make a bad one pass."""
+    many = LineCounters(
+        11, "B", global_load_requests=10_000, global_load_sectors=40_000, global_load_bytes=1_280_000
+    )
+    assert line_advice((ROWS, many), 8, "k.cu") == ()
+
+
+def test_one_address_for_all_lanes_is_coalesced() -> None:
+    """One sector a request cannot be bettered, however few bytes of it are used."""
+    same = LineCounters(9, "A", global_load_requests=100, global_load_sectors=100, global_load_bytes=12800)
+    one = LineCounters(10, "B", global_load_requests=100, global_load_sectors=100, global_load_bytes=400)
+    assert line_advice((same, one), 8, "k.cu") == ()
+
+
+@pytest.mark.parametrize(("distinct", "told"), [(1024, True), (5000, False), (0, False)])
+def test_loads_are_redundant_where_a_block_loads_each_word_often(distinct: int, told: bool) -> None:  # noqa: FBT001
+    """Sixteen times is told, three times is not, nor what nobody counted."""
+    line = LineCounters(
+        9,
+        "A",
+        global_load_requests=512,
+        global_load_sectors=512,
+        global_load_bytes=65536,
+        global_loads=16384,
+        global_loads_distinct=distinct,
+    )
+    advice = line_advice((line,), 8, "k.cu")
+    assert [each.kind for each in advice] == [AdviceKind.REDUNDANT_LOADS] * told
+    if told:
+        assert "each element of `A` that a block uses is loaded 16 times from global" in advice[0].message
+
+
+def test_bank_conflicts_are_told_with_passes_and_stride() -> None:
+    """Seven passes too many in each request."""
+    (advice,) = line_advice((TILE,), 8, "k.cu")
+    assert advice.kind is AdviceKind.BANK_CONFLICTS
+    assert "use `tile` 64 bytes apart" in advice.message
+    assert "takes 8 passes instead of 1: make the rows of `tile` one element longer" in advice.message
+
+
+def test_a_conflict_now_and_then_is_not_told() -> None:
+    """Half a pass too many on average."""
+    line = LineCounters(12, "tile", shared_requests=800, shared_bank_conflicts=400, shared_stride=64)
+    assert line_advice((line,), 8, "k.cu") == ()
+
+
+@pytest.mark.parametrize(
+    ("branches", "parted", "told"), [(80, 59, True), (80, 40, False), (10, 9, False), (0, 0, False)]
+)
+def test_warps_that_part_again_and_again_are_told(branches: int, parted: int, told: bool) -> None:  # noqa: FBT001
+    """More than half of the time, and more than at the edge once."""
+    line = LineCounters(7, branches=branches, divergent_branches=parted)
+    assert [each.kind for each in line_advice((line,), 8, "k.cu")] == [AdviceKind.DIVERGENCE] * told
+
+
+def test_the_most_rewarding_advice_comes_first() -> None:
+    """By the share of the kernel's requests that it would save."""
+    kinds = [each.kind for each in line_advice((ROWS, COLUMNS, TILE), 8, "k.cu")]
+    assert kinds == [AdviceKind.BANK_CONFLICTS, AdviceKind.COALESCING]
+
+
+def test_an_unneeded_barrier_is_named_by_its_line() -> None:
+    """It says that this holds for the cases that were run."""
+    (advice,) = unneeded_barriers([14], "k.cu")
+    assert (advice.kind, advice.line) == (AdviceKind.UNNEEDED_BARRIER, 14)
+    assert advice.message.startswith("this barrier is not needed: without it nothing changes in the cases")

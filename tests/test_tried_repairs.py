@@ -1,0 +1,148 @@
+"""From a submission to what its report says of repairs and advice, by way of the whole pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.build import Tools, build_with, find_toolchain
+from grader.emulator import backend
+from grader.errors import OurError
+from grader.model import AdviceKind, FindingKind, Grade, Submission
+from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment, reference_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+FOLDER = reference_folder(ASSIGNMENT)
+
+
+@pytest.fixture(scope="module")
+def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], Grade]:
+    """Grade a source on the visible cases."""
+    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
+
+    def graded(source: bytes) -> Grade:
+        submission = Submission("s", "s.cu", source, "")
+        return pipeline.grade_built(plan, submission, build_with(tools, submission, ASSIGNMENT.interface))
+
+    return graded
+
+
+def staff(name: str) -> bytes:
+    """A file of the reference."""
+    return (FOLDER / f"{name}.cu").read_bytes()
+
+
+def line(source: bytes, text: str, which: int = 0) -> int:
+    """The number of a line with this text."""
+    lines = source.decode().split("\n")
+    return [number for number, each in enumerate(lines, 1) if text in each][which]
+
+
+def told(grade: Grade) -> tuple[set[str], str]:
+    """The repairs of all races of a grade, and the hint."""
+    (item,) = (item.result for item in grade.items if item.result.item.check == "races")
+    return {each.repair for each in item.findings if each.kind is FindingKind.RACE}, item.hint
+
+
+def test_the_first_missing_barrier_goes_behind_the_loads(check: Callable[[bytes], Grade]) -> None:
+    """Between the last store to a tile and the loop that reads it; the hint says so, too."""
+    source = staff("mistakes/no_first_barrier")
+    store, loop = line(source, "Bs[ty][tx] ="), line(source, "for (int k")
+    repair = f"add `__syncthreads()` between lines {store} and {loop}: tried, and the race is gone"
+    assert told(check(source)) == ({repair}, f"A{repair[1:]}.")
+
+
+def test_the_second_missing_barrier_goes_to_the_end_of_the_loop(check: Callable[[bytes], Grade]) -> None:
+    """It ends the races of both tiles."""
+    source = staff("mistakes/no_second_barrier")
+    loop, brace = line(source, "for (int m"), line(source, "  }", -1)
+    where = f"the loop that begins on line {loop}, before the `}}` on line {brace}"
+    repair = f"add `__syncthreads()` at the end of {where}: tried, and the race is gone"
+    assert told(check(source)) == ({repair}, f"A{repair[1:]}.")
+
+
+def test_a_barrier_behind_the_loop_is_moved_into_it(check: Callable[[bytes], Grade]) -> None:
+    """The one that stands there is of no use."""
+    source = staff("mistakes/second_barrier_after_loop")
+    repairs, _ = told(check(source))
+    (repair,) = repairs
+    barrier = line(source, "__syncthreads();", 1)
+    assert repair.startswith(
+        f"move the `__syncthreads()` of line {barrier} to the end of the loop that begins"
+    )
+
+
+def test_two_missing_barriers_are_two_repairs(check: Callable[[bytes], Grade]) -> None:
+    """Each ends its own races, and each was tried."""
+    repairs, hint = told(check(staff("mistakes/no_barriers")))
+    assert len(repairs) == 2
+    assert all(each[1:] in hint for each in repairs)
+
+
+def test_a_race_that_no_barrier_ends_has_the_usual_hint(check: Callable[[bytes], Grade]) -> None:
+    """Two threads store to one element of C."""
+    repairs, hint = told(check(staff("mistakes/no_store_guard")))
+    assert repairs == {""}
+    assert "tried" not in hint
+
+
+@pytest.mark.parametrize("name", ["solution", "double_buffered"])
+def test_the_right_kernels_of_the_staff_need_no_advice(check: Callable[[bytes], Grade], name: str) -> None:
+    """No barrier of theirs is called unneeded, and no line wasteful."""
+    assert check(staff(name)).advice == ()
+
+
+def test_a_barrier_too_many_is_named(check: Callable[[bytes], Grade]) -> None:
+    """Points are not touched."""
+    before = b"    if (row < M && col < N) {"
+    source = staff("solution").replace(before, b"    __syncthreads();\n" + before)
+    grade = check(source)
+    (advice,) = grade.advice
+    assert (advice.kind, advice.line) == (
+        AdviceKind.UNNEEDED_BARRIER,
+        line(source, "__syncthreads();", -1),
+    )
+    assert grade.score == grade.max_score
+
+
+def test_a_tile_read_along_its_columns_is_told_of_its_banks(check: Callable[[bytes], Grade]) -> None:
+    """Right, and slow: B's tile is kept transposed."""
+    source = (Path(__file__).parent / "kernels/correct/float4_from_shared.cu").read_bytes()
+    kinds = {each.kind for each in check(source).advice}
+    assert kinds == {AdviceKind.BANK_CONFLICTS}
+
+
+def test_the_naive_kernel_is_told_to_share_what_it_loads(check: Callable[[bytes], Grade]) -> None:
+    """One sentence for both arrays, on the line of the inner product."""
+    source = staff("naive")
+    (advice,) = check(source).advice
+    assert (advice.kind, advice.line) == (AdviceKind.REDUNDANT_LOADS, line(source, "sum +="))
+    assert advice.message.startswith("each element of `A` and of `B` that a block uses is loaded 16 times")
+
+
+def test_a_racy_kernel_gets_no_advice(check: Callable[[bytes], Grade]) -> None:
+    """First right, then fast."""
+    assert check(staff("mistakes/no_first_barrier")).advice == ()
+
+
+@pytest.mark.parametrize("failure", [OurError("out of order"), ValueError("a bug")])
+def test_a_failure_of_ours_to_advise_leaves_the_grade_alone(
+    check: Callable[[bytes], Grade], monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    """Repairs and advice are a courtesy."""
+
+    def fail(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(backend.Emulated, "repaired", fail)
+    grade = check(staff("solution"))
+    assert (grade.error, grade.advice) == ("", ())
+    assert grade.score == grade.max_score
