@@ -43,6 +43,11 @@ class SharedArray:
     size: int
     shape: tuple[int, ...] = ()
 
+    def itemsize(self, accessed: int) -> int:
+        """Bytes of an element: by its shape where that is known, else as many as are accessed at once."""
+        elements = int(np.prod(self.shape)) if self.shape else 0
+        return max(1, self.size // elements) if elements else accessed
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -73,19 +78,41 @@ class Names:
 
     def shared_element(self, offset: int, size: int) -> str:
         """``A_tile[3][5]`` for a byte offset into a block's shared memory."""
-        for array in self.shared:
-            if array.start <= offset < array.start + array.size:
-                return array.name + subscript((offset - array.start) // size, array.shape)
-        return f"shared memory at byte {offset}"
+        array = self.shared_array(offset)
+        if array is None:
+            return f"shared memory at byte {offset}"
+        return array.name + subscript((offset - array.start) // array.itemsize(size), array.shape)
+
+    def shared_array(self, offset: int) -> SharedArray | None:
+        """The array that holds a byte of a block's shared memory."""
+        holding = (array for array in self.shared if array.start <= offset < array.start + array.size)
+        return next(holding, None)
 
 
-def subscript(index: int, shape: tuple[int, ...]) -> str:
-    """``[3][5]``: a flat index in C order, by the extents of the array; ``[53]`` where they are unknown."""
-    if len(shape) < 2 or not 0 <= index < int(np.prod(shape)):  # noqa: PLR2004 - dimensions
+def subscript(index: int, shape: tuple[int, ...], *, outside: bool = False) -> str:
+    """``[3][5]``: a flat index in C order, by the extents of the array; ``[53]`` where they are unknown.
+
+    An index ``outside`` the array leaves by its first extent: ``[4][0]`` comes after ``[3][7]``.
+    """
+    elements = int(np.prod(shape))
+    if len(shape) < 2 or not elements or not (outside or 0 <= index < elements):  # noqa: PLR2004 - dimensions
         return f"[{index}]"
-    return "".join(f"[{each}]" for each in np.unravel_index(index, shape))
+    found = []
+    for extent in reversed(shape[1:]):
+        index, last = divmod(index, extent)
+        found.append(last)
+    return "".join(f"[{each}]" for each in (index, *reversed(found)))
 
 
-def global_element(allocation: Allocation, offset: int) -> str:
+def global_element(allocation: Allocation, offset: int, size: int = 1) -> str:
     """``A[3][5]`` for a byte offset into an array; an index outside it stays flat."""
-    return allocation.name + subscript((offset - allocation.start) // allocation.itemsize, allocation.shape)
+    index = (offset - allocation.start) // element_bytes(allocation, size)
+    return allocation.name + subscript(index, allocation.shape)
+
+
+def element_bytes(allocation: Allocation, accessed: int) -> int:
+    """Bytes of an element; of what is no argument as many as are accessed at once: nothing says more."""
+    return allocation.itemsize if allocation.direction in _ARGUMENTS else max(allocation.itemsize, accessed)
+
+
+_ARGUMENTS = ("in", "out", "inout")

@@ -7,52 +7,41 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.geometry import unflatten
+from grader.emulator.absent import called, threads_spelt, whereabouts
+from grader.emulator.collected import Collected
+from grader.emulator.hanging import sentence, stuck
 from grader.emulator.memory import GLOBAL_BASE
-from grader.emulator.naming import Names, global_element
-from grader.emulator.sentences import race_sentence, spell
+from grader.emulator.naming import global_element, symbol_name
+from grader.emulator.outside import Bad, misplaced, outside
+from grader.emulator.printing import Printed
+from grader.emulator.sentences import race_finding, race_sentence
+from grader.emulator.unset import Unset, used_and_missing, why_empty
 from grader.emulator.values import spread
-from grader.model import Finding, FindingKind, Severity
-from grader.ptx.nodes import TYPE_BYTES
+from grader.model import Finding, FindingKind
+from grader.ptx.nodes import TYPE_BYTES, Symbol
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.access import Place
-    from grader.emulator.conflicts import Conflict
+    from grader.emulator.hazards.conflicts import Conflict
     from grader.emulator.machine import Group, Machine
     from grader.emulator.values import Value
-    from grader.model import Dim3
     from grader.ptx import Instruction
 
-_MOST = 100
-"""Findings kept of one launch; more of them say nothing new."""
+_OF_WHOLE_WARPS = {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"}
+"""Opcodes that have no mask: all lanes of the warp take part."""
+
+
+_FROM_NOWHERE = -1
+"""What a pointer holds that was read out of bounds."""
 
 
 @dataclass(eq=False, slots=True)
-class Reporter:
+class Reporter(Collected):
     """Collects the findings of a launch."""
 
-    names: Names
-    file: str = ""
-    found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
-
-    def findings(self) -> tuple[Finding, ...]:
-        """What was found, in the order of severity, line and kind."""
-        order = list(Severity)
-        return tuple(
-            sorted(
-                self.found.values(),
-                key=lambda f: (order.index(f.severity), f.line or 0, f.other_line or 0, f.kind),
-            ),
-        )
-
-    def _add(self, key: tuple[object, ...], finding: Finding, count: int = 1) -> None:
-        if key in self.found:
-            known = self.found[key]
-            self.found[key] = replace(known, count=known.count + count)
-        elif len(self.found) < _MOST:
-            self.found[key] = replace(finding, file=self.file, count=count)
+    printed: Printed = field(default_factory=Printed)
 
     def _site(self, site: int) -> Instruction:
         return self.names.program.sites[site]
@@ -82,36 +71,13 @@ class Reporter:
         bad: NDArray[np.bool_],
         size: int,
     ) -> None:
-        """Lanes accessed memory that belongs to no array."""
-        first, lane = self._first(m, bad)
-        byte = int(spread(address, m.count)[first])
-        line = self._line(site)
-        element, message = self._outside(m, space, verb, byte, size)
-        array = element.split("[")[0]
-        self._add(
-            (FindingKind.OUT_OF_BOUNDS, line or site, array, verb),
-            self._at(m, FindingKind.OUT_OF_BOUNDS, line, lane, message, element),
-            int(bad.sum()),
-        )
-
-    def _outside(self, m: Machine, space: str, verb: str, byte: int, size: int) -> tuple[str, str]:
-        if space == "shared":
-            limit = m.shared_bytes
-            message = f"{verb}s shared memory at byte {byte}, but the block has {limit} bytes of it"
-            return f"shared[{byte // size}]", message
-        if space == "local":
-            message = f"{verb}s a local array out of its bounds"
-            return "local", message
-        offset = byte - GLOBAL_BASE
-        array = m.memory.nearest(offset)
-        if array is None or not array.start - 2**31 < offset < array.end + 2**31:
-            return hex(byte), f"{verb}s address {byte & (2**64 - 1):#x}, which belongs to no array"
-        index = (offset - array.start) // array.itemsize
-        total = (array.end - array.start) // array.itemsize
-        shape = " x ".join(str(extent) for extent in array.shape) or str(total)
-        past = f"{-index} before its start" if index < 0 else f"{index - total + 1} past its end"
-        message = f"{verb}s {array.name}[{index}], {past}: {array.name} has {shape} elements"
-        return f"{array.name}[{index}]", message
+        """Lanes accessed memory that belongs to no array, or to another than the one that was meant."""
+        lane, byte = _first(m, address, bad)
+        where = Bad(f"{verb}s", space, byte, size)
+        element, message = outside(m, self.names, m.bounds[site], where)
+        finding = self._at(m, FindingKind.OUT_OF_BOUNDS, self._line(site), lane, message, element)
+        key = (finding.kind, finding.line or site, element.split("[")[0], verb)
+        self.add(key, finding, int(bad.sum()))
 
     def misaligned(
         self,
@@ -124,16 +90,15 @@ class Reporter:
         size: int,
     ) -> None:
         """Lanes accessed an address that is no multiple of the access size."""
-        first, lane = self._first(m, bad)
-        byte = int(spread(address, m.count)[first])
-        line = self._line(site)
-        where = f"{space or 'generic'} address {byte & (2**64 - 1):#x}"
-        message = f"{verb}s {size} bytes at {where}, which is not a multiple of {size}"
-        self._add(
-            (FindingKind.MISALIGNED, line or site, verb),
-            self._at(m, FindingKind.MISALIGNED, line, lane, message, hex(byte)),
-            int(bad.sum()),
+        bad = bad & (spread(address, m.count) != _FROM_NOWHERE)
+        if not bad.any():
+            return
+        lane, byte = _first(m, address, bad)
+        message = misplaced(self.names, m.bounds[site], Bad(f"{verb}s", space, byte, size))
+        finding = self._at(
+            m, FindingKind.MISALIGNED, self._line(site), lane, message, hex(byte & (2**64 - 1))
         )
+        self.add((finding.kind, finding.line or site, verb), finding, int(bad.sum()))
 
     def uninitialised(
         self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
@@ -146,18 +111,21 @@ class Reporter:
         own = self.names.is_own(self._site(site)) and site not in self.names.program.copies
         if place.space == "local" and not own:
             return
+        missing = used_and_missing(place, missing, size, self._site(site).used_bytes)
+        if not missing.any():
+            return
         which = int(np.flatnonzero(missing)[0])
         lanes = np.arange(m.size) if place.lanes is None else place.lanes
         lane = int(lanes[which])
         index = int(spread(place.index, len(lanes))[which])
         element = self._element(m, place.space, index, lane, size)
-        line = self._line(site)
-        message = f"reads {element} before anything was written there"
-        self._add(
-            (FindingKind.UNINITIALISED, line or site, element.split("[")[0]),
-            self._at(m, FindingKind.UNINITIALISED, line, lane, message, element),
-            int(missing.sum()),
-        )
+        message = f"reads {element} before anything was written there" + why_empty(m, place.space, index)
+        finding = self._at(m, FindingKind.UNINITIALISED, self._line(site), lane, message, element)
+        key = (finding.kind, finding.line or site, element.split("[")[0])
+        self.add(key, finding, int(missing.sum()))
+        if place.space == "shared":
+            array = self.names.shared_array(index - int(m.shared_start[lane % m.size]))
+            self.unset.setdefault(key, Unset(m.bounds, array))
 
     def _element(self, m: Machine, space: str, index: int, lane: int, size: int) -> str:
         if space == "shared":
@@ -165,85 +133,77 @@ class Reporter:
         if space == "local":
             return "a local variable"
         holder = m.memory.holding(index, index + 1)
-        return global_element(holder, index) if holder else hex(index + GLOBAL_BASE)
+        return global_element(holder, index, size) if holder else hex(index + GLOBAL_BASE)
 
     def unset_register(self, m: Machine, instruction: Instruction) -> None:
-        """A lane used a variable that the source never set."""
+        """A lane used a variable that the source never set; to pass an object without members is no use."""
+        if instruction.opcode == "st" and instruction.modifiers[0] == "param" and _bytes(instruction) == 1:
+            return
         lane, line = int(m.lanes()[0]), self.names.line(instruction)
         message = "uses a local variable before it was given a value"
-        self._add(
-            (FindingKind.UNINITIALISED, "register"),
+        self.add(
+            (FindingKind.UNINITIALISED, line, "register"),
             self._at(m, FindingKind.UNINITIALISED, line, lane, message, "a local variable"),
             m.count,
         )
 
     def race(self, m: Machine, space: str, conflict: Conflict, grain: int) -> None:
-        """Two threads whose accesses nothing orders."""
-        sites = [self._site(conflict.site), self._site(conflict.other_site)]
-        lines = [self.names.line(site) for site in sites]
+        """Two threads whose accesses nothing orders; of a pair of lines the gravest is told."""
+        sites = self._site(conflict.site), self._site(conflict.other_site)
         size = max(grain, _bytes(sites[0]))
-        lane, other = conflict.lane, conflict.other_lane
-        element = self._element(m, space, conflict.cell * grain, lane, size)
-        severity = Severity.WARNING if conflict.level == "lane" else Severity.ERROR
-        if conflict.silent:
-            severity = Severity.INFO
-        finding = Finding(
-            FindingKind.RACE,
-            "",
-            hazard=conflict.hazard,
-            line=lines[0],
-            other_line=lines[1],
-            block=m.geometry.block_index(lane) if space == "shared" else _block(m, lane),
-            thread=m.geometry.thread_index(lane),
-            other_block=_block(m, other) if conflict.level == "block" else None,
-            other_thread=m.geometry.thread_index(other),
-            address=element,
-            severity=severity,
-        )
-        where = (lines[0] or conflict.site, lines[1] or conflict.other_site)
-        key = (FindingKind.RACE, conflict.hazard, *where, element.split("[")[0])
-        if key in self.found and list(Severity).index(self.found[key].severity) > list(Severity).index(
-            severity
-        ):
-            finding = replace(finding, count=self.found.pop(key).count)
-        self._add(key, replace(finding, message=race_sentence(finding, conflict.level)), conflict.elements)
+        element = self._element(m, space, conflict.cell * grain, conflict.lane, size)
+        line, other_line = (self.names.line(site) for site in sites)
+        finding = race_finding(m, space, conflict, element)
+        finding = replace(finding, line=line, other_line=other_line)
+        where = (line or conflict.site, other_line or conflict.other_site)
+        key = (finding.kind, finding.hazard, *where, element.split("[")[0])
+        finding = replace(finding, message=race_sentence(finding, conflict.level))
+        self.add(key, finding, conflict.elements, gravest=True)
 
     def threads_missing(self, m: Machine, site: int, lane: int, gone: NDArray[np.intp], blocks: int) -> None:
         """A barrier was reached by some threads of a block after others had exited."""
-        line = self._line(site)
-        thread = m.geometry.thread_index(int(gone[0]))
-        message = (
-            f"{len(gone)} of the block's {m.geometry.threads} threads never come to this __syncthreads()"
-            f" (thread {spell(thread)} is the first): every thread of a block must reach it"
-        )
-        finding = self._at(m, FindingKind.BARRIER_DIVERGENCE, line, lane, message, "")
-        self._add(
-            (FindingKind.BARRIER_DIVERGENCE, line or site),
-            replace(finding, other_thread=thread),
-            blocks,
-        )
+        there = whereabouts(m, self.names, site, gone)
+        whom = f"{len(gone):,} of the block's {m.geometry.threads:,} threads"
+        here = f"{'does' if len(gone) == 1 else 'do'} not come to this {called(self.names, site)}"
+        message = f"{whom} {here}: {there}; every thread of a block must reach it"
+        self._divergence(m, site, lane, gone, message, blocks)
 
     def lanes_missing(self, m: Machine, site: int, missing: NDArray[np.intp]) -> None:
         """The mask of a warp-wide operation names lanes that never come to it."""
-        lane, line = int(m.lanes()[0]), self._line(site)
-        thread = m.geometry.thread_index(int(missing[0]))
-        message = (
-            f"the mask names lanes that do not come to this operation (thread {spell(thread)} is the first):"
-            " every lane in the mask must execute it"
-        )
-        finding = self._at(m, FindingKind.BARRIER_DIVERGENCE, line, lane, message, "")
-        self._add((FindingKind.BARRIER_DIVERGENCE, line or site), replace(finding, other_thread=thread))
+        missing = missing[m.warp_of[missing] == m.warp_of[missing[0]]]
+        there = whereabouts(m, self.names, site, missing) or threads_spelt(m, missing)
+        message = f"the mask names lanes that do not come: {there}; every lane in the mask must execute this"
+        if self._site(site).opcode in _OF_WHOLE_WARPS:
+            message = f"lanes of the warp do not come: {there}; all 32 lanes must execute this together"
+        self._divergence(m, site, int(m.lanes()[0]), missing, message)
+
+    def warp_incomplete(self, m: Machine, site: int) -> None:
+        """An operation of a whole warp was reached by part of one."""
+        message = "all 32 lanes of a warp must execute this together, and some do not come"
+        self._divergence(m, site, int(m.lanes()[0]), np.zeros(0, np.intp), message)
 
     def deadlocked(self, m: Machine) -> None:
         """Threads wait at barriers that can never complete."""
         for waiting in m.waiting:
-            lane = int(np.arange(m.size)[0] if waiting.group.lanes is None else waiting.group.lanes[0])
-            line = self._line(waiting.site)
-            message = "threads wait at this barrier for threads that never come: the block hangs"
-            self._add(
-                (FindingKind.BARRIER_DIVERGENCE, line or waiting.site),
-                self._at(m, FindingKind.BARRIER_DIVERGENCE, line, lane, message, ""),
+            here = np.arange(m.size) if waiting.group.lanes is None else waiting.group.lanes
+            here = here[m.block_of[here] == m.block_of[here[0]]]
+            block = np.arange(m.geometry.threads) + m.block_of[here[0]] * m.geometry.threads
+            others = np.setdiff1d(block, here)
+            count = int(waiting.expected if np.ndim(waiting.expected) == 0 else waiting.expected[0])
+            wanted = f" for {count:,} threads, but {len(here):,} come" if count else ""
+            there = whereabouts(m, self.names, waiting.site, others)
+            message = f"{threads_spelt(m, here)} wait here{wanted}: the block hangs" + (
+                there and f"; {there}"
             )
+            self._divergence(m, waiting.site, int(here[0]), others, message)
+
+    def _divergence(
+        self, m: Machine, site: int, lane: int, missing: NDArray[np.intp], message: str, count: int = 1
+    ) -> None:
+        finding = self._at(m, FindingKind.BARRIER_DIVERGENCE, self._line(site), lane, message, "")
+        if missing.size:
+            finding = replace(finding, other_thread=m.geometry.thread_index(int(missing[0])))
+        self.add((finding.kind, finding.line or site), finding, count)
 
     def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
         """The kernel executed `trap`, or an ``assertion`` did not hold."""
@@ -251,39 +211,37 @@ class Reporter:
         message = "stops the whole launch with a trap (a failed assert, or __trap())"
         if assertion:
             message = f"stops the whole launch: the assertion `{assertion}` does not hold"
-        self._add((FindingKind.FAULT, line or site), self._at(m, FindingKind.FAULT, line, lane, message, ""))
+        self.add((FindingKind.FAULT, line or site), self._at(m, FindingKind.FAULT, line, lane, message, ""))
+
+    def fault(self, m: Machine, site: int, message: str, lane: int | None = None) -> None:
+        """A thread did what no device would let pass; the first active one if ``lane`` does not say which."""
+        line, lane = self._line(site), int(m.lanes()[0]) if lane is None else lane
+        finding = self._at(m, FindingKind.FAULT, line, lane, message, "")
+        self.add((FindingKind.FAULT, line or site, message.split(maxsplit=1)[0]), finding)
 
     def stack_overflow(self, m: Machine, call: Instruction) -> None:
         """Calls went too deep."""
         line, lane = self.names.line(call), int(m.lanes()[0])
-        message = "calls functions inside functions until the thread's stack is full"
-        self._add(
+        callee = next((each.name for each in call.operands if isinstance(each, Symbol)), "")
+        whom = f"`{symbol_name(callee)}`" if callee else "a function"
+        message = f"calls {whom} from within itself until the thread's stack is full: does the recursion end?"
+        self.add(
             (FindingKind.FAULT, line or "stack"), self._at(m, FindingKind.FAULT, line, lane, message, "")
         )
 
     def timed_out(self, m: Machine, groups: list[Group], steps: int) -> None:
         """The blocks did more steps than they may."""
-        stuck = [*groups, *(waiting.group for waiting in m.waiting)]
-        everywhere = [(g.frame.code.function.body, g.pc, g.lanes) for g in stuck]
-        lines: dict[int | None, int] = {}
-        for body, pc, lanes in everywhere:
-            line = self.names.line(body[min(pc, len(body) - 1)])
-            lines.setdefault(line, int(lanes[0]) if lanes is not None else 0)
-        line = min((each for each in lines if each), default=None)
-        message = (
-            f"was stopped after {steps:,} steps without coming to its end: is there a loop that never ends?"
-        )
-        finding = self._at(m, FindingKind.TIMEOUT, line, lines.get(line, 0), message, "")
-        self._add((FindingKind.TIMEOUT,), finding)
-
-    def _first(self, m: Machine, bad: NDArray[np.bool_]) -> tuple[int, int]:
-        first = int(np.flatnonzero(bad)[0])
-        return first, int(m.lanes()[first])
+        places = stuck(m, self.names, groups)
+        started, (x, y, z) = m.geometry.first_block + m.geometry.blocks, m.geometry.launch.grid
+        message = sentence(places, steps, later_blocks=started < x * y * z)
+        line, lane = (places[0].line, places[0].lane) if places else (None, 0)
+        self.add((FindingKind.TIMEOUT,), self._at(m, FindingKind.TIMEOUT, line, lane, message, ""))
 
 
-def _block(m: Machine, lane: int) -> Dim3:
-    """The block of a lane counted over the whole launch."""
-    return unflatten(lane // m.geometry.threads, m.geometry.launch.grid)
+def _first(m: Machine, address: Value, bad: NDArray[np.bool_]) -> tuple[int, int]:
+    """The first lane of an access that failed, and its address."""
+    first = int(np.flatnonzero(bad)[0])
+    return int(m.lanes()[first]), int(spread(address, m.count)[first])
 
 
 def _bytes(instruction: Instruction) -> int:

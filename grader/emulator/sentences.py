@@ -1,11 +1,22 @@
-"""Sentences for races: who does what to which element, where, and what is missing."""
+"""Findings and sentences for races: who does what to which element, where, and what is missing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.emulator.geometry import unflatten
+from grader.model import Finding, FindingKind, Severity
+
 if TYPE_CHECKING:
-    from grader.model import Dim3, Finding
+    from collections.abc import Iterable, Sequence
+
+    from grader.emulator.hazards.conflicts import Conflict
+    from grader.emulator.machine import Machine
+    from grader.model import Dim3
+
+
+_MOST = 3
+"""Lines that are named."""
 
 
 def spell(index: Dim3) -> str:
@@ -14,13 +25,49 @@ def spell(index: Dim3) -> str:
     return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 
 
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def on_lines(lines: Iterable[int], last: str = "and") -> str:
+    """``on line 3``, ``on lines 3, 5 and 9``; no more than three are named, each once."""
+    words = [str(line) for line in sorted(set(lines))]
+    if len(words) > _MOST:
+        words[_MOST:] = ["others"]
+    return f"on line{'s' if len(words) > 1 else ''} {listed(words, last)}"
+
+
 _EARLIER = {"RAW": "writes", "WAR": "reads", "WAW": "writes"}
 _LATER = {"RAW": "reads", "WAR": "overwrites", "WAW": "overwrites"}
 _BETWEEN = {
     "block": "blocks run in any order, and nothing orders these two",
+    "copy": "the copy may still be under way: wait for it, and put a __syncthreads() after the wait",
     "warp": "no __syncthreads() stands between the two",
     "lane": "both are in one warp, but no __syncthreads() and no __syncwarp() stands between the two",
 }
+
+
+def race_finding(m: Machine, space: str, conflict: Conflict, element: str) -> Finding:
+    """A race without its lines and its sentence."""
+    severity = Severity.WARNING if conflict.level == "lane" else Severity.ERROR
+    lane, other = conflict.lane, conflict.other_lane
+    return Finding(
+        FindingKind.RACE,
+        "",
+        hazard=conflict.hazard,
+        block=m.geometry.block_index(lane) if space == "shared" else _block(m, lane),
+        thread=m.geometry.thread_index(lane),
+        other_block=_block(m, other) if conflict.level == "block" else None,
+        other_thread=m.geometry.thread_index(other),
+        address=element,
+        severity=Severity.INFO if conflict.silent else severity,
+    )
+
+
+def _block(m: Machine, lane: int) -> Dim3:
+    """The block of a lane counted over the whole launch."""
+    return unflatten(lane // m.geometry.threads, m.geometry.launch.grid)
 
 
 def race_sentence(finding: Finding, level: str) -> str:

@@ -54,9 +54,30 @@ def test_a_flat_index_is_written_with_the_extents_of_its_array(
     assert subscript(index, shape) == text
 
 
+@pytest.mark.parametrize(
+    ("index", "shape", "text"),
+    [
+        (32, (4, 8), "[4][0]"),
+        (-1, (4, 8), "[-1][7]"),
+        (8, (2, 2, 2), "[2][0][0]"),
+        (5, (5,), "[5]"),
+        (3, (), "[3]"),
+    ],
+)
+def test_an_index_outside_leaves_by_the_first_extent(index: int, shape: tuple[int, ...], text: str) -> None:
+    """What comes after the last row is a row that does not exist."""
+    assert subscript(index, shape, outside=True) == text
+
+
 def test_an_element_of_a_global_array_counts_from_its_start() -> None:
     """Bytes become elements."""
     assert global_element(Allocation("A", 4096, 4096 + 64, 4, (4, 4)), 4096 + 4 * 6) == "A[1][2]"
+
+
+def test_a_variable_of_the_module_has_elements_as_large_as_its_accesses() -> None:
+    """PTX knows it as bytes; an argument has its own type."""
+    assert global_element(Allocation("table", 256, 256 + 64, 1), 256 + 12, 4) == "table[3]"
+    assert global_element(Allocation("A", 256, 256 + 64, 2, (32,), "in"), 256 + 12, 4) == "A[6]"
 
 
 def names(source: str = "a.cu") -> Names:

@@ -1,0 +1,66 @@
+"""The findings of a launch: the same thing on the same lines once, with how often; the gravest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.emulator.unset import Unset, why_unset
+from grader.model import Finding, FindingKind, Severity
+
+if TYPE_CHECKING:
+    from grader.emulator.naming import Names
+
+_MOST = 100
+"""Findings kept of one launch; more of them say nothing new."""
+
+_ENDS = (FindingKind.FAULT, FindingKind.TIMEOUT)
+"""What ends a launch, and explains why other findings may be missing."""
+
+_SEVERITIES = list(Severity)
+
+
+@dataclass(eq=False, slots=True)
+class Collected:
+    """Findings by what makes them one: kind, line or pair of lines, array."""
+
+    names: Names
+    file: str = ""
+    found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+    unset: dict[tuple[object, ...], Unset] = field(default_factory=dict)
+    """By the key of a finding: the shared array that holds nothing yet."""
+
+    def add(
+        self, key: tuple[object, ...], finding: Finding, count: int = 1, *, gravest: bool = False
+    ) -> None:
+        """One more; ``gravest``: it takes the place of a less severe one that it counts with."""
+        known = self.found.get(key)
+        if known is not None:
+            worse = gravest and _SEVERITIES.index(finding.severity) < _SEVERITIES.index(known.severity)
+            kept = replace(finding, file=self.file) if worse else known
+            self.found[key] = replace(kept, count=known.count + count)
+        elif len(self.found) < _MOST:
+            self.found[key] = replace(finding, file=self.file, count=count)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found: by severity, what ended the launch first, then what happened most often."""
+        told = [self._with_reason(key, finding) for key, finding in self.found.items()]
+        return tuple(sorted(told, key=_order))
+
+    def _with_reason(self, key: tuple[object, ...], finding: Finding) -> Finding:
+        """A read of what nobody wrote, with who should have written it."""
+        if key not in self.unset:
+            return finding
+        reason = why_unset(self.unset[key], finding, self.found.values(), self.names)
+        return replace(finding, message=finding.message + reason)
+
+
+def _order(finding: Finding) -> tuple[int, bool, int, int, int, str]:
+    return (
+        _SEVERITIES.index(finding.severity),
+        finding.kind not in _ENDS,
+        -finding.count,
+        finding.line or 0,
+        finding.other_line or 0,
+        finding.kind,
+    )

@@ -1,0 +1,139 @@
+"""Words for addresses that an access may not go to: which array was meant, and how far it was missed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.emulator.bounds import LocalArray
+from grader.emulator.memory import GLOBAL_BASE, Allocation
+from grader.emulator.naming import SharedArray, element_bytes, global_element, subscript
+
+if TYPE_CHECKING:
+    from grader.emulator.bounds import Bound, Holder
+    from grader.emulator.machine import Machine
+    from grader.emulator.naming import Names
+
+_NULL = 4096
+"""Addresses this near to 0 come of a null pointer and an index."""
+
+_NUMBER = 1 << 32
+"""An address below this is most likely a number that was taken for one."""
+
+_NEAR = 1 << 31
+"""Bytes from an array within which an address was likely meant for it."""
+
+
+class Bad(NamedTuple):
+    """An access of ``size`` bytes that should not be; ``verb`` is in the third person.
+
+    ``byte`` counts within the block's shared memory or the thread's local memory, else it is an address.
+    """
+
+    verb: str
+    space: str
+    byte: int
+    size: int
+
+
+def outside(m: Machine, names: Names, own: Bound | None, bad: Bad) -> tuple[str, str]:
+    """The element, as a student would write it, and the sentence; ``own`` is what was meant."""
+    if own is not None:
+        holder = _nearest(own, bad.byte - (m.frame.local if own.space == "local" else 0))
+        return _beyond(m, names, holder, bad)
+    if bad.space == "shared":
+        message = (
+            f"{bad.verb} shared memory at byte {bad.byte}, but the block has {m.shared_bytes} bytes of it"
+        )
+        return f"shared[{bad.byte // bad.size}]", message
+    if bad.space == "local":
+        return "local", f"{bad.verb} a local array out of its bounds"
+    offset = bad.byte - GLOBAL_BASE
+    if m.memory.heap is not None and m.memory.heap.was_freed(offset):
+        return hex(bad.byte), f"{bad.verb} memory that was freed, at {bad.byte:#x}"
+    array = m.memory.nearest(offset)
+    if array is not None and array.start - _NEAR < offset < array.end + _NEAR:
+        return _beyond_global(array, bad)
+    return hex(bad.byte & (2**64 - 1)), f"{bad.verb} {_nowhere(bad.byte)}"
+
+
+def misplaced(names: Names, own: Bound | None, bad: Bad) -> str:
+    """What is wrong with an address that is no multiple of what is accessed at once."""
+    what = f"{bad.verb} {bad.size} bytes at"
+    if own is not None and own.low <= bad.byte < own.high and bad.space != "local":
+        holder = _nearest(own, bad.byte)
+        if isinstance(holder, Allocation):
+            into = (bad.byte - GLOBAL_BASE - holder.start) % holder.itemsize
+            element = ("a place inside " if into else "") + global_element(holder, bad.byte - GLOBAL_BASE)
+        else:
+            element = names.shared_element(bad.byte, max(1, bad.byte & -bad.byte))
+        return f"{what} {element}, whose address is not a multiple of {bad.size}"
+    address = f"{bad.space or 'generic'} address {bad.byte & (2**64 - 1):#x}"
+    return f"{what} {address}, which is not a multiple of {bad.size}"
+
+
+def _nearest(own: Bound, byte: int) -> Holder:
+    """Of the variables that an address may stem from the one that it is nearest to."""
+
+    def distance(holder: Holder) -> int:
+        end = holder.end if isinstance(holder, Allocation) else holder.start + holder.size
+        return max(holder.start - byte, byte - end + 1, 0)
+
+    return min(own.holders, key=distance)
+
+
+def _beyond(m: Machine, names: Names, holder: Holder, bad: Bad) -> tuple[str, str]:
+    if isinstance(holder, Allocation):
+        return _beyond_global(holder, bad)
+    if isinstance(holder, LocalArray):
+        index = (bad.byte - m.frame.local - holder.start) // bad.size
+        total = holder.size // bad.size
+        message = f"{bad.verb} element {index} of a local array with room for {total}, {_by(index, total)}"
+        return f"local[{index}]", message
+    array = next(each for each in names.shared if each.start == holder.start and each.size == holder.size)
+    return _beyond_shared(names, array, bad)
+
+
+def _beyond_shared(names: Names, array: SharedArray, bad: Bad) -> tuple[str, str]:
+    """Past the end of a shared array, where another may begin."""
+    itemsize = array.itemsize(bad.size)
+    index, total = (bad.byte - array.start) // itemsize, array.size // itemsize
+    element = array.name + subscript(index, array.shape, outside=True)
+    if not total:
+        return element, f"{bad.verb} {element}, but the launch gives {array.name} no dynamic shared memory"
+    lands = names.shared_array(bad.byte)
+    there = f", which is {names.shared_element(bad.byte, bad.size)}" if lands and lands is not array else ""
+    shape = " x ".join(str(extent) for extent in array.shape) or str(total)
+    return element, f"{bad.verb} {element}, {_by(index, total)}{there}: {array.name} has {shape} elements"
+
+
+def _beyond_global(array: Allocation, bad: Bad) -> tuple[str, str]:
+    """Past the end of an argument or a variable; or inside one that only the host may write."""
+    offset = bad.byte - GLOBAL_BASE
+    if array.start <= offset < array.end and array.constant:
+        element = global_element(array, offset, bad.size)
+        return element, f"{bad.verb} {element}, but {array.name} is __constant__: only the host can write it"
+    itemsize = element_bytes(array, bad.size)
+    index, total = (offset - array.start) // itemsize, (array.end - array.start) // itemsize
+    known = array.shape if itemsize == array.itemsize else ()
+    shape = " x ".join(str(extent) for extent in known) or str(total)
+    message = f"{bad.verb} {array.name}[{index}], {_by(index, total)}: {array.name} has {shape} elements"
+    return f"{array.name}[{index}]", message
+
+
+def _by(index: int, total: int) -> str:
+    """By how much an index misses."""
+    if 0 <= index < total:
+        return "partly past its end"
+    return f"{-index} before its start" if index < 0 else f"{index - total + 1} past its end"
+
+
+def _nowhere(byte: int) -> str:
+    """An address that is near no array, and where it may come from."""
+    address = byte & (2**64 - 1)
+    if 0 <= byte < _NULL:
+        return f"address {address:#x}, which belongs to no array: a null pointer"
+    if -_NUMBER < byte < 0:
+        return f"address {address:#x}, which belongs to no array: a pointer that was itself read from nowhere"
+    if 0 <= byte < _NUMBER:
+        return f"address {address:#x}, which belongs to no array: a number in place of a pointer"
+    return f"address {address:#x}, which belongs to no array: a pointer that was never set?"
