@@ -121,7 +121,9 @@ STUDENTS = {
         ),
         "49152",
     ),
-    "never-ends": Bad(_file(_body("  volatile int i = 0;\n  while (i == 0) C[0] = i;")), "never ends"),
+    "never-ends": Bad(
+        _file(_body("  volatile int i = 0;\n  while (i == 0) C[0] = i;")), "without coming to its end"
+    ),
     "traps": Bad(_file(_body('  asm("trap;");')), "trap"),
     "null-pointer": Bad(_file(_body("  float *p = 0;\n  *p = A[0];")), "belongs to no array"),
     "bad-ptx": Bad(_file(_body('  asm("no.such.instruction;");')), "no.such"),

@@ -16,6 +16,8 @@ from grader.model import FindingKind, Grade, Launch, Submission, Verdict
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
 
+pytestmark = pytest.mark.timeout(600)  # the first test waits for the whole collection, hangs included
+
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
 FOLDER = reference_folder(ASSIGNMENT)
 MISTAKES = yaml.safe_load((FOLDER / "mistakes/mistakes.yaml").read_text(encoding="utf-8"))

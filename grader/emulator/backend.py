@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from grader.diagnosis import line_advice, unneeded_barriers
+from grader.emulator.geometry import WARP
 from grader.emulator.launch import STEPS, Kernel
-from grader.model import FindingKind
+from grader.emulator.repair import Workshop
+from grader.emulator.statements import Source
+from grader.emulator.trials import Trial, fitting, key
+from grader.model import FindingKind, Severity, Visibility
 from grader.ptx import parse
 
 if TYPE_CHECKING:
-    from grader.model import Argument, Build, Launch, Run
+    from grader.model import Advice, Argument, Build, Case, CaseEvidence, Launch, LineCounters, Run
+    from grader.ptx import Module
 
 NAME = "emulator"
 DEVICE = "SIMT emulator, compute capability 8.0"
@@ -23,30 +31,98 @@ AFTER_A_TIMEOUT = 10
 class Emulated:
     """A built kernel that is ready to be launched case by case.
 
-    ``source`` is the name that the student's file has in the PTX, ``file`` the one it has in findings.
+    ``source`` is the name that the student's file has in the PTX, ``file`` the one it has in findings,
+    ``text`` its lines. Give `launch` the case that is run, and repairs and advice may be asked for later.
     """
 
     build: Build
     source: str
     file: str
     steps: int = STEPS
+    text: tuple[str, ...] = ()
+    _trials: dict[str, Trial] = field(default_factory=dict)
+    _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
 
-    def launch(self, launch: Launch, arguments: tuple[Argument, ...], *, count_only: bool = False) -> Run:
+    def launch(
+        self,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        *,
+        count_only: bool = False,
+        case: Case | None = None,
+        profile: bool = False,
+    ) -> Run:
         """Run one case: hazards from the -O0 build, outputs and counters from the default one.
 
-        With ``count_only`` the hazard run is left out (the staff's own kernels).
+        With ``count_only`` the hazard run is left out (the staff's own kernels), with ``profile`` what each
+        line does is counted as well.
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
         if count_only:
             return self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
         hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=self.steps)
+        if case is not None and case.visibility is Visibility.VISIBLE:
+            self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps)
         if not hazards.completed:
             if any(finding.kind is FindingKind.TIMEOUT for finding in hazards.findings):
                 self.steps = max(1, STEPS // AFTER_A_TIMEOUT)
             return hazards
-        plain = self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
+        plain = self._kernel(detect=False).run(
+            launch, arguments, detect=False, steps=self.steps, profile=profile
+        )
+        if profile and case is not None:
+            self._profile = (case.id, plain.lines)
         return _together(hazards, plain)
+
+    def repaired(self, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
+        """The cases with a repair in each finding of a visible one that a barrier in one place removes."""
+        shown = [case for case in cases if case.case.id in self._trials]
+        kinds = {finding.kind for case in shown for finding in case.findings}
+        if not kinds & {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}:
+            return cases
+        repairs = self._workshop().repairs()
+
+        def told(case: CaseEvidence) -> CaseEvidence:
+            if not repairs or case.case.id not in self._trials:
+                return case
+            findings = tuple(replace(each, repair=repairs.get(key(each), "")) for each in case.findings)
+            return replace(case, findings=findings)
+
+        return tuple(map(told, cases))
+
+    def advice(self, cases: tuple[CaseEvidence, ...]) -> tuple[Advice, ...]:
+        """What could be better, where nothing is wrong."""
+        if self._profile is None or not all(map(_is_right, cases)):
+            return ()
+        name, lines = self._profile
+        blocks, threads = _sizes(self._trials[name].launch)
+        unneeded = self._workshop().unneeded()
+        return (
+            *line_advice(lines, blocks * -(-threads // WARP), self.file),
+            *unneeded_barriers(unneeded, self.file),
+        )
+
+    def _workshop(self) -> Workshop:
+        """Where repairs are tried, on some of the visible cases that ran."""
+        module = self._kernel(detect=True).module
+
+        def run(changed: Module, trial: Trial, steps: int) -> Run:
+            kernel = Kernel(changed, self.build.entry, self.source, self.file, self.build.shared_shapes)
+            return kernel.run(trial.launch, trial.arguments, detect=True, steps=steps)
+
+        workshop = Workshop(
+            module,
+            self.build.entry,
+            Source(module, self.source, self.text),
+            fitting(self._trials.values()),
+            run,
+        )
+        if self._profile is not None:
+            name, lines = self._profile
+            workshop.thorough = (self._trials[name],)
+            workshop.repeated = _passed_again(self._trials[name].launch, lines)
+        return workshop
 
     def _kernel(self, *, detect: bool) -> Kernel:
         """The kernel of one of the two builds, parsed when first needed."""
@@ -72,3 +148,23 @@ def _together(hazards: Run, plain: Run) -> Run:
         changed_inputs=tuple(dict.fromkeys((*plain.changed_inputs, *hazards.changed_inputs))),
         seconds=hazards.seconds + plain.seconds,
     )
+
+
+def _is_right(case: CaseEvidence) -> bool:
+    """Whether a case ran to its end, gave what it should, and nothing is wrong with it."""
+    clean = all(finding.severity is Severity.INFO for finding in case.findings)
+    wrong = any(comparison.wrong for comparison in case.comparisons)
+    return case.completed and clean and not wrong and not case.changed_inputs and not case.error
+
+
+def _sizes(launch: Launch) -> tuple[int, int]:
+    """How many blocks, and how many threads in each."""
+    return math.prod(launch.grid), math.prod(launch.block)
+
+
+def _passed_again(launch: Launch, lines: tuple[LineCounters, ...]) -> set[int]:
+    """The lines whose barrier every thread of a launch passed more than once."""
+    passes = Counter[int]()
+    for each in lines:
+        passes[each.line] += each.barriers
+    return {line for line, count in passes.items() if count >= 2 * math.prod(_sizes(launch))}

@@ -10,11 +10,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.values import Value
+    from grader.emulator.values import Shape, Value
     from grader.model import Dim3, Launch
 
 WARP = 32
 """Lanes of a warp."""
+
+SMS = 108
+"""Multiprocessors that a launch believes to run on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,12 @@ class Geometry:
         return self.blocks * self.threads
 
     @property
+    def shape(self) -> Shape:
+        """Lanes as blocks, rows of threads in a block (y and z), threads in a row."""
+        x, y, z = self.launch.block
+        return (self.blocks, y * z, x)
+
+    @property
     def warps_per_block(self) -> int:
         """Warps per block; the last may be partial."""
         return -(-self.threads // WARP)
@@ -56,15 +65,17 @@ def unflatten(index: int, extents: Dim3) -> Dim3:
     return (index % x, index // x % y, index // (x * y))
 
 
-def special_registers(shape: Geometry, lane: NDArray[np.intp]) -> dict[str, Value]:
-    """``%tid.x`` and the like (PTX ISA chapter 10); scalars where all lanes agree."""
+def special_registers(shape: Geometry) -> dict[str, Value]:
+    """``%tid.x`` and the like (PTX ISA chapter 10), folded; scalars where all lanes agree."""
     grid, block = shape.launch.grid, shape.launch.block
-    thread, linear = lane % shape.threads, lane // shape.threads + shape.first_block
+    _, rows, columns = shape.shape
+    thread = np.arange(shape.threads).reshape(1, rows, columns)
+    linear = np.arange(shape.first_block, shape.first_block + shape.blocks).reshape(-1, 1, 1)
     found: dict[str, Value] = {}
     for name, index, extents in (("tid", thread, block), ("ctaid", linear, grid)):
         x, y, _ = extents
         for axis, values in (("x", index % x), ("y", index // x % y), ("z", index // (x * y))):
-            found[f"%{name}.{axis}"] = _scalar_if_uniform(values.astype(np.uint32))
+            found[f"%{name}.{axis}"] = values.astype(np.uint32)
     for name, extents in (("ntid", block), ("nctaid", grid)):
         for axis, extent in zip("xyz", extents, strict=True):
             found[f"%{name}.{axis}"] = np.uint32(extent)
@@ -77,10 +88,17 @@ def special_registers(shape: Geometry, lane: NDArray[np.intp]) -> dict[str, Valu
     found["%lanemask_le"] = (bit - np.uint32(1)) | bit
     found["%lanemask_gt"] = ~found["%lanemask_le"]
     found["%lanemask_ge"] = ~found["%lanemask_lt"]
-    found["%smid"] = (linear % 108).astype(np.uint32)
+    found["%smid"] = (linear % SMS).astype(np.uint32)
     found["%gridid"] = np.uint64(1)
-    return found
+    return {name: value if value.ndim == 0 else folded(value, shape.size) for name, value in found.items()}
 
 
-def _scalar_if_uniform(values: NDArray[np.uint32]) -> Value:
-    return values[0] if (values == values[0]).all() else values
+def folded(values: NDArray[np.uint32], lanes: int) -> Value:
+    """An array over (block, row, column) without the axes on which it does not depend."""
+    for axis in range(3):
+        first = values.take([0], axis)
+        if (values == first).all():
+            values = first
+    if values.size == 1:
+        return values[0, 0, 0]
+    return values.reshape(-1) if values.size == lanes else values

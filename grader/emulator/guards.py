@@ -22,7 +22,7 @@ def guarded(step: Step, guard: Fetch, flops: int) -> Step:
             if not condition:
                 return
         else:
-            taken = np.flatnonzero(condition)
+            taken = np.flatnonzero(machine.unfold(condition))
             if not taken.size:
                 return
             chosen = taken if active is None else active[taken]

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.emulator.bounds import Bounds
 from grader.emulator.geometry import Geometry
 from grader.emulator.hazards import AccessLog, LogFullError, TrackThisToo
+from grader.emulator.hazards.events import Events
+from grader.emulator.hazards.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.layout import grain_of, lay_out, local_bytes_of
 from grader.emulator.machine import Machine
-from grader.emulator.memory import GLOBAL_BASE
 from grader.emulator.naming import Names, symbol_name
 from grader.emulator.observers import Counting, Detecting
+from grader.emulator.parameters import pieces_of
+from grader.emulator.profile import ProfiledMachine, Profiling
 from grader.emulator.program import Program
 from grader.emulator.reporter import Reporter
 from grader.emulator.scheduler import BudgetExceededError, run_blocks
@@ -25,17 +29,16 @@ if TYPE_CHECKING:
 
     from grader.emulator.layout import Layout
     from grader.emulator.program import Code
-    from grader.emulator.values import Value
     from grader.model import Argument, Launch, Named
     from grader.ptx import Module
 
-CHUNK_LANES = 16384
+CHUNK_LANES = 32768
 """Lanes that run side by side: enough to make NumPy's overhead small, few enough for the cache."""
 
 CHUNK_LOCAL_BYTES = 1 << 28
 """Local memory of a chunk at most, unless a single block needs more."""
 
-STEPS = 1_000_000
+STEPS = 500_000
 """Vector steps that a chunk of blocks may take before it counts as hung."""
 
 
@@ -53,6 +56,8 @@ class Kernel:
     file: str = ""
     shapes: Named[tuple[int, ...]] = ()
     _program: Program | None = field(default=None)
+    _tracked: frozenset[str] = frozenset()
+    """The arrays that earlier launches both read and wrote."""
 
     def program(self, layout: Layout) -> Program:
         """The linked program; the same one as long as the variables lie where they lay."""
@@ -67,22 +72,24 @@ class Kernel:
         *,
         detect: bool,
         steps: int = STEPS,
+        profile: bool = False,
     ) -> Run:
         """One launch.
 
         With ``detect`` hazards and uninitialised reads are looked for (give it the -O0 PTX); without,
-        traffic is counted. Bounds are checked either way. ``steps`` is the budget of a chunk of blocks.
+        traffic is counted, with ``profile`` by source line, too. Bounds are checked either way. ``steps`` is
+        the budget of a chunk of blocks.
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
         began = time.perf_counter()
-        tracked: frozenset[str] = frozenset()
+        tracked = self._tracked
         while True:
-            execution = _Execution(self, launch, arguments, detect=detect, tracked=tracked)
+            execution = _Execution(self, launch, arguments, detect=detect, tracked=tracked, profile=profile)
             try:
                 with np.errstate(all="ignore"):
                     result = execution.run(steps)
             except TrackThisToo as found:
-                tracked |= {found.array}
+                tracked = self._tracked = tracked | {found.array}
                 continue
             return replace(result, seconds=time.perf_counter() - began)
 
@@ -112,6 +119,7 @@ class _Execution:
         *,
         detect: bool,
         tracked: frozenset[str],
+        profile: bool,
     ) -> None:
         self.function = kernel.module.function(kernel.entry)
         self.launch, self.arguments = launch, arguments
@@ -124,11 +132,18 @@ class _Execution:
             replace(array, name=(name := symbol_name(array.name)), shape=known.get(name, ()))
             for array in self.layout.shared
         )
+        self.bounds = Bounds(program, self.layout, self.function, arguments)
         self.reporter = Reporter(Names(program, shared, kernel.source), kernel.file)
-        self.local_bytes = local_bytes_of(kernel.module, self.code.local_bytes)
-        self.log = AccessLog(grain=grain_of(kernel.module), tracked=tracked)
-        self.counting = Counting()
+        self.local_bytes = local_bytes_of(kernel.module, self.function)
+        events = Events(
+            Strengths(program.sites),
+            synchronises_through_memory(kernel.module),
+            synchronises_in_parts(kernel.module),
+        )
+        self.log = AccessLog(events, grain_of(kernel.module), tracked)
+        self.counting = Profiling(line_of=self.reporter.names.line) if profile else Counting()
         self.observer = Detecting(self.log) if detect else self.counting
+        self.steps = 0
 
     def run(self, steps: int) -> Run:
         completed, machine = True, None
@@ -143,6 +158,7 @@ class _Execution:
             except LogFullError:
                 self.reporter.timed_out(machine, [], machine.steps)
                 completed = False
+            self.steps += machine.steps
             self.log.finish_chunk(machine)
             if machine.stopped or not completed:
                 completed = False
@@ -163,25 +179,22 @@ class _Execution:
             yield first, min(together, total - first)
 
     def _machine(self, geometry: Geometry) -> Machine:
-        return Machine(
+        machine_type = ProfiledMachine if isinstance(self.observer, Profiling) else Machine
+        return machine_type(
             geometry=geometry,
             memory=self.layout.memory,
             shared_bytes=self.layout.shared_bytes,
             local_bytes=self.local_bytes,
             observer=self.observer,
             reporter=self.reporter,
+            bounds=self.bounds,
         )
 
     def _parameters(self) -> dict[str, dict[int, Any]]:
         """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
-        places = {argument.name: place.start for argument, _, place in self.layout.arrays}
-        pieces: dict[str, dict[int, Any]] = {}
-        for formal, argument in zip(self.function.parameters, self.arguments, strict=True):
-            if argument.name in places:
-                pieces[formal.name] = {0: np.uint64(GLOBAL_BASE + places[argument.name])}
-            else:
-                pieces[formal.name] = _scalar_pieces(argument.value, formal.size)
-        return pieces
+        places = {argument.name: place for argument, _, place in self.layout.arrays}
+        passed = zip(self.function.parameters, self.arguments, strict=True)
+        return {formal.name: pieces_of(formal, argument, places) for formal, argument in passed}
 
     def _result(self, *, completed: bool) -> Run:
         outputs, changed = [], []
@@ -192,20 +205,6 @@ class _Execution:
             elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
         findings, counters = self.reporter.findings(), self.counting.counters()
-        return Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)
-
-
-def _scalar_pieces(value: Value, size: int) -> dict[int, Value]:
-    """A scalar, or the bytes of a structure, as a parameter holds them."""
-    if value.dtype.kind != "V":
-        return {0: _widened(value, size)}
-    return dict(enumerate(np.frombuffer(value.tobytes(), np.uint8)))
-
-
-def _widened(value: Value, size: int) -> Value:
-    """A scalar at the width of its parameter: an int32 for a ``size_t`` keeps its number."""
-    if value.dtype.itemsize == size:
-        return value
-    if value.dtype.kind == "f":
-        return value.astype(f"f{size}")
-    return value.astype(f"{value.dtype.kind}{size}")
+        outcome = Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)
+        lines = self.counting.lines() if isinstance(self.counting, Profiling) else ()
+        return replace(outcome, lines=lines, steps=self.steps, printed=self.reporter.printed.text())

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.memory import GLOBAL_BASE, GlobalMemory
+from grader.emulator.heap import HEAP_BYTES, NAME, Heap
+from grader.emulator.initial import function_addresses, initial_bytes
+from grader.emulator.memory import GLOBAL_BASE, GlobalMemory, Wanted
 from grader.emulator.naming import SharedArray, symbol_name
-from grader.errors import UnsupportedPtx
-from grader.ptx import Immediate
+from grader.emulator.parameters import bytes_of, pieces_of, with_address
+from grader.ptx import Symbol, Tuple
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
     from grader.model import Argument, Launch
     from grader.ptx import Function, Module, Variable
 
-LOCAL_BYTES = 1024
-"""Local memory of a thread that calls functions: its stack of frames, as large as CUDA's default."""
+STACK_BYTES = 8192
+"""Local memory of a thread whose functions call themselves: eight times what CUDA's default gives it, for
+the frames of this build are larger than those of a device. Without recursion a thread has what it needs."""
+
+_ALLOCATORS = ("malloc", "__nv_aligned_device_malloc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +57,50 @@ def lay_out(
 ) -> Layout:
     """Allocate and fill; ``track`` keeps count of which bytes hold a value."""
     variables = [v for v in module.variables if v.space in ("global", "const")]
+    parameters = with_address(function)
     arrays = [(a, a.value) for a in arguments if isinstance(a.value, np.ndarray)]
     memory = GlobalMemory(
-        [(symbol_name(v.name), v.size, TYPE_BYTES[v.type], ()) for v in variables]
-        + [(a.name, value.nbytes, value.itemsize, value.shape) for a, value in arrays],
+        [
+            Wanted(symbol_name(v.name), v.size, TYPE_BYTES[v.type], (), v.space.replace("global", ""))
+            for v in variables
+        ]
+        + [Wanted(v.name, v.size, TYPE_BYTES[v.type], (), "const") for v in parameters]
+        + [
+            Wanted(a.name, value.nbytes, value.itemsize, value.shape, a.direction, a.offset * value.itemsize)
+            for a, value in arrays
+        ]
+        + [Wanted(NAME, HEAP_BYTES, 1)] * _takes_memory(module),
         track=track,
     )
-    places = dict(zip((v.name for v in variables), memory.allocations, strict=False))
+    named = [v.name for v in (*variables, *parameters)]
+    places = dict(zip(named, memory.allocations, strict=False))
+    placed = [
+        (argument, value, allocation)
+        for (argument, value), allocation in zip(arrays, memory.allocations[len(named) :], strict=False)
+    ]
+    if _takes_memory(module):
+        whole = memory.allocations[-1]
+        memory.remove(whole)
+        memory.heap = Heap(memory, whole.start, whole.end)
     shared, shared_bytes = _shared_layout(module, function, launch)
     addresses = {array.name: array.start for array in shared}
     addresses |= {name: GLOBAL_BASE + place.start for name, place in places.items()}
+    addresses |= function_addresses(module)
     for variable in variables:
-        memory.fill(places[variable.name], _initial_bytes(variable, addresses), initialised=True)
-    placed = [
-        (argument, value, allocation)
-        for (argument, value), allocation in zip(arrays, memory.allocations[len(variables) :], strict=True)
-    ]
+        memory.fill(places[variable.name], initial_bytes(variable, addresses, module), initialised=True)
     for argument, value, allocation in placed:
         memory.fill(allocation, value, initialised=argument.direction != "out")
+    where = {argument.name: allocation for argument, _, allocation in placed}
+    passed = dict(zip((formal.name for formal in function.parameters), arguments, strict=False))
+    for formal in parameters:
+        content = bytes_of(pieces_of(formal, passed[formal.name], where), formal.size)
+        memory.fill(places[formal.name], content, initialised=True)
     return Layout(memory, tuple(placed), shared, shared_bytes, addresses)
+
+
+def _takes_memory(module: Module) -> bool:
+    """Whether a kernel may take memory from the heap."""
+    return any(function.name in _ALLOCATORS and not function.defined for function in module.functions)
 
 
 def _in_scope(module: Module, function: Function) -> Iterator[Variable]:
@@ -97,20 +127,6 @@ def _shared_layout(module: Module, function: Function, launch: Launch) -> tuple[
     return tuple(arrays), end
 
 
-def _initial_bytes(variable: Variable, addresses: Mapping[str, int]) -> NDArray[np.uint8]:
-    """A variable's initialiser in memory; what it leaves out is zero (PTX ISA section 5.4.4)."""
-    size = TYPE_BYTES[variable.type]
-    content = np.zeros(max(variable.count, len(variable.initial)), f"u{size}")
-    for place, initial in enumerate(variable.initial):
-        if isinstance(initial, Immediate):
-            content[place] = np.uint64(initial.value & (2 ** (8 * size) - 1)).astype(content.dtype)
-        elif initial.name in addresses:
-            content[place] = addresses[initial.name] + initial.offset
-        else:
-            raise UnsupportedPtx(f"initialiser {initial.name}", 0)
-    return content.view(np.uint8)[: variable.size]
-
-
 def grain_of(module: Module) -> int:
     """1 where an instruction accesses less than 4 bytes of memory at once, else 4."""
     for function in module.functions:
@@ -125,8 +141,43 @@ def grain_of(module: Module) -> int:
     return 4
 
 
-def local_bytes_of(module: Module, own: int) -> int:
-    """Local memory to set aside per thread: the kernel's frame, and a stack where it calls functions."""
-    calls = any(instruction.opcode == "call" for f in module.functions for instruction in f.body)
-    frames = any(v.space == "local" for f in module.functions for v in f.variables)
-    return max(16, LOCAL_BYTES if calls and frames else own)
+def local_bytes_of(module: Module, entry: Function) -> int:
+    """Local memory to set aside per thread: the frames of the longest chain of calls, as ptxas has it too.
+
+    Where functions call themselves, or what is called is not known, there is no longest chain: then as much
+    as a thread's stack is.
+    """
+    functions = {function.name: function for function in module.functions if function.defined}
+    known: dict[str, int] = {}
+
+    def deepest(function: Function, above: tuple[str, ...]) -> int:
+        if function.name in above:
+            raise RecursionError
+        if function.name not in known:
+            inner = (*above, function.name)
+            below = [deepest(functions[name], inner) for name in _called(function) & set(functions)]
+            known[function.name] = _frame_bytes(function) + max(below, default=0)
+        return known[function.name]
+
+    try:
+        return max(16, deepest(entry, ()))
+    except RecursionError:
+        return STACK_BYTES + _frame_bytes(entry)
+
+
+def _called(function: Function) -> set[str]:
+    """The functions that it calls; raises RecursionError where the code does not say."""
+    found = set()
+    for instruction in function.body:
+        if instruction.opcode == "call":
+            callee = next((each for each in instruction.operands if not isinstance(each, Tuple)), None)
+            if not isinstance(callee, Symbol):
+                raise RecursionError
+            found.add(callee.name)
+    return found
+
+
+def _frame_bytes(function: Function) -> int:
+    """Local memory of one activation, and what aligning it may take."""
+    own = [variable for variable in function.variables if variable.space == "local"]
+    return -(-sum(variable.size + variable.align - 1 for variable in own) // 16) * 16

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.emulator.copies import PendingCopies
 from grader.emulator.geometry import WARP, Geometry, special_registers
 from grader.emulator.memory import Region
-from grader.emulator.values import Lanes, Value, merge
+from grader.emulator.recollection import Recollection
+from grader.emulator.values import FOLDED, Lanes, Value, merge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from grader.emulator.bounds import Bounds
     from grader.emulator.memory import GlobalMemory
     from grader.emulator.observers import Observer
     from grader.emulator.program import Code
     from grader.emulator.reporter import Reporter
     from grader.ptx import Instruction
+
+
+def _references(registers: list[Value | None], register: int) -> int:
+    """How many times Python knows the array in a register, counted from here."""
+    value = registers[register]
+    return getrefcount(value)
+
+
+_ALONE = _references([np.zeros(1)], 0)
+"""The references to an array that only a register holds: nobody would see it change."""
 
 
 @dataclass(eq=False, slots=True)
@@ -57,16 +71,20 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A group that arrived at a barrier: which one, and for how many threads (0: the whole block)."""
+    """A group that arrived at a barrier: which one, and for how many threads (0: the whole block).
+
+    ``goes_on``: it is only counted (`bar.arrive`), and let go whether or not the barrier is complete.
+    """
 
     group: Group
     site: int
     number: Value
     expected: Value
+    goes_on: bool = False
 
 
-@dataclass(eq=False, slots=True)
-class Machine:
+@dataclass(eq=False, slots=True, kw_only=True)
+class Machine(Recollection):
     """What an instruction sees and changes.
 
     ``active`` are the lanes that execute; ``computing`` those that arithmetic need be right for: None
@@ -79,6 +97,8 @@ class Machine:
     local_bytes: int
     observer: Observer
     reporter: Reporter
+    bounds: Bounds
+    """Of each site the bytes of the variable that its address stems from; None where that is not known."""
     special: dict[str, Value] = field(default_factory=dict)
     size: int = 0
     frame: Frame = field(init=False)
@@ -87,6 +107,9 @@ class Machine:
     computing: Lanes = None
     steps: int = 0
     waiting: list[Waiting] = field(default_factory=list)
+    counted: list[Waiting] = field(default_factory=list)
+    """Groups that went on after they had been counted at a barrier that is not complete yet."""
+    copies: PendingCopies = field(default_factory=PendingCopies)
     stopped: bool = False
     carry: Value = np.False_
     voted: NDArray[np.bool_] = field(init=False)
@@ -101,11 +124,13 @@ class Machine:
     local: Region = field(init=False)
     shared_start: NDArray[np.int64] = field(init=False)
     local_start: NDArray[np.int64] = field(init=False)
+    shared_step: Value = field(init=False)
+    """``shared_start`` folded: a number per block."""
 
     def __post_init__(self) -> None:
         """Lay out lanes and their memory."""
         shape, size = self.geometry, self.geometry.size
-        self.size = size
+        self.size, self.shape = size, shape.shape
         lane = np.arange(size)
         self.alive = np.ones(size, np.bool_)
         self.alive_count = size
@@ -117,9 +142,11 @@ class Machine:
         track = self.observer.tracks_initialisation
         self.shared = Region(stride * shape.blocks, track=track)
         self.shared_start = self.block_of * stride
+        steps = np.arange(shape.blocks) * stride
+        self.shared_step = steps.reshape(-1, 1, 1) if shape.blocks > 1 else np.int64(0)
         self.local = Region(self.local_bytes * size, track=track)
         self.local_start = lane * self.local_bytes
-        self.special = special_registers(shape, lane)
+        self.special = special_registers(shape)
 
     @property
     def count(self) -> int:
@@ -146,19 +173,35 @@ class Machine:
         if self.computing is None:
             self.registers[register] = value
         else:
-            self.registers[register] = merge(self.registers[register], value, self.computing, self.size)
+            self._merge(register, value, self.computing)
 
     def write_active(self, register: int, value: Value) -> None:
         """Set a register from a value computed over ``active`` (loads and what needs exact lanes)."""
         if self.active is None:
             self.registers[register] = value
         else:
-            self.registers[register] = merge(self.registers[register], value, self.active, self.size)
+            self._merge(register, value, self.active)
+
+    def _merge(self, register: int, value: Value, lanes: NDArray[np.intp]) -> None:
+        if _references(self.registers, register) == _ALONE:
+            old = self.registers[register]
+            if old.ndim == 1 and old.base is None and old.dtype == value.dtype:  # type: ignore[union-attr]
+                old[lanes] = value  # type: ignore[index]
+                return
+        old = self.registers[register]
+        if old is not None:
+            old = self.unfold(old)
+        self.registers[register] = merge(old, value, lanes, self.size)
 
     def split(self, group: Group, condition: Value) -> tuple[Group | None, Group | None]:
-        """The lanes of a group for which a condition holds, and those for which it does not."""
+        """The lanes of a group for which a condition (folded or not) holds, and where it does not."""
         if condition.ndim == 0:
             return (group, None) if condition else (None, group)
+        if condition.ndim == FOLDED:
+            yes = int(np.count_nonzero(condition))
+            if yes in (0, condition.size):
+                return (group, None) if yes else (None, group)
+            condition = self.unfold(condition)
         taken = np.flatnonzero(condition)
         if len(taken) == len(condition):
             return group, None
@@ -166,10 +209,11 @@ class Machine:
             return None, group
         others = np.flatnonzero(~condition)
         lanes = group.lanes
-        yes, no = (taken, others) if lanes is None else (lanes[taken], lanes[others])
+        if lanes is not None:
+            taken, others = lanes[taken], lanes[others]
         return (
-            Group(group.frame, group.pc, yes, group.turn),
-            Group(group.frame, group.pc, no, group.turn),
+            Group(group.frame, group.pc, taken, group.turn),
+            Group(group.frame, group.pc, others, group.turn),
         )
 
     def exit(self, group: Group) -> None:
@@ -183,10 +227,10 @@ class Machine:
         self.alive_count = 0
         self.stopped = True
 
-    def wait(self, group: Group, site: int, number: Value, expected: Value) -> None:
+    def wait(self, group: Group, site: int, number: Value, expected: Value, *, goes_on: bool = False) -> None:
         """A group arrived at a barrier."""
         self.observer.arrived(self.count)
-        self.waiting.append(Waiting(group, site, number, expected))
+        self.waiting.append(Waiting(group, site, number, expected, goes_on))
 
     def hand_back(self, frame: Frame, group: Group) -> None:
         """Return from a function: its results become the caller's parameters."""

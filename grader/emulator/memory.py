@@ -7,15 +7,16 @@ own block's, or the own thread's, memory.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from grader.emulator.heap import Heap
     from grader.emulator.values import Value
 
 GLOBAL_BASE = 0x7000_0000_0000
@@ -38,6 +39,13 @@ class Allocation:
     end: int
     itemsize: int = 1
     shape: tuple[int, ...] = ()
+    direction: str = ""
+    """Of a parameter ``in``, ``out`` or ``inout``; of a variable ``const``, or empty."""
+
+    @property
+    def constant(self) -> bool:
+        """Whether only the host may write it."""
+        return self.direction == "const"
 
 
 class Region:
@@ -51,10 +59,14 @@ class Region:
         self.bytes: NDArray[np.uint8] = np.full(size, 0xFF, np.uint8)
         self.initialised: NDArray[np.uint8] | None = np.zeros(size, np.uint8) if track else None
         self._settled = not track
+        self._views: dict[np.dtype[Any], NDArray[Any]] = {}
 
     def read(self, index: Value, dtype: np.dtype[Any]) -> Value:
-        """The elements at byte ``index``, each aligned to its size."""
-        return self.bytes.view(dtype)[index >> _SHIFT[dtype.itemsize]]
+        """The elements at byte ``index``, each aligned to its size, in the index's own shape."""
+        view = self._views.get(dtype)
+        if view is None:
+            view = self._views[dtype] = self.bytes.view(dtype)
+        return view[index >> _SHIFT[dtype.itemsize]]
 
     def write(self, index: Value, value: Value) -> None:
         """Store; where two lanes name one address the later lane wins, as good an order as any."""
@@ -81,30 +93,70 @@ _SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
 _ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
 
 
-class GlobalMemory(Region):
-    """All arrays of a launch in one buffer, with red zones between them."""
+class Wanted(NamedTuple):
+    """An array to be allocated: see `Allocation`. It begins ``lead`` bytes after a multiple of 256."""
 
-    def __init__(self, sizes: list[tuple[str, int, int, tuple[int, ...]]], *, track: bool) -> None:
-        """``sizes``: name, bytes, bytes per element and shape of each array."""
+    name: str
+    size: int
+    itemsize: int
+    shape: tuple[int, ...] = ()
+    direction: str = ""
+    lead: int = 0
+
+
+class GlobalMemory(Region):
+    """All arrays of a launch in one buffer, with red zones between them.
+
+    As ``cudaMalloc`` gives them, arrays begin at a multiple of 256 bytes, unless one is wanted elsewhere.
+    """
+
+    def __init__(self, wanted: list[Wanted], *, track: bool) -> None:
         self.allocations: list[Allocation] = []
         offset = RED_ZONE
-        for name, size, itemsize, shape in sizes:
-            self.allocations.append(Allocation(name, offset, offset + size, itemsize, shape))
-            offset += -(-size // 256) * 256 + max(RED_ZONE, -(-size // 256) * 256)
+        for name, size, itemsize, shape, direction, lead in wanted:
+            start = offset + lead
+            self.allocations.append(Allocation(name, start, start + size, itemsize, shape, direction))
+            taken = -(-(lead + size) // 256) * 256
+            offset += taken + max(RED_ZONE, taken)
         super().__init__(offset, track=track)
         self._starts = [allocation.start for allocation in self.allocations]
+        self._filled: set[int] = set()
+        self.heap: Heap | None = None
 
     def fill(self, allocation: Allocation, content: NDArray[Any], *, initialised: bool) -> None:
         """Put an array's bytes in place before the launch."""
         self.bytes[allocation.start : allocation.end] = (
             np.ascontiguousarray(content).reshape(-1).view(np.uint8)
         )
+        if initialised:
+            self._filled.add(allocation.start)
         if self.initialised is not None and initialised:
             self.initialised[allocation.start : allocation.end] = 1
+
+    def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
+        """See `Region`; in an array that was filled before the launch there is nothing to look for."""
+        holder = self.holding(int(index.min()), int(index.max()) + size)
+        if holder is not None and holder.start in self._filled:
+            return None
+        return super().uninitialised(index, size)
 
     def content(self, allocation: Allocation, like: NDArray[Any]) -> NDArray[Any]:
         """A copy of an array, with the type and shape of ``like``."""
         return self.bytes[allocation.start : allocation.end].copy().view(like.dtype).reshape(like.shape)
+
+    def add(self, allocation: Allocation) -> None:
+        """Make bytes that belonged to nobody an array; nothing was written there."""
+        place = bisect_left(self._starts, allocation.start)
+        self.allocations.insert(place, allocation)
+        self._starts.insert(place, allocation.start)
+        self.bytes[allocation.start : allocation.end] = 0xFF
+        if self.initialised is not None:
+            self.initialised[allocation.start : allocation.end] = 0
+
+    def remove(self, allocation: Allocation) -> None:
+        """Make the bytes of an array belong to nobody."""
+        place = bisect_left(self._starts, allocation.start)
+        del self.allocations[place], self._starts[place]
 
     def holding(self, lowest: int, end: int) -> Allocation | None:
         """The array that holds bytes ``lowest`` up to ``end``; None if no single one does."""
@@ -117,12 +169,12 @@ class GlobalMemory(Region):
         """The arrays that lie, in part at least, between bytes ``lowest`` and ``end``."""
         return [each for each in self.allocations if each.start < end and lowest < each.end]
 
-    def inside(self, index: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
-        """For each byte index, whether all of its ``size`` bytes lie in one array."""
+    def inside(self, index: NDArray[np.int64], size: int, *, written: bool = False) -> NDArray[np.bool_]:
+        """For each byte index, whether all of its ``size`` bytes lie in one array that may be ``written``."""
         if not self.allocations:
             return np.zeros(index.shape, np.bool_)
         found = np.searchsorted(np.array(self._starts), index, side="right") - 1
-        ends = np.array([allocation.end for allocation in self.allocations])
+        ends = np.array([0 if written and each.constant else each.end for each in self.allocations])
         return (found >= 0) & (index + size <= ends[found])
 
     def nearest(self, index: int) -> Allocation | None:

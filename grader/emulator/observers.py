@@ -5,8 +5,8 @@ The default build runs under `Counting`, the -O0 build under `Detecting`: neithe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from grader.emulator.hazards import AccessLog
     from grader.emulator.machine import Machine
     from grader.emulator.values import Value
+
+Parties: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
+"""Lanes, and the barrier of each: block * 16 + number."""
 
 
 class Observer(Protocol):
@@ -45,8 +48,23 @@ class Observer(Protocol):
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
         """Lanes are about to read and write ``size`` bytes each as one."""
 
-    def warp_synchronised(self, m: Machine) -> None:
-        """The active lanes passed a `__syncwarp`."""
+    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+        """Lanes issue asynchronous copies of ``size`` bytes, of which ``read`` come from the source.
+
+        The sites are those of the places; no source: zeros. Gives the moment, see `copies_landed`.
+        """
+
+    def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
+        """The waits of lanes completed copies that they issued at a moment."""
+
+    def warp_synchronised(self, m: Machine, party: Value) -> None:
+        """The active lanes passed a `__syncwarp`, each with the lanes of a mask over its warp."""
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """The active lanes passed a `__threadfence`, or (not wide) a `__threadfence_block`."""
+
+    def passed_barrier(self, m: Machine, arrived: Parties, released: Parties) -> None:
+        """A named barrier of some warps of a block is complete."""
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """The barrier of these blocks (None: all) is complete."""
@@ -115,7 +133,25 @@ class Counting:
         self.loaded(m, site, place, size)
         self.stored(m, site, place, np.zeros(1, f"u{size}")[0])
 
-    def warp_synchronised(self, m: Machine) -> None:
+    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+        """A load from global and a store to shared memory."""
+        if source is not None:
+            self.loaded(m, source.site, source, read)
+        lanes = m.size if destination.lanes is None else len(destination.lanes)
+        self.shared_store_bytes += lanes * size
+        self.shared_bank_conflicts += traffic.bank_conflicts(m, destination, size) if lanes else 0
+        return 0
+
+    def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
+        """See `Observer`."""
+
+    def warp_synchronised(self, m: Machine, party: Value) -> None:
+        """See `Observer`."""
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """See `Observer`."""
+
+    def passed_barrier(self, m: Machine, arrived: Parties, released: Parties) -> None:
         """See `Observer`."""
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
@@ -128,7 +164,6 @@ class Detecting:
 
     log: AccessLog
     tracks_initialisation: bool = True
-    _unsettled: bool = field(default=True)
 
     def executed(self, instructions: int, flops: int) -> None:
         """See `Observer`."""
@@ -141,7 +176,7 @@ class Detecting:
 
     def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
         """See `Observer`."""
-        missing = place.region.uninitialised(place.index, size)
+        missing = place.uninitialised(size)
         if missing is not None:
             m.reporter.uninitialised(m, site, place, missing, size)
         if place.space != "local":
@@ -159,9 +194,29 @@ class Detecting:
             m.reporter.uninitialised(m, site, place, missing, size)
         self.log.atomic(m, site, place, size)
 
-    def warp_synchronised(self, m: Machine) -> None:
+    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
         """See `Observer`."""
-        self.log.warp_synchronised(m)
+        if source is not None:
+            part = 4 if read % 4 == 0 else 1
+            for offset in range(0, read, part):
+                self.loaded(m, source.site, source._replace(bytes=source.bytes + offset), part)
+        return self.log.write_async(m, destination.site, destination, size)
+
+    def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
+        """See `Observer`."""
+        self.log.copies_landed(m, lanes, began)
+
+    def warp_synchronised(self, m: Machine, party: Value) -> None:
+        """See `Observer`."""
+        self.log.warp_synchronised(m, party)
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """See `Observer`."""
+        self.log.fenced(m, wide=wide)
+
+    def passed_barrier(self, m: Machine, arrived: Parties, released: Parties) -> None:
+        """See `Observer`."""
+        self.log.passed_barrier(m, arrived, released)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """See `Observer`."""

@@ -1,8 +1,14 @@
-"""What a register holds: an immutable array with one element per lane, or one scalar for all lanes.
+"""What a register holds: an immutable array with one element per lane, one scalar for all, or less.
 
-A register written by all lanes is rebound; one written by some lanes becomes a new array. No array is
-ever changed in place, so registers may share them freely (a `mov` costs nothing), and a value that is
-the same for all lanes (a loop counter, a kernel argument) stays a scalar and costs next to nothing.
+A register written by all lanes is rebound; one written by some lanes becomes a new array. No array that
+anything else may still look at is ever changed in place, so registers share arrays freely (a `mov` costs
+nothing), and a value that is the same for all lanes (a loop counter, a kernel argument) stays a scalar and
+costs next to nothing.
+
+In between are *folded* values: three-dimensional arrays over (block, row of threads, column), with extent
+one along each axis on which the value does not depend, as ``threadIdx.x`` and the address of a row do.
+NumPy's broadcasting computes with them as they are; `over_folds` and `unfold` are all that knows of them.
+Only who asks for them (`Link.operand`) ever sees one.
 """
 
 from __future__ import annotations
@@ -12,10 +18,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 Value: TypeAlias = Any
 """``NDArray`` of shape (lanes,) or a NumPy scalar; typed loosely because NumPy mixes the two at will."""
+
+Shape: TypeAlias = tuple[int, int, int]
+"""Blocks of a chunk, rows of threads (y and z) in a block, threads in a row."""
+
+FOLDED = 3
+"""Dimensions of a folded value."""
 
 Lanes: TypeAlias = "NDArray[np.intp] | None"
 """Which lanes: increasing indices, or None for all of the chunk."""
@@ -51,8 +65,55 @@ def merge(old: Value | None, new: Value, lanes: NDArray[np.intp], count: int) ->
     elif old.ndim == 0:
         merged = np.full(count, old.view(new.dtype) if old.dtype.itemsize == new.dtype.itemsize else old)
     else:
-        merged = old.copy()
-        if merged.dtype.itemsize == new.dtype.itemsize:
-            merged = merged.view(new.dtype)
+        merged = (old.view(new.dtype) if old.dtype.itemsize == new.dtype.itemsize else old).copy()
     merged[lanes] = new
     return merged
+
+
+def unfold(value: Value, shape: Shape) -> NDArray[Any]:
+    """A folded value with one element per lane."""
+    if value.shape == shape:
+        return value.reshape(-1)  # type: ignore[no-any-return]
+    whole = np.empty(shape, value.dtype)
+    whole[...] = value
+    return whole.reshape(-1)
+
+
+def in_shape(value: Value, shape: Shape) -> Value:
+    """Any value such that NumPy broadcasts it against folded ones; the inverse of `from_shape`."""
+    return value.reshape(shape) if value.ndim == 1 else value
+
+
+def from_shape(value: Value, size: int) -> Value:
+    """What came out of folded operands as a register holds it: one element per lane stay flat."""
+    return value.reshape(-1) if value.ndim and value.size == size else value
+
+
+def broadcasts(function: Callable[..., Value]) -> Callable[..., Value]:
+    """Mark a function whose operands may be of different shapes, as a ``ufunc``'s may."""
+    function.broadcasts = True  # type: ignore[attr-defined]
+    return function
+
+
+def over_folds(function: Callable[..., Value], operands: tuple[Value, ...], shape: Shape) -> Value:
+    """Apply a function that works lane by lane to operands of which some are folded.
+
+    Where it does not say that it takes operands of different shapes it gets flat ones, all of one length,
+    with an element for each combination of block, row and column that the operands tell apart.
+    """
+    size = shape[0] * shape[1] * shape[2]
+    if len(operands) == 1:
+        (only,) = operands
+        return function(only.reshape(-1)).reshape(only.shape)
+    shaped = [operand.reshape(shape) if operand.ndim == 1 else operand for operand in operands]
+    if isinstance(function, np.ufunc) or hasattr(function, "broadcasts"):
+        result = function(*shaped)
+        return result.reshape(-1) if result.size == size else result
+    arrays = [operand for operand in shaped if operand.ndim]
+    joint = (
+        max(each.shape[0] for each in arrays),
+        max(each.shape[1] for each in arrays),
+        max(each.shape[2] for each in arrays),
+    )
+    result = function(*(unfold(operand, joint) if operand.ndim else operand for operand in shaped))
+    return from_shape(result.reshape(joint), size) if result.ndim else result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from grader.errors import PtxSyntaxError
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 SPACES = (".global", ".const", ".shared", ".local", ".param")
 
+_USED_BYTES = re.compile(r'"\s*used_bytes_mask\s+(0x[0-9a-fA-F]{1,8}|[0-9]{1,10})\s*"')
+
 _MOST_REGISTERS = 1_000_000
 """In one declaration: far beyond what any compiler asks for."""
 
@@ -39,10 +42,12 @@ class Body:
         self.variables: list[Variable] = []
         self.instructions: list[Instruction] = []
         self.labels: list[tuple[str, int]] = []
+        self.targets: list[tuple[str, tuple[str, ...]]] = []
         self._scopes: list[dict[str, str]] = []
         self._opened = 0
         self._declared: set[str] = set()
         self._location: Location | None = None
+        self._used_bytes = -1
 
     def block(self) -> None:
         """`{ … }`, a scope of its own."""
@@ -58,11 +63,13 @@ class Body:
         cursor, token = self.parser, self.parser.peek()
         if token.text == "{":
             self.block()
-        elif token.text == ".reg":
+        elif token.text == ".reg" or token.text.startswith(".reg."):
             self.register_declaration()
         elif token.text == ".loc":
             self._location = _location(cursor.rest_of_line(token.line))
-        elif token.text in (".pragma", ".branchtargets", ".calltargets"):
+        elif token.text == ".pragma":
+            self.pragma()
+        elif token.text in (".branchtargets", ".calltargets"):
             cursor.through_semicolon()
         elif token.text in SPACES:
             self.variables.extend(self.declare(variable) for variable in cursor.variables(""))
@@ -74,8 +81,8 @@ class Body:
     def register_declaration(self) -> None:
         """``.reg .b32 %r<44>, %x;`` (section 5.5.4: a range spells out ``%r0`` to ``%r43``)."""
         cursor = self.parser
-        cursor.take()
-        type_ = cursor.take().text[1:]
+        joined = cursor.take().text.removeprefix(".reg")  # headers write `.reg.b32` as one word
+        type_ = (joined or cursor.take().text)[1:]
         if type_ in ("v2", "v4"):
             raise PtxSyntaxError(f"PTX line {cursor.peek().line}: vector registers are not read")
         while True:
@@ -116,6 +123,13 @@ class Body:
                 return scope[name]
         return name
 
+    def pragma(self) -> None:
+        """``.pragma "used_bytes_mask 15";`` before a load; the others are about speed."""
+        self.parser.take()
+        found = _USED_BYTES.fullmatch(self.parser.peek().text)
+        self._used_bytes = int(found[1], 0) if found else -1
+        self.parser.through_semicolon()
+
     def label_or_instruction(self) -> None:
         """`label:` or `@p opcode operands;`."""
         cursor = self.parser
@@ -124,10 +138,7 @@ class Body:
         if token.kind != "word":
             raise cursor.unexpected(token, "an instruction")
         if guard is None and cursor.accept(":"):
-            if cursor.peek().text == ".callprototype":
-                cursor.through_semicolon()
-            else:
-                self.labels.append((token.text, len(self.instructions)))
+            self.after_label(token.text)
             return
         opcode, *modifiers = token.text.split(".")
         operands = []
@@ -137,8 +148,25 @@ class Body:
                 operands.append(self.operand())
             cursor.expect(";")
         self.instructions.append(
-            Instruction(opcode, tuple(modifiers), tuple(operands), guard, token.line, self._location),
+            Instruction(
+                opcode, tuple(modifiers), tuple(operands), guard, token.line, self._location, self._used_bytes
+            ),
         )
+        self._used_bytes = -1
+
+    def after_label(self, name: str) -> None:
+        """What a label names: a list of branch targets, something about a call, or the next instruction."""
+        cursor = self.parser
+        if cursor.accept(".branchtargets"):
+            labels = [cursor.take().text]
+            while cursor.accept(","):
+                labels.append(cursor.take().text)
+            cursor.expect(";")
+            self.targets.append((name, tuple(labels)))
+        elif cursor.peek().text in (".callprototype", ".calltargets"):
+            cursor.through_semicolon()
+        else:
+            self.labels.append((name, len(self.instructions)))
 
     def guard(self) -> Register:
         """`@p` or `@!p`."""

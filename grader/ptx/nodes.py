@@ -50,10 +50,14 @@ class Immediate:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """The name of a variable, function or label, with a byte offset."""
+    """The name of a variable, function or label, with a byte offset.
+
+    In an initialiser a ``mask`` such as 0xff00 picks one byte of the address (section 5.4.4); 0: all of it.
+    """
 
     name: str
     offset: int = 0
+    mask: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,8 @@ class Instruction:
     guard: Register | None = None
     ptx_line: int = 0
     location: Location | None = None
+    used_bytes: int = -1
+    """Of what a load reads the bytes that are used, as bits: ``.pragma "used_bytes_mask"`` (chapter 12)."""
 
     @property
     def name(self) -> str:
@@ -120,6 +126,7 @@ class Variable:
     align: int = 1
     initial: tuple[Immediate | Symbol, ...] = ()
     linkage: str = ""
+    ptx_line: int = 0
 
     @property
     def size(self) -> int:
@@ -132,7 +139,8 @@ class Function:
     """An ``.entry`` or ``.func``; a prototype has no ``body`` and ``defined`` is false.
 
     ``registers`` pairs each declared register with its type; ranges such as ``%r<44>`` are spelt out.
-    ``labels`` gives for each label the index of the instruction it stands before.
+    ``labels`` gives for each label the index of the instruction it stands before, ``targets`` for each
+    ``.branchtargets`` list its labels.
     """
 
     name: str
@@ -144,6 +152,7 @@ class Function:
     body: tuple[Instruction, ...] = ()
     labels: tuple[tuple[str, int], ...] = ()
     defined: bool = True
+    targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

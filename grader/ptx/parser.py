@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.errors import PtxSyntaxError
 from grader.ptx.body import SPACES, Body
 from grader.ptx.cursor import END, Cursor, integer, real
@@ -27,6 +29,7 @@ class ModuleParser(Cursor):
     def module(self) -> Module:
         """Everything up to the end (chapter 10)."""
         target, functions, variables, files = "", [], [], []
+        aliases: list[tuple[str, str]] = []
         while (token := self.peek()).kind != "end":
             word = token.text
             if word in (".version", ".address_size"):
@@ -38,7 +41,9 @@ class ModuleParser(Cursor):
                 files.append((integer(number.text), path.text.strip('"')))
             elif word == ".section":
                 self.rest_of_line_until_block()
-            elif word in (".alias", ".pragma"):
+            elif word == ".alias":
+                aliases.append(self.alias())
+            elif word == ".pragma":
                 self.through_semicolon()
             else:
                 item = self.declaration()
@@ -46,7 +51,18 @@ class ModuleParser(Cursor):
                     functions.append(item)
                 else:
                     variables.extend(item)
+        bodies = {function.name: function for function in functions if function.defined}
+        functions += [replace(bodies[body], name=name) for name, body in aliases]
         return Module(target, tuple(functions), tuple(variables), tuple(files))
+
+    def alias(self) -> tuple[str, str]:
+        """`.alias name, function;`: another name of a function (section 10.3.4)."""
+        self.take()
+        name = self.take().text
+        self.expect(",")
+        function = self.take().text
+        self.expect(";")
+        return name, function
 
     def rest_of_line_until_block(self) -> None:
         """Past a `.section name { … }`."""
@@ -95,6 +111,7 @@ class ModuleParser(Cursor):
             tuple(body.variables),
             tuple(body.instructions),
             tuple(body.labels),
+            targets=tuple(body.targets),
         )
 
     def parameters(self) -> tuple[Variable, ...]:
@@ -130,10 +147,10 @@ class ModuleParser(Cursor):
                 raise self.unexpected(token, "a type")
             elif word == "attribute":
                 self.skip_parentheses()
-        name = self.take().text
+        line, name = self.line(), self.take().text
         count = self.extents() * lanes
         initial = self.initialiser() if self.accept("=") else ()
-        return Variable(space, name, type_, count, align or TYPE_BYTES[type_] * lanes, initial, linkage)
+        return Variable(space, name, type_, count, align or TYPE_BYTES[type_] * lanes, initial, linkage, line)
 
     def skip_parentheses(self) -> None:
         """Past `( … )`."""
@@ -166,9 +183,14 @@ class ModuleParser(Cursor):
         return tuple(found)
 
     def initial_value(self) -> Immediate | Symbol:
-        """A number, ``name``, ``name+4`` or ``generic(name)`` (section 5.4.4)."""
+        """A number, ``name``, ``name+4``, ``generic(name)`` or ``0xFF00(name)`` (section 5.4.4)."""
         if self.peek().kind != "word":
-            return self.literal()
+            number = self.literal()
+            if not self.accept("("):
+                return number
+            masked = self.initial_value()
+            self.expect(")")
+            return Symbol(masked.name, masked.offset, number.value) if isinstance(masked, Symbol) else masked
         name = self.take().text
         if name == "generic":
             self.expect("(")

@@ -1,4 +1,8 @@
-"""How fast the emulator runs the model solution: plain, and with hazard detection, side by side."""
+"""How fast the emulator runs the tiled matrix product: plain, and looking for hazards, side by side.
+
+The last line says how much of the largest product NumPy needs for the fused multiply-adds alone, which have
+to be exact: no emulator that makes one NumPy call per operation could be faster than that.
+"""
 
 from __future__ import annotations
 
@@ -7,68 +11,52 @@ import time
 
 import numpy as np
 
-from grader.build import build, find_toolchain
-from grader.build.launch import plan_launch
-from grader.emulator.backend import Emulated
-from grader.emulator.launch import run
-from grader.model import Argument, Finding, Launch, Submission
-from grader.ptx import parse
-from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, reference_folder
+from grader.emulator.instructions.rounding import nearest_fused32
+from tests.bench.measuring import matmul_launch, tiled_matmul
 
 SHAPES = ((55, 48, 43), (142, 110, 146), (256, 256, 256))
+REPEATS = 9
+ROW = "{:>13}{:>14}{:>12}{:>15}{:>12}{:>14}\n"
 
 
-def arguments(m: int, k: int, n: int) -> tuple[Argument, ...]:
-    """Random matrices of a product m·k · k·n."""
+def seconds_per_fma() -> float:
+    """The time of one lane's fused multiply-add where NumPy does 64 blocks at once, as a chunk has them."""
     rng = np.random.default_rng(1)
-    a, b = (rng.standard_normal(extents).astype(np.float32) for extents in ((m, k), (k, n)))
-    arrays = (
-        Argument("A", "in", a),
-        Argument("B", "in", b),
-        Argument("C", "out", np.full((m, n), np.nan, "f4")),
+    a, b, c = (
+        rng.standard_normal(shape).astype(np.float32) for shape in ((64, 16, 1), (64, 1, 16), (64, 16, 16))
     )
-    return (
-        *arrays,
-        *(Argument(name, "value", np.int32(value)) for name, value in zip("MKN", (m, k, n), strict=True)),
-    )
+    shortest = float("inf")
+    for _ in range(50):
+        began = time.process_time()
+        for _ in range(20):
+            nearest_fused32(a, b, c)
+        shortest = min(shortest, (time.process_time() - began) / 20)
+    return shortest / c.size
 
 
 def main() -> None:
     """Print a row per shape."""
-    assignment = load_assignment(find_assignment("tiled-matmul"))
-    source = (reference_folder(assignment) / "solution.cu").read_bytes()
-    submission = Submission("solution", "solution.cu", source, "")
-    built = build(
-        submission, assignment.interface, sandbox=LocalSandbox(), toolchain=find_toolchain(), cache=None
-    )
-    plain, hazard = parse(built.ptx), parse(built.hazard_ptx)
-    row = "{:>13}{:>14}{:>12}{:>14}{:>12}{:>14}\n"
+    kernel = tiled_matmul()
     sys.stdout.write(
-        row.format("shape", "instructions", "plain s", "M lane-ins/s", "detect s", "detect/plain")
+        ROW.format("shape", "instructions", "plain ms", "M lane-ins/s", "detect ms", "detect/plain")
     )
-    for m, k, n in SHAPES:
-        launch = plan_launch(assignment.interface, built, {"M": m, "K": k, "N": n})
-        if isinstance(launch, Finding):
-            raise SystemExit(launch.message)
-        result = Emulated(built, "", "").launch(launch, arguments(m, k, n), count_only=True)
-        times = [
-            best(module, built.entry, launch, (m, k, n), detect=detect)
-            for module, detect in ((plain, False), (hazard, True))
-        ]
-        rate = result.counters.instructions / times[0] / 1e6
-        shown = (f"{times[0]:.3f}", f"{rate:.0f}", f"{times[1]:.3f}", f"{times[1] / times[0]:.2f}")
-        sys.stdout.write(row.format(f"{m}·{k}·{n}", f"{result.counters.instructions:,}", *shown))
-
-
-def best(module: object, entry: str, launch: Launch, shape: tuple[int, int, int], *, detect: bool) -> float:
-    """The shortest of three runs, in seconds."""
-    times = []
-    for _ in range(3):
-        began = time.perf_counter()
-        run(module, entry, launch, arguments(*shape), detect=detect)  # type: ignore[arg-type]
-        times.append(time.perf_counter() - began)
-    return min(times)
+    for shape in SHAPES:
+        launch, arguments = matmul_launch(*shape)
+        plain = kernel.measure(launch, arguments, detect=False, repeats=REPEATS)
+        detect = kernel.measure(launch, arguments, detect=True, repeats=REPEATS)
+        instructions = plain.run.counters.instructions
+        figures = (
+            f"{plain.seconds * 1e3:.1f}",
+            f"{instructions / plain.seconds / 1e6:.0f}",
+            f"{detect.seconds * 1e3:.1f}",
+            f"{detect.seconds / plain.seconds:.2f}",
+        )
+        sys.stdout.write(ROW.format("·".join(map(str, shape)), f"{instructions:,}", *figures))
+    alone = float(np.prod(SHAPES[-1])) * seconds_per_fma()
+    share = alone / plain.seconds
+    sys.stdout.write(
+        f"fused multiply-adds of the last row alone: {alone * 1e3:.1f} ms, {share:.0%} of plain\n"
+    )
 
 
 if __name__ == "__main__":

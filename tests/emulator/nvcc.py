@@ -45,18 +45,29 @@ def compile_one(source: str, options: Iterable[str] = HAZARDS, name: str = "kern
     return compile_all({name: source}, options)[name]
 
 
+def ptx(source: str, options: Iterable[str] = HAZARDS, name: str = "kernel.cu") -> str:
+    """The text of a compiled source."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _compiled(Path(folder), name, source, tuple(options))
+
+
 def entries(module: Module) -> list[str]:
     """The names of the kernels."""
     return [function.name for function in module.functions if function.is_entry]
 
 
 def _compile(folder: Path, name: str, source: str, options: tuple[str, ...]) -> Module:
+    return parse(_compiled(folder, name, source, options))
+
+
+def _compiled(folder: Path, name: str, source: str, options: tuple[str, ...]) -> str:
     path, output = folder / name, folder / f"{name}.ptx"
     path.write_text(source)
-    command = [compiler(), "-ptx", "-arch=compute_80", *options, "-o", str(output), str(path)]
+    target = () if any(option.startswith("-arch=") for option in options) else ("-arch=compute_80",)
+    command = [compiler(), "-ptx", *target, *options, "-o", str(output), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    return parse(output.read_text())
+    return output.read_text()
 
 
 def line_of(source: str, text: str) -> int:

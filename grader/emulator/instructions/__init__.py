@@ -7,11 +7,15 @@ exist for several types, each in its own chapter: the instruction's last type sa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.emulator.instructions import (
+    async_copy,
     atomic,
     barrier,
+    bits,
+    calls,
     compare,
     control,
     convert,
@@ -19,7 +23,9 @@ from grader.emulator.instructions import (
     half,
     integer,
     logic,
+    matrix,
     memory,
+    simd,
     warp,
 )
 
@@ -29,13 +35,32 @@ if TYPE_CHECKING:
     from grader.emulator.program import Link
     from grader.ptx import Instruction
 
-CHAPTERS = (integer, logic, compare, convert, memory, atomic, warp, barrier, control, floating, half)
-_OF_TYPES = (half, floating)
+CHAPTERS = (
+    integer,
+    logic,
+    bits,
+    simd,
+    compare,
+    convert,
+    memory,
+    async_copy,
+    atomic,
+    warp,
+    matrix,
+    barrier,
+    control,
+    calls,
+    floating,
+    half,
+)
+_OF_TYPES = (simd, half, floating)
 """Chapters that their own TYPES are for; everything else is for the chapter that comes first."""
 
 
 def _by_type(opcode: str, usual: Callable[[Instruction, Link], Any]) -> Callable[[Instruction, Link], Any]:
     def build(ins: Instruction, link: Link) -> Any:  # noqa: ANN401 - a Step or a ControlStep
+        if ins.modifiers and ins.modifiers[-1] == "relu":  # some headers write `max.s32.relu`
+            ins = replace(ins, modifiers=("relu", *ins.modifiers[:-1]))
         for chapter in _OF_TYPES:
             if ins.modifiers and ins.modifiers[-1] in chapter.TYPES and opcode in chapter.TABLE:
                 return chapter.TABLE[opcode](ins, link)

@@ -17,6 +17,7 @@ from grader.emulator import access
 from grader.emulator.instructions import half
 from grader.emulator.instructions.floating import flushed
 from grader.emulator.values import DTYPES, Value, select, spread
+from grader.ptx import Operand, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from grader.ptx import Instruction
 
 _SPACES = ("global", "shared")
+_VECTORS = ("v2", "v4", "v8")
 _ORDERS = {"relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "noftz"}
 
 Turn: TypeAlias = Callable[..., Value]
@@ -112,7 +114,7 @@ _OPERATIONS = {
     "dec": Operation(_decrement),
 }
 _TYPES = {
-    "add": {"u32", "s32", "u64", "s64", "f32", "f64", *half.TYPES},
+    "add": {"u32", "s32", "u64", "f32", "f64", *half.TYPES},
     **{name: {"b32", "b64"} for name in ("and", "or", "xor")},
     **{name: {"b16", "b32", "b64", "u32", "s32", "u64", "s64"} for name in ("exch", "cas")},
     **{name: {"u32", "s32", "u64", "s64"} for name in ("min", "max")},
@@ -123,53 +125,71 @@ _TYPES = {
 def _form(ins: Instruction, link: Link) -> tuple[str, str, str]:
     """State space (empty: generic), operation, type."""
     space, name, kind = "", "", ins.modifiers[-1]
+    vector = "".join(word for word in ins.modifiers if word in _VECTORS)
     for word in ins.modifiers[:-1]:
         if word.split("::")[0] in _SPACES:
             space = word.split("::")[0]
         elif word in _OPERATIONS:
             name = word
-        elif word not in _ORDERS:
+        elif word not in _ORDERS and word != vector:
             raise link.unsupported()
-    if kind not in _TYPES.get(name, ()):
+    if kind not in _TYPES.get(name, ()) or (vector and (name != "add" or space == "shared")):
         raise link.unsupported()
     return space, name, kind
 
 
 def atom(ins: Instruction, link: Link) -> Step:
-    """`atom[.sem][.scope][.space].op.type d, [a], b[, c]`: d is what was there before."""
-    register = link.register(ins.operands[0])
-    return _atomic(ins, link, register, ins.operands[1:])
+    """`atom[.sem][.scope][.space].op[.vec].type d, [a], b[, c]`: d is what was there before."""
+    first, *operands = ins.operands
+    elements = first.elements if isinstance(first, Vector) else (first,)
+    return _atomic(ins, link, [link.register(element) for element in elements], operands)
 
 
 def red(ins: Instruction, link: Link) -> Step:
     """`red`: an `atom` whose result nobody asks for."""
-    return _atomic(ins, link, -1, ins.operands)
+    value = ins.operands[1]
+    count = len(value.elements) if isinstance(value, Vector) else 1
+    return _atomic(ins, link, [-1] * count, list(ins.operands))
 
 
-def _atomic(ins: Instruction, link: Link, register: int, operands: tuple[object, ...]) -> Step:
+def _atomic(ins: Instruction, link: Link, registers: list[int], operands: list[Operand]) -> Step:
+    """Each element of a vector is an atomic of its own: the ISA promises no more (section 9.7.13.6)."""
     space, name, kind = _form(ins, link)
     dtype = DTYPES[kind] if kind in DTYPES and kind != "f16" else np.dtype(f"u{TYPE_BYTES[kind]}")
-    operation, site = _operation(name, kind), link.site()
-    in_global = Operation(_add_flushed, _run_through_flushed)
-    where = link.address(operands[0])  # type: ignore[arg-type]
-    fetches = [link.fetch(operand, kind) for operand in operands[1:]]  # type: ignore[arg-type]
+    operation, site, where = _operation(name, kind), link.site(), link.address(operands[0])
+    lists = [each.elements if isinstance(each, Vector) else (each,) for each in operands[1:]]
+    fetches = [[link.fetch(operand, kind) for operand in row] for row in zip(*lists, strict=True)]
+    if len(fetches) != len(registers):
+        raise link.unsupported()
+    change = _changing(name, kind, dtype, operation)
+    size = TYPE_BYTES[kind]
 
     def step(m: Machine) -> None:
-        values = [fetch(m, m.active) for fetch in fetches]
-
-        def change(place: Place) -> Value:
-            flushes = name == "add" and kind == "f32" and place.space == "global"
-            good = None if place.good is None else np.flatnonzero(place.good)
-            count = m.size if place.lanes is None else len(place.lanes)
-            columns = [spread(select(value, good), count) for value in values]
-            index = np.broadcast_to(place.index, count)
-            return serially(place, index, dtype, in_global if flushes else operation, columns)
-
-        before = access.update(m, site, where(m, m.active), dtype, space, change)
-        if register >= 0:
-            m.write_active(register, before)
+        address = where(m, m.active)
+        elements = [[fetch(m, m.active) for fetch in row] for row in fetches]
+        for place, (register, values) in enumerate(zip(registers, elements, strict=True)):
+            at = address + np.int64(place * size) if place else address
+            before = access.update(m, site, at, dtype, space, partial(change, m, values))
+            if register >= 0:
+                m.write_active(register, before)
 
     return step
+
+
+def _changing(
+    name: str, kind: str, dtype: np.dtype[np.generic], operation: Operation
+) -> Callable[[Machine, list[Value], Place], Value]:
+    in_global = Operation(_add_flushed, _run_through_flushed)
+
+    def change(m: Machine, values: list[Value], place: Place) -> Value:
+        flushes = name == "add" and kind == "f32" and place.space == "global"
+        good = None if place.good is None else np.flatnonzero(place.good)
+        count = m.size if place.lanes is None else len(place.lanes)
+        columns = [spread(select(value, good), count) for value in values]
+        index = np.broadcast_to(place.index, count)
+        return serially(place, index, dtype, in_global if flushes else operation, columns)
+
+    return change
 
 
 def _operation(name: str, kind: str) -> Operation:

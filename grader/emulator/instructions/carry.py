@@ -1,4 +1,9 @@
-"""Extended precision: sums and products that take and give a carry (PTX ISA section 9.7.2)."""
+"""Extended precision: sums and products that take and give a carry (PTX ISA section 9.7.2).
+
+Devices subtract by adding the complement and one, so that CC.CF after `sub.cc` is set where there was *no*
+borrow, and `subc` borrows where it is clear. The ISA does not say so, but nvcc's 128-bit division relies on
+it: it reads the borrow of a `subc.cc` with an `addc`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +35,7 @@ def sum_with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) ->
     gives = "cc" in ins.modifiers
 
     def step(m: Machine) -> None:
-        carry: Value = m.carry_in() if takes else np.False_
+        carry: Value = m.carry_in() if takes else np.bool_(minus)
         result, out = combine(first(m, m.computing), second(m, m.computing), carry)
         if gives:
             m.carry_out(out)
@@ -46,10 +51,10 @@ def _total(a: Value, b: Value, carry: Value) -> tuple[Value, Value]:
     return result, (partial < a) | (result < partial)
 
 
-def _difference(a: Value, b: Value, borrow: Value) -> tuple[Value, Value]:
-    """A - b - borrow and the borrow out."""
-    partial = a - b
-    return partial - borrow.astype(a.dtype), (a < b) | ((partial == 0) & borrow)
+def _difference(a: Value, b: Value, carry: Value) -> tuple[Value, Value]:
+    """A - b, less one where there is no carry, and the carry out: that nothing was borrowed."""
+    partial, borrow = a - b, np.logical_not(carry)
+    return partial - borrow.astype(a.dtype), ~((a < b) | ((partial == 0) & borrow))
 
 
 def mad_with_carry(

@@ -69,13 +69,12 @@ def setp(ins: Instruction, link: Link) -> Step:
     """`setp.CmpOp[.BoolOp].type p[|q], a, b[, [!]c]` (section 9.7.6.2)."""
     kind = ins.modifiers[-1]
     compare, logic = _relation(ins.modifiers[:-1], kind, link)
-    first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
     destination = ins.operands[0]
     if isinstance(destination, Pair) or logic:
+        first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
         third = link.fetch(ins.operands[3], "pred") if logic else None
         return _setp_general(destination, link, compare, (first, second, third), LOGIC.get(logic))
-    register = link.register(destination)
-    return lambda m: m.write(register, compare(first(m, m.computing), second(m, m.computing)))
+    return link.pure(compare, kind, kind)
 
 
 def set_(ins: Instruction, link: Link) -> Step:

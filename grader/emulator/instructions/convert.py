@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.instructions import half, rounding
+from grader.emulator.instructions import narrow, rounding
 from grader.emulator.instructions.floating import flushed, saturated
 from grader.emulator.memory import GLOBAL_BASE, LOCAL_BASE, SHARED_BASE, WINDOW
 from grader.emulator.values import DTYPES, Value
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.emulator.machine import Machine
+    from grader.emulator.memory import Allocation
     from grader.emulator.program import Link, Step
     from grader.ptx import Instruction
 
 _TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
-_WIDE = 8
-"""Bytes of a 64-bit type."""
+_HALF = 2
+"""Bytes of a float16."""
+_NAN_HALF = np.uint16(0x7FFF).view(np.float16)
+"""The NaN that devices give."""
 _WINDOWS = {"shared": SHARED_BASE, "local": LOCAL_BASE}
 
 
@@ -51,10 +54,10 @@ def _copy(link: Link, source: Register, kind: str) -> Step:
     fetch = link.fetch(source, kind)
 
     def step(m: Machine) -> None:
-        if m.registers[origin] is not None:
+        if m.computing is None:
+            m.registers[to] = m.registers[origin]
+        elif m.registers[origin] is not None:
             m.write(to, fetch(m, m.computing))
-        elif m.computing is None:
-            m.registers[to] = None
 
     return step
 
@@ -103,21 +106,33 @@ def cvta(ins: Instruction, link: Link) -> Step:
 def isspacep(ins: Instruction, link: Link) -> Step:
     """`isspacep.space p, a`: whether a generic address lies in a state space (section 9.7.9.19)."""
     space = ins.modifiers[0].split("::")[0]
-    if space == "global":
-        base = np.uint64(GLOBAL_BASE)
-        end = np.uint64(SHARED_BASE)
-    elif space in _WINDOWS:
+    if space in _WINDOWS:
         base, end = np.uint64(_WINDOWS[space]), np.uint64(_WINDOWS[space] + WINDOW)
-    else:
+        return link.pure(lambda address: (address >= base) & (address < end), "u64")
+    if space not in ("global", "const"):
         raise link.unsupported()
-    return link.pure(lambda address: (address >= base) & (address < end), "u64")
+    register, fetch = link.register(ins.operands[0]), link.fetch(ins.operands[1], "u64")
+
+    def step(m: Machine) -> None:
+        address = fetch(m, m.computing)
+        constant = np.logical_or.reduce(
+            [_within(address, each) for each in m.memory.allocations if each.constant] or [np.False_]
+        )
+        in_global = (address >= np.uint64(GLOBAL_BASE)) & (address < np.uint64(SHARED_BASE))
+        m.write(register, constant if space == "const" else in_global & ~constant)
+
+    return step
+
+
+def _within(address: Value, place: Allocation) -> Value:
+    return (address >= np.uint64(GLOBAL_BASE + place.start)) & (address < np.uint64(GLOBAL_BASE + place.end))
 
 
 def cvt(ins: Instruction, link: Link) -> Step:
     """`cvt.rounding.dtype.atype` (section 9.7.9.21): operands may sit in wider registers."""
     *how, to, source = ins.modifiers
-    if not {to, source}.isdisjoint({"bf16", "f16x2", "bf16x2"}):
-        return half.cvt(ins, link)
+    if not {to, source}.isdisjoint(narrow.TYPES) or not {"relu", "satfinite"}.isdisjoint(how):
+        return narrow.cvt(ins, link)
     known = {*rounding.MODES, "ftz", "sat", *_TO_INTEGER}
     if to not in DTYPES or source not in DTYPES or not set(how) <= known:
         raise link.unsupported()
@@ -151,7 +166,7 @@ def _conversion(how: list[str], to: str, source: str) -> Callable[[Value], Value
         return _between_floats(how, target, mode)
     if source[0] == "f":
         nearby = next((_TO_INTEGER[word] for word in how if word in _TO_INTEGER), np.trunc)
-        return lambda value: clamped(nearby(value), target)
+        return lambda value: narrow.clamped(nearby(value), target)
     if to[0] == "f":
         convert = partial(rounding.from_integer, target=target, mode=mode)
         return (lambda value: saturated(convert(value))) if "sat" in how else convert
@@ -171,26 +186,11 @@ def _between_floats(how: list[str], target: np.dtype[np.floating], mode: str) ->
             result = value.astype(target)
         else:
             result = rounding.narrowed(value.astype(np.float64), target, mode)
+        if target.itemsize == _HALF:
+            result = np.where(np.isnan(result), _NAN_HALF, result)[()]
         return saturated(result) if saturate else result
 
     return convert
-
-
-def clamped(value: Value, target: np.dtype[np.integer]) -> Value:
-    """A float as an integer: out of range goes to the nearest limit (section 9.7.9.21).
-
-    NaN becomes 0, but the highest bit alone where either type has 64 bits.
-    """
-    limits = np.iinfo(target)
-    unordered = np.isnan(value)
-    number = np.where(unordered, 0.0, value.astype(np.float64))
-    low, high = number <= limits.min, number >= limits.max
-    inside = np.where(low | high, 0.0, number).astype(target)
-    result = np.where(low, target.type(limits.min), np.where(high, target.type(limits.max), inside))
-    if _WIDE in (value.dtype.itemsize, target.itemsize):
-        top = np.dtype(f"u{target.itemsize}").type(1 << (8 * target.itemsize - 1)).view(target)
-        result = np.where(unordered, top, result)
-    return result[()]
 
 
 def _saturated(value: Value, target: np.dtype[np.integer]) -> Value:

@@ -7,6 +7,7 @@ ISA documents for them; a device may give other last bits.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +71,15 @@ def saturated(value: Value) -> Value:
     return np.where(value > 0, np.minimum(value, one), zero)[()]
 
 
+def _in_mode(function: Callable[..., Value], mode: str, kind: str) -> Callable[..., Value]:
+    """A function rounding in one direction, in the shortest form that there is."""
+    if mode != "rn":
+        return partial(function, mode=mode)
+    if function is rounding.fused and kind == "f32":
+        return rounding.nearest_fused32
+    return rounding.NEAREST.get(function, partial(function, mode=mode))
+
+
 def _rounded(
     function: Callable[..., Value], arity: int, *accepts: str
 ) -> Callable[[Instruction, Link], Step]:
@@ -77,7 +87,7 @@ def _rounded(
 
     def build(ins: Instruction, link: Link) -> Step:
         kind, mode = _kind(ins, link, *rounding.MODES, *accepts), _mode(ins)
-        return link.pure(_finish(ins, lambda *operands: function(*operands, mode)), *[kind] * arity)
+        return link.pure(_finish(ins, _in_mode(function, mode, kind)), *[kind] * arity)
 
     return build
 
@@ -127,17 +137,29 @@ def canonical(value: Value) -> Value:
     return np.where(unordered, _CANONICAL_NAN[value.dtype], value)[()] if np.any(unordered) else value
 
 
+def sign_of_both(function: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    """``.xorsign.abs``: of the operands without their signs, with the sign that their product has."""
+
+    def signed(a: Value, b: Value) -> Value:
+        chosen = function(np.abs(a), np.abs(b))
+        minus = np.signbit(a) ^ np.signbit(b)
+        return np.where(np.isnan(chosen), chosen, np.where(minus, -chosen, chosen))[()]
+
+    return signed
+
+
 def _extreme_of(
     of_numbers: Callable[[Value, Value], Value],
 ) -> Callable[[Instruction, Link], Step]:
     def build(ins: Instruction, link: Link) -> Step:
-        kind = _kind(ins, link, "NaN")
+        kind = _kind(ins, link, "NaN", "xorsign", "abs")
+        choose = sign_of_both(of_numbers) if "xorsign" in ins.modifiers else of_numbers
 
         def with_nan(a: Value, b: Value) -> Value:
             unordered = np.isnan(a) | np.isnan(b)
-            return np.where(unordered, _CANONICAL_NAN[a.dtype], of_numbers(a, b))[()]
+            return np.where(unordered, _CANONICAL_NAN[a.dtype], choose(a, b))[()]
 
-        return link.pure(_finish(ins, with_nan if "NaN" in ins.modifiers else of_numbers), kind, kind)
+        return link.pure(_finish(ins, with_nan if "NaN" in ins.modifiers else choose), kind, kind)
 
     return build
 

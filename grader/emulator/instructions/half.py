@@ -12,8 +12,7 @@ import numpy as np
 
 from grader.emulator.instructions import rounding
 from grader.emulator.instructions.compare import COMPARISONS
-from grader.emulator.instructions.floating import maximum, minimum, saturated
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.instructions.floating import maximum, minimum, saturated, sign_of_both
 from grader.ptx import Pair
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine import Machine
     from grader.emulator.program import Link, Step
+    from grader.emulator.values import Value
     from grader.ptx import Instruction
 
 TYPES = frozenset({"f16", "f16x2", "bf16", "bf16x2"})
@@ -49,8 +49,13 @@ def _to_bfloat(value: NDArray[np.float64], mode: str) -> NDArray[np.uint16]:
     towards_zero = rounding.narrowed(value, np.dtype(np.float32), "rz")
     inexact = towards_zero.astype(np.float64) != value
     bits = towards_zero.view(np.uint32) | inexact.astype(np.uint32)
-    half = np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1)) if mode == "rn" else np.uint32(0)
-    rounded: NDArray[np.uint32] = np.where(np.isinf(value), bits, bits + half)
+    upper = bits >> np.uint32(16)
+    if mode == "rn":
+        step = np.uint32(0x7FFF) + (upper & np.uint32(1))
+    else:
+        outwards = (mode == "rp" and value > 0) | (mode == "rm" and value < 0)
+        step = np.where(outwards, np.uint32(0xFFFF), np.uint32(0))
+    rounded: NDArray[np.uint32] = np.where(np.isinf(value), bits, bits + step)
     return (rounded >> np.uint32(16)).astype(np.uint16)
 
 
@@ -126,17 +131,18 @@ def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction
 
     def build(ins: Instruction, link: Link) -> Step:
         kind, with_nan = ins.modifiers[-1], "NaN" in ins.modifiers
+        choose = sign_of_both(function) if "xorsign" in ins.modifiers else function
 
         def compute(*lanes: NDArray[np.uint16]) -> NDArray[np.uint16]:
             a, b = (decoded(lane, kind) for lane in lanes)
             if "ftz" in ins.modifiers:
                 a, b = _flushed(a), _flushed(b)
-            chosen = function(a, b)
+            chosen = choose(a, b)
             if with_nan:
                 chosen = np.where(np.isnan(a) | np.isnan(b), np.nan, chosen)
             return encoded(chosen, kind)
 
-        return _lanewise(compute, 2, ins, link, "NaN", "ftz")
+        return _lanewise(compute, 2, ins, link, "NaN", "ftz", "xorsign", "abs")
 
     return build
 
@@ -193,38 +199,6 @@ def set_(ins: Instruction, link: Link) -> Step:
         return joined[0] if scalar else joined
 
     return link.pure(choose, width, width)
-
-
-def cvt(ins: Instruction, link: Link) -> Step:
-    """`cvt` to and from bf16, and of two numbers to a packed pair, the first in its upper half."""
-    *how, to, source = ins.modifiers
-    mode = "rz" if "rz" in how else "rn"
-    if not set(how) <= {"rn", "rz", "relu"}:
-        raise link.unsupported()
-
-    def to_bits(value: Value) -> Value:
-        wide = np.atleast_1d(value).astype(np.float64)
-        if "relu" in how:
-            wide = np.where(np.isnan(wide) | (wide > 0), wide, 0.0)
-        bits = encoded(wide, to, mode)
-        return bits if value.ndim else bits[0]
-
-    if to.endswith("x2") and source == "f32":
-        sixteen = np.uint32(16)
-        return link.pure(
-            lambda a, b: to_bits(a).astype(np.uint32) << sixteen | to_bits(b).astype(np.uint32), "f32", "f32"
-        )
-    if to == "bf16" and source in ("f16", "f32", "f64"):
-        return link.pure(to_bits, source)
-    if source == "bf16" and to in ("f32", "f64"):
-        target = DTYPES[to]
-
-        def to_float(value: Value) -> Value:
-            wide = decoded(np.atleast_1d(value), source).astype(target)
-            return wide if value.ndim else wide[0]
-
-        return link.pure(to_float, "b16")
-    raise link.unsupported()
 
 
 TABLE = {

@@ -203,6 +203,18 @@ def quotient(a: Value, b: Value) -> Value:
     return np.where(b == 0, ~a.dtype.type(0), floor).astype(a.dtype)[()]
 
 
+def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction, Link], Step]:
+    """`min` and `max`; with ``.relu`` never less than 0 (section 9.7.1.12)."""
+
+    def build(ins: Instruction, link: Link) -> Step:
+        kind = kind_of(ins, link, "relu")
+        if "relu" not in ins.modifiers:
+            return link.pure(function, kind, kind)
+        return link.pure(lambda a, b: np.maximum(function(a, b), a.dtype.type(0)), kind, kind)
+
+    return build
+
+
 TABLE = {
     "add": _sum(minus=False),
     "sub": _sum(minus=True),
@@ -220,6 +232,6 @@ TABLE = {
     "rem": rem,
     "neg": _elementwise(np.negative, 1),
     "abs": _elementwise(np.abs, 1),
-    "min": _elementwise(np.minimum, 2),
-    "max": _elementwise(np.maximum, 2),
+    "min": _extreme(np.minimum),
+    "max": _extreme(np.maximum),
 }

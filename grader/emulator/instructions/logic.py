@@ -1,4 +1,4 @@
-"""Logic, shifts and bit fields (PTX ISA sections 9.7.1.13 ff. and 9.7.8)."""
+"""Logic and shifts (PTX ISA section 9.7.8)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def shl(ins: Instruction, link: Link) -> Step:
     dtype, width = DTYPES[kind], 8 * TYPE_BYTES[kind]
     constant = ins.operands[2]
     if isinstance(constant, Immediate) and 0 <= constant.value < width:
-        amount = dtype.type(constant.value)
-        return _shift_by_constant(ins, link, lambda a: a << amount)
+        return link.pure(np.left_shift, kind, kind)
 
     def shift(a: Value, by: Value) -> Value:
         return np.where(by < width, a << np.minimum(by, width - 1).astype(dtype), dtype.type(0))[()]
@@ -51,19 +50,13 @@ def shr(ins: Instruction, link: Link) -> Step:
     dtype, width = DTYPES[kind], 8 * TYPE_BYTES[kind]
     constant = ins.operands[2]
     if isinstance(constant, Immediate) and 0 <= constant.value < width:
-        amount = dtype.type(constant.value)
-        return _shift_by_constant(ins, link, lambda a: a >> amount)
+        return link.pure(np.right_shift, kind, kind)
 
     def shift(a: Value, by: Value) -> Value:
         shifted = a >> np.minimum(by, width - 1).astype(dtype)
         return shifted if dtype.kind == "i" else np.where(by < width, shifted, dtype.type(0))[()]
 
     return link.pure(shift, kind, "u32")
-
-
-def _shift_by_constant(ins: Instruction, link: Link, shift: Callable[[Value], Value]) -> Step:
-    register, source = link.register(ins.operands[0]), link.fetch(ins.operands[1], ins.modifiers[-1])
-    return lambda m: m.write(register, shift(source(m, m.computing)))
 
 
 def shf(ins: Instruction, link: Link) -> Step:
@@ -101,118 +94,6 @@ def lop3(ins: Instruction, link: Link) -> Step:
     return lambda m: m.write(register, combine(*(fetch(m, m.computing) for fetch in fetches)))
 
 
-def prmt(ins: Instruction, link: Link) -> Step:
-    """`prmt.b32 d, a, b, selector`: four bytes picked out of b:a (section 9.7.9.7)."""
-    if ins.modifiers != ("b32",):
-        raise link.unsupported()
-
-    def permute(low: Value, high: Value, selector: Value) -> Value:
-        both = high.astype(np.uint64) << np.uint64(32) | low
-        result = np.uint32(0)
-        for place in range(4):
-            nibble = selector >> np.uint32(4 * place) & np.uint32(15)
-            byte = (both >> ((nibble & np.uint32(7)) * np.uint32(8)).astype(np.uint64)).astype(np.uint32)
-            byte = byte & np.uint32(255)
-            sign = (byte >> np.uint32(7)) * np.uint32(255)
-            picked = np.where(nibble & np.uint32(8), sign, byte)[()].astype(np.uint32)
-            result = result | picked << np.uint32(8 * place)
-        return result
-
-    return link.pure(permute, "b32", "b32", "b32")
-
-
-def popc(ins: Instruction, link: Link) -> Step:
-    """`popc`: how many bits are set, as a 32-bit number (section 9.7.1.14)."""
-    return link.pure(lambda a: np.bitwise_count(a).astype(np.uint32), ins.modifiers[-1])
-
-
-def clz(ins: Instruction, link: Link) -> Step:
-    """`clz`: leading zeros; the width for 0 (section 9.7.1.15)."""
-    width = 8 * TYPE_BYTES[ins.modifiers[-1]]
-    return link.pure(lambda a: np.uint32(width) - _bit_length(a), ins.modifiers[-1])
-
-
-def _bit_length(value: Value) -> Value:
-    for by in (1, 2, 4, 8, 16, 32):
-        if by < 8 * value.dtype.itemsize:
-            value = value | value >> value.dtype.type(by)
-    return np.bitwise_count(value).astype(np.uint32)
-
-
-def bfind(ins: Instruction, link: Link) -> Step:
-    """`bfind[.shiftamt]`: the highest bit that is not a sign bit; 0xffffffff if none (9.7.1.16)."""
-    kind = ins.modifiers[-1]
-    width, as_shift = 8 * TYPE_BYTES[kind], "shiftamt" in ins.modifiers
-
-    def find(a: Value) -> Value:
-        bits = np.where(a < 0, ~a, a)[()].astype(a.dtype) if kind[0] == "s" else a
-        place = _bit_length(bits.view(f"u{width // 8}")) - np.uint32(1)
-        if not as_shift:
-            return place
-        return np.where(place == np.uint32(0xFFFFFFFF), place, np.uint32(width - 1) - place)[()]
-
-    return link.pure(find, kind)
-
-
-def brev(ins: Instruction, link: Link) -> Step:
-    """`brev`: the bits in reverse order (section 9.7.1.18)."""
-    kind = ins.modifiers[-1]
-    dtype, width = DTYPES[kind], 8 * TYPE_BYTES[kind]
-
-    def reverse(a: Value) -> Value:
-        by = width // 2
-        mask = 2**width - 1
-        while by:
-            mask ^= (mask << by) & (2**width - 1)
-            low = dtype.type(mask)
-            a = (a >> dtype.type(by)) & low | (a & low) << dtype.type(by)
-            by //= 2
-        return a
-
-    return link.pure(reverse, kind)
-
-
-def bfe(ins: Instruction, link: Link) -> Step:
-    """`bfe d, a, start, length`: a bit field, sign-extended for signed types (section 9.7.1.19)."""
-    kind = ins.modifiers[-1]
-    dtype, width = DTYPES[kind], 8 * TYPE_BYTES[kind]
-
-    def extract(a: Value, start: Value, length: Value) -> Value:
-        start, length = (start & np.uint32(255)).astype(np.int64), (length & np.uint32(255)).astype(np.int64)
-        top = np.minimum(start + length, width)
-        left = dtype.type(0) + (width - top).astype(dtype)
-        kept = (top - np.minimum(start, width)).astype(dtype)
-        empty = (length == 0) | ((start >= width) & (kind[0] == "u"))
-        sign_only = (start >= width) & (kind[0] == "s")
-        right = np.clip(dtype.type(width) - kept, 0, width - 1).astype(dtype)
-        field = (a << np.minimum(left, dtype.type(width - 1))) >> right
-        field = np.where(sign_only, a >> dtype.type(width - 1), field)
-        return np.where(empty, dtype.type(0), field).astype(dtype)[()]
-
-    return link.pure(extract, kind, "u32", "u32")
-
-
-def bfi(ins: Instruction, link: Link) -> Step:
-    """`bfi f, a, b, start, length`: b with the low bits of a put in (section 9.7.1.20)."""
-    kind = ins.modifiers[-1]
-    dtype, width = DTYPES[kind], 8 * TYPE_BYTES[kind]
-
-    def insert(a: Value, b: Value, start: Value, length: Value) -> Value:
-        start, length = start & np.uint32(255), length & np.uint32(255)
-        ones = np.where(
-            length >= width, ~dtype.type(0), (dtype.type(1) << _below(length, width, dtype)) - dtype.type(1)
-        )
-        mask = np.where(start >= width, dtype.type(0), ones << _below(start, width, dtype)).astype(dtype)[()]
-        return (b & ~mask) | (a << _below(start, width, dtype) & mask)
-
-    return link.pure(insert, kind, kind, "u32", "u32")
-
-
-def _below(amount: Value, width: int, dtype: np.dtype[np.integer]) -> Value:
-    """A shift amount that NumPy can take: at most the width less one."""
-    return np.minimum(amount, width - 1).astype(dtype)
-
-
 TABLE = {
     "and": _bitwise(np.bitwise_and, 2),
     "or": _bitwise(np.bitwise_or, 2),
@@ -223,11 +104,4 @@ TABLE = {
     "shr": shr,
     "shf": shf,
     "lop3": lop3,
-    "prmt": prmt,
-    "popc": popc,
-    "clz": clz,
-    "bfind": bfind,
-    "brev": brev,
-    "bfe": bfe,
-    "bfi": bfi,
 }

@@ -8,14 +8,14 @@ import numpy as np
 
 from grader.emulator import access
 from grader.emulator.values import DTYPES, Value, select
-from grader.ptx import Address, Operand, Symbol, Vector
+from grader.ptx import Address, Operand, Register, Symbol, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.emulator.machine import Machine
-    from grader.emulator.program import Link, Step
+    from grader.emulator.program import Fetch, Link, Step
     from grader.ptx import Instruction
 
 _SPACES = {"global", "shared", "local", "const", "param"}
@@ -47,15 +47,18 @@ def ld(ins: Instruction, link: Link) -> Step:
     destination, address = ins.operands
     elements = destination.elements if isinstance(destination, Vector) else (destination,)
     registers = [(link.register(element), _extension(link, element, kind)) for element in elements]
-    if space == "param":
+    if space == "param" and isinstance(address, Address) and isinstance(address.base, Symbol):
         return _load_parameter(link, address, registers, kind)
+    if space == "param":  # through its address: such parameters are kept as constants
+        space = "const"
     dtype, size, site = DTYPES[kind], TYPE_BYTES[kind], link.site()
-    where = link.address(address)
+    where, offset = _address(link, address)
     if len(registers) == 1:
         register, extend = registers[0]
 
         def step(m: Machine) -> None:
-            m.write_active(register, extend(access.load(m, site, where(m, m.active), dtype, space)))
+            value = access.load(m, site, where(m, m.active), dtype, space, size, offset)
+            m.write_active(register, extend(value))
 
         return step
     requests = [len(registers) * size] + [0] * (len(registers) - 1)
@@ -63,7 +66,7 @@ def ld(ins: Instruction, link: Link) -> Step:
     def vector_step(m: Machine) -> None:
         base = where(m, m.active)
         values = [
-            access.load(m, site, base + np.int64(place * size), dtype, space, request)
+            access.load(m, site, base, dtype, space, request, offset + place * size)
             for place, request in enumerate(requests)
         ]
         for (register, extend), value in zip(registers, values, strict=True):
@@ -71,6 +74,18 @@ def ld(ins: Instruction, link: Link) -> Step:
                 m.write_active(register, extend(value))
 
     return vector_step
+
+
+def _address(link: Link, operand: Operand) -> tuple[Fetch, int]:
+    """The base of ``[base + offset]``, maybe folded, and the offset: the base is looked at once only."""
+    if isinstance(operand, Address) and isinstance(operand.base, Register):
+        if TYPE_BYTES[link.register_type(operand.base)] == 8:  # noqa: PLR2004 - bytes of an address
+            return link.operand(operand.base, "s64"), operand.offset
+        narrow = link.operand(operand.base, "s32")  # the sum wraps at 32 bits
+        return (lambda m, lanes: m.widened(narrow(m, lanes))), operand.offset
+    if isinstance(operand, Address):
+        return link.address(operand), 0
+    raise link.unsupported()
 
 
 def _extension(link: Link, register: Operand, kind: str) -> Callable[[Value], Value]:
@@ -144,14 +159,13 @@ def st(ins: Instruction, link: Link) -> Step:
                 m.write_parameter(pieces, offset + place * size, fetch(m, m.computing))
 
         return store_parameter
-    site, where = link.site(), link.address(address)
-    whole = len(fetches) * size
+    site, (where, offset) = link.site(), _address(link, address)
+    requests = [len(fetches) * size] + [0] * (len(fetches) - 1)
 
     def step(m: Machine) -> None:
         base = where(m, m.active)
-        for place, fetch in enumerate(fetches):
-            at, request = (base + np.int64(place * size), 0) if place else (base, whole)
-            access.store(m, site, at, fetch(m, m.active), space, request)
+        for place, (fetch, request) in enumerate(zip(fetches, requests, strict=True)):
+            access.store(m, site, base, fetch(m, m.active), space, request, offset + place * size)
 
     return step
 

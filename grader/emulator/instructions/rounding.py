@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.values import broadcasts
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -26,6 +28,9 @@ MODES = ("rn", "rz", "rm", "rp")
 """To nearest (ties to even), towards zero, down, up."""
 
 _SMALLEST_NORMAL = np.float32(2.0**-126)
+_DROPPED, _HALF_WAY = np.uint64(0x1FFFFFFF), np.uint64(0x10000000)
+"""The bits of a double that a float32 has no room for; what they are on the midpoint of two float32."""
+
 _TINY, _HUGE = 2.0**-300, 2.0**300
 _DOUBLE = np.dtype(np.float64)
 
@@ -103,8 +108,9 @@ def fused(a: Value, b: Value, c: Value, mode: str) -> Value:
     if mode == "rm":
         return -fused(-a, b, -c, "rp")
     if a.dtype != _DOUBLE:
-        return _fused32(a, b, c, mode)
-    plain = a * b + c
+        return nearest_fused32(a, b, c) if mode == "rn" else _fused32(a, b, c, mode)
+    # A finite product that is too large must not turn c = ±inf into a NaN or the other infinity.
+    plain = np.where(np.isfinite(a) & np.isfinite(b) & np.isinf(c), c, a * b + c)
     product, product_error = two_product(a, b)
     low, low_error = two_sum(c, product_error)
     high, high_error = two_sum(product, low)
@@ -118,20 +124,31 @@ def fused(a: Value, b: Value, c: Value, mode: str) -> Value:
     )
 
 
-def _fused32(a: Value, b: Value, c: Value, mode: str) -> Value:
-    """The product is exact in float64.
+@broadcasts
+def nearest_fused32(a: Value, b: Value, c: Value) -> Value:
+    """A * b + c of float32 numbers, to nearest. The product is exact in float64.
 
     A sum rounded to nearest there may be rounded again unless it lands on the midpoint of two float32
     numbers, or below the normal ones.
     """
-    product = _wide(a) * b
-    if mode == "rn":
-        total = product + c
-        result = total.astype(np.float32)
-        midpoint = (total.view(np.uint64) & np.uint64(0x1FFFFFFF)) == np.uint64(0x10000000)
-        if not (np.any(midpoint) or np.any((np.abs(result) < _SMALLEST_NORMAL) & (total != 0))):
+    total = _wide(a) * _wide(b)
+    if total.ndim and total.shape == c.shape:
+        total += c  # no new array: this is where a matrix product spends its time
+    else:
+        total = total + _wide(c)
+    result = total.astype(np.float32)
+    small = np.abs(result) < _SMALLEST_NORMAL
+    if not (small.any() and (small & (total != 0)).any()):
+        bits = total.view(np.uint64)
+        bits &= _DROPPED
+        if not (bits == _HALF_WAY).any():
             return result
-    return narrowed(to_odd(*two_sum(product, _wide(c))), a.dtype, mode)
+    return _fused32(a, b, c, "rn")
+
+
+def _fused32(a: Value, b: Value, c: Value, mode: str) -> Value:
+    """The product is exact in float64; rounded to odd there, the sum can be rounded again."""
+    return narrowed(to_odd(*two_sum(_wide(a) * _wide(b), _wide(c))), a.dtype, mode)
 
 
 def from_integer(value: Value, target: np.dtype[np.floating], mode: str) -> Value:
@@ -238,3 +255,11 @@ def rounded_fraction(exact: Fraction, mode: str) -> float:
     if error > 0 and (mode == "rp" or (mode == "rz" and exact < 0)):
         return math.nextafter(nearest, math.inf)
     return nearest
+
+
+NEAREST: dict[object, Callable[..., Value]] = {
+    multiply: np.multiply,
+    divide: np.divide,
+    square_root: np.sqrt,
+}
+"""What NumPy rounds to nearest by itself."""

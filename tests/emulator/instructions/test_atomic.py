@@ -68,7 +68,7 @@ OPERATIONS: list[tuple[str, tuple[str, ...], Callable[..., int | float]]] = [
     ("dec", ("u32",), lambda old, a, _b: a if old == 0 or old > a else old - 1),
 ]
 FORMS = [(name, kind, turn) for name, kinds, turn in OPERATIONS for kind in kinds]
-FORMS += [("add", kind, _add(kind)) for kind in (*INTEGERS, "f32", "f64", "f16", "bf16")]
+FORMS += [("add", kind, _add(kind)) for kind in ("u32", "s32", "u64", "f32", "f64", "f16", "bf16")]
 SPREADS = {"one address": 1, "few addresses": 5, "many addresses": 97, "own address": THREADS}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.errors import UnsupportedPtx
 from grader.model import Argument, Finding, FindingKind
 from tests.emulator.instructions.harness import HEADER, launch
 
@@ -105,7 +104,15 @@ def test_threads_that_have_exited_are_reported_as_missing() -> None:
     assert "5 of the block's 128" in findings[0].message
 
 
-def test_a_barrier_that_does_not_wait_is_refused() -> None:
-    """`bar.arrive` is our limit, and named."""
-    with pytest.raises(UnsupportedPtx, match=r"bar\.arrive"):
-        _run("bar.arrive 0, 128;")
+def test_arriving_is_counted_and_waits_for_nobody() -> None:
+    """Half of the threads only arrive; the other half pass when those have."""
+    _, findings = _run(
+        "setp.lt.u32 %q, %i, 64; @%q bar.arrive 3, 128; @%q bra over; bar.sync 3, 128; over: bar.sync 0;"
+    )
+    assert findings == ()
+
+
+def test_who_waits_for_threads_that_never_arrive_is_reported() -> None:
+    """128 are expected, 64 come."""
+    _, findings = _run("setp.lt.u32 %q, %i, 64; @%q bra over; bar.sync 3, 128; over: bar.sync 0;")
+    assert {finding.kind for finding in findings} == {FindingKind.BARRIER_DIVERGENCE}

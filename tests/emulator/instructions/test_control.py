@@ -52,6 +52,17 @@ def test_a_guarded_return_ends_some_lanes(end: str) -> None:
     assert (got, findings, completed) == ([0] * 20 + [7] * 44, (), True)
 
 
+def test_a_table_of_labels_is_jumped_through() -> None:
+    """`brx.idx`: lanes part, and meet again."""
+    body = (
+        "rem.u32 %n, %i, 3;"
+        "targets: .branchtargets $A, $B, $C; brx.idx %n, targets;"
+        "$A: mov.u32 %r, 10; bra $END; $B: mov.u32 %r, 20; bra $END; $C: mov.u32 %r, 30;"
+        "$END: add.u32 %r, %r, 1;"
+    )
+    assert _run(body)[0] == [(11, 21, 31)[i % 3] for i in range(THREADS)]
+
+
 FACTORIAL = """
 .func (.param .b32 result) factorial(.param .b32 n)
 {

@@ -28,6 +28,14 @@ def _larger(a: float, b: float) -> float:
     return -_smaller(-a, -b)
 
 
+def _with_both_signs(choose: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    def chosen(a: float, b: float) -> float:
+        size = choose(abs(a), abs(b))
+        return math.copysign(size, math.copysign(1, a) * math.copysign(1, b))
+
+    return chosen
+
+
 def _nan_or(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
     return lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else function(a, b)
 
@@ -80,6 +88,13 @@ def _exact() -> list[Case]:
     found += [
         Case("min.NaN.f32 {d}, {a}, {b};", ("f32",), ("f32",) * 2, _nan_or(_smaller)),
         Case("max.NaN.f32 {d}, {a}, {b};", ("f32",), ("f32",) * 2, _nan_or(_larger)),
+        Case("min.xorsign.abs.f32 {d}, {a}, {b};", ("f32",), ("f32",) * 2, _with_both_signs(_smaller)),
+        Case(
+            "max.NaN.xorsign.abs.f32 {d}, {a}, {b};",
+            ("f32",),
+            ("f32",) * 2,
+            _nan_or(_with_both_signs(_larger)),
+        ),
     ]
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from tests.emulator.instructions import numbers
 from tests.emulator.instructions.harness import Case, check, names
 from tests.emulator.instructions.test_compare import FLOATING
-from tests.emulator.instructions.test_floating import _larger, _nan_or, _smaller
+from tests.emulator.instructions.test_floating import _larger, _nan_or, _smaller, _with_both_signs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +56,7 @@ def _arithmetic() -> list[Case]:
             *_both("min", 2, kind, _smaller),
             *_both("max", 2, kind, _larger),
             *_both("max.NaN", 2, kind, _nan_or(_larger)),
+            *_both("max.xorsign.abs", 2, kind, _with_both_signs(_larger)),
         ]
     return found
 

@@ -151,6 +151,16 @@ def _carries() -> list[Case]:
                 lambda a, b, c, x, wide=wide, parts=parts: parts(wide(a, b) - wide(c, x)),
             ),
             Case(
+                f"sub.cc.{kind} {{d}}, {{a}}, {{c}};\nsubc.cc.{kind} {{e}}, {{b}}, {{x}};\n"
+                f"addc.{kind} {{d}}, 0, 0;",  # the carry is set where nothing was borrowed
+                both,
+                four,
+                lambda a, b, c, x, wide=wide, n=bits: (
+                    int(wide(a, b) >= wide(c, x)),
+                    (wide(a, b) - wide(c, x)) >> n,
+                ),
+            ),
+            Case(
                 f"mad.lo.cc.{kind} {{d}}, {{a}}, {{b}}, {{c}};\nmadc.hi.{kind} {{e}}, {{a}}, {{b}}, {{x}};",
                 both,
                 four,

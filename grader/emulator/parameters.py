@@ -1,0 +1,56 @@
+"""The parameters of a kernel: as pieces that `ld.param` finds, and as bytes where an address is taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.emulator.memory import GLOBAL_BASE
+from grader.ptx import Symbol
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.memory import Allocation
+    from grader.emulator.values import Value
+    from grader.model import Argument
+    from grader.ptx import Function, Variable
+
+
+def pieces_of(formal: Variable, argument: Argument, places: dict[str, Allocation]) -> dict[int, Value]:
+    """A parameter by byte offset (PTX ISA section 5.1.6.1); an array is where it was placed."""
+    if argument.name in places:
+        return {0: np.uint64(GLOBAL_BASE + places[argument.name].start)}
+    value: Any = argument.value
+    if value.dtype.kind != "V":
+        return {0: _widened(value, formal.size)}
+    return dict(enumerate(np.frombuffer(value.tobytes(), np.uint8)))
+
+
+def bytes_of(pieces: dict[int, Value], size: int) -> NDArray[np.uint8]:
+    """The pieces of a parameter as it lies in memory."""
+    content = np.zeros(size, np.uint8)
+    for offset, value in pieces.items():
+        content[offset : offset + value.dtype.itemsize] = np.frombuffer(value.tobytes(), np.uint8)
+    return content
+
+
+def with_address(kernel: Function) -> tuple[Variable, ...]:
+    """The parameters whose address a kernel takes, to index them or because of ``__grid_constant__``."""
+    moved = {
+        source.name
+        for instruction in kernel.body
+        for source in instruction.operands[1:]
+        if instruction.opcode == "mov" and isinstance(source, Symbol)
+    }
+    return tuple(formal for formal in kernel.parameters if formal.name in moved)
+
+
+def _widened(value: Value, size: int) -> Value:
+    """A scalar at the width of its parameter: an int32 for a ``size_t`` keeps its number."""
+    if value.dtype.itemsize == size:
+        return value
+    if value.dtype.kind == "f":
+        return value.astype(f"f{size}")
+    return value.astype(f"{value.dtype.kind}{size}")

@@ -1,0 +1,35 @@
+"""What the emulator leaves out is refused, and is what the README says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.emulator.instructions import TABLE
+from grader.ptx import parse
+from tests.emulator import forms
+from tests.emulator.left_out import FORMS, OPCODES, in_readme, section
+from tests.emulator.test_forms import refusals
+
+ISA = (Path(__file__).parent / "opcodes.txt").read_text().split()
+"""All opcodes of PTX 9.0."""
+
+
+def test_every_opcode_is_interpreted_or_left_out() -> None:
+    """One or the other, and none is forgotten."""
+    left_out = [opcode for names in OPCODES.values() for opcode in names.split()]
+    assert sorted([*TABLE, *left_out]) == sorted(ISA)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_that_is_left_out_is_refused(form: str) -> None:
+    """By its name: as soon as one is interpreted, it has to leave the list."""
+    text = forms.kernel("ret").replace("    ret;\n$END", f"    .reg .b128 %b128a;\n    {form};\n$END")
+    (refusal,) = refusals(parse(text))
+    assert form.split(" ", maxsplit=1)[0] in refusal
+
+
+def test_the_readme_says_what_is_left_out() -> None:
+    """Word for word; `python -m tests.emulator.left_out` prints what belongs there."""
+    assert in_readme().strip() == section().strip()
