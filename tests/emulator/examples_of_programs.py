@@ -141,7 +141,7 @@ def templates() -> Example:
     narrow = draw().integers(-1000, 1000, (80, 4)).astype(np.int16)
     wide = integers(-1000, 1000, 480, 8).reshape(80, 6)
     turned = narrow.astype(np.int64)
-    turned[:, 0] *= -1
+    turned[:, 0] = 7 - turned[:, 0]
     first, second = (
         np.stack((v.sum(axis=1), v.max(axis=1), v[:, -1].astype(np.int64) ** 5), axis=1).astype(np.int64)
         for v in (turned, wide)

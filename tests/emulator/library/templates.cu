@@ -35,7 +35,7 @@ template <typename T, int N>
 __device__ void work(const T* in, long long* out, int i) {
     Small<T, N> values;
     for (int k = 0; k < N; ++k) values[k] = in[i * N + k];
-    if constexpr (sizeof(T) == 2) values[0] = -values[0];
+    if constexpr (sizeof(T) == 2) values[0] = 7 - values[0];
     out[3 * i] = folded(values, Plus{});
     out[3 * i + 1] = folded(values, Greater{});
     out[3 * i + 2] = Power<5>::of(values[N - 1]);
