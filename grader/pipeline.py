@@ -218,7 +218,10 @@ def _run_case(
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
     arrays = draw_inputs(oracle, case)
-    return make_arguments(assignment.interface, dict(case.shape), arrays, dict(built.constants))
+    arguments = make_arguments(assignment.interface, dict(case.shape), arrays, dict(built.constants))
+    return tuple(
+        replace(each, offset=case.offset) if each.direction != "value" else each for each in arguments
+    )
 
 
 def _compared(

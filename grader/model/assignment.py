@@ -67,6 +67,7 @@ class CasePlan:
 
     ``shape`` holds for each dimension the lowest and highest value; they differ only where ``draws``
     counts how many random cases to draw. ``inputs`` names the oracle's kind of inputs (``random``…).
+    ``offset`` is how many elements after a multiple of 256 bytes the arrays begin.
     """
 
     id: str
@@ -75,6 +76,7 @@ class CasePlan:
     visibility: Visibility = Visibility.VISIBLE
     inputs: str = "random"
     draws: int = 0
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class Case:
     visibility: Visibility
     inputs: str
     seed: int
+    offset: int = 0
+    """See `CasePlan`."""
 
 
 @dataclass(frozen=True, slots=True)

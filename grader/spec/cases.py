@@ -39,6 +39,7 @@ def _cases(plan: CasePlan, seed: int) -> Iterator[Case]:
             visibility=plan.visibility,
             inputs=plan.inputs,
             seed=_hashed("inputs", seed, case_id) % 2**63,
+            offset=plan.offset,
         )
 
 

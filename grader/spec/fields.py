@@ -208,6 +208,18 @@ Span = Annotated[
     PlainValidator(_span),
     WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "a number, or a range like 1..80"}),
 ]
+Offset = Annotated[
+    int,
+    PlainValidator(lambda value: _whole(value, highest=63)),
+    WithJsonSchema(
+        {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 63,
+            "description": "how many elements after a multiple of 256 bytes arrays begin, as views do",
+        }
+    ),
+]
 Draws = Annotated[
     int,
     PlainValidator(lambda value: _whole(value, highest=1000)),

@@ -64,7 +64,7 @@ def _plan(part: CasePart) -> CasePlan:
         shape, draws = tuple(part.shape.items()), part.random
     else:
         shape, draws = tuple((name, (value, value)) for name, value in part.shape.items()), 0
-    return CasePlan(part.id, shape, tuple(part.tags), part.visibility, part.inputs, draws)
+    return CasePlan(part.id, shape, tuple(part.tags), part.visibility, part.inputs, draws, part.offset)
 
 
 def _timing(part: TimingPart) -> TimingPlan:

@@ -21,6 +21,7 @@ from grader.spec.fields import (
     KernelName,
     Metric,
     Name,
+    Offset,
     Sentence,
     Span,
     Whole,
@@ -92,6 +93,7 @@ class CasePart(Part):
     tags: Identifiers = []
     visibility: Visibility = Visibility.VISIBLE
     inputs: Identifier = "random"
+    offset: Offset = 0
 
 
 class FixedCase(CasePart):
