@@ -148,7 +148,7 @@ def _describe(
     site_a, site_b = rows.site[runs.first[a]], rows.site[runs.first[b]]
     for one, other in sorted(set(zip(site_a.tolist(), site_b.tolist(), strict=True))):
         chosen = np.flatnonzero((site_a == one) & (site_b == other))
-        silent = _all_write_one_value(rows, runs, a[chosen], b[chosen])
+        silent = one_value(rows, rows.cell[runs.first[a[chosen]]])
         for earlier, later, hazard in _hazards(rows, runs, a[chosen], b[chosen]):
             cells = rows.cell[runs.first[earlier]]
             example = int(np.argmin(cells))
@@ -185,14 +185,12 @@ def _hazards(
             yield earlier[so], later[so], hazard
 
 
-def _all_write_one_value(rows: Rows, runs: _Runs, a: NDArray[np.intp], b: NDArray[np.intp]) -> bool:
-    """Whether in each pair both sides write, all write the same value to the cell, and nobody reads it."""
-    both = (rows.kind[runs.first[a]] == WRITE) & (rows.kind[runs.first[b]] == WRITE)
-    cells = np.isin(rows.cell, rows.cell[runs.first[a]])
-    if not both.all() or (~writes(rows.kind[cells])).any():
+def one_value(rows: Rows, cells: NDArray[np.int64]) -> bool:
+    """Whether the cells are only written, each with one value."""
+    chosen = np.isin(rows.cell, cells)
+    if (rows.kind[chosen] != WRITE).any():
         return False
-    values = rows.value[cells]
-    _, number = np.unique(rows.cell[cells], return_inverse=True)
+    _, number = np.unique(rows.cell[chosen], return_inverse=True)
     expected = np.zeros(int(number.max()) + 1, np.uint64)
-    expected[number] = values
-    return bool((expected[number] == values).all())
+    expected[number] = rows.value[chosen]
+    return bool((expected[number] == rows.value[chosen]).all())

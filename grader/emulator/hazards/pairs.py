@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.hazards.conflicts import Conflict
+from grader.emulator.hazards.conflicts import Conflict, one_value
 from grader.emulator.hazards.ordering import unordered
-from grader.emulator.hazards.rows import ATOMIC, COPY_ENGINE, WRITE, Rows, writes
+from grader.emulator.hazards.rows import ATOMIC, COPY_ENGINE, Rows, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -137,19 +137,8 @@ def _described(rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]) -
             int(rows.lane[first] % COPY_ENGINE),
             int(rows.cell[first]),
             len(np.unique(cells)),
-            _one_value(rows, cells) if kind == 2 else False,  # noqa: PLR2004 - WAW
+            one_value(rows, cells) if kind == 2 else False,  # noqa: PLR2004 - WAW
         )
-
-
-def _one_value(rows: Rows, cells: NDArray[np.int64]) -> bool:
-    """Whether the cells are only written, each with one value."""
-    chosen = np.isin(rows.cell, cells)
-    if (rows.kind[chosen] != WRITE).any():
-        return False
-    _, number = np.unique(rows.cell[chosen], return_inverse=True)
-    expected = np.zeros(int(number.max()) + 1, np.uint64)
-    expected[number] = rows.value[chosen]
-    return bool((expected[number] == rows.value[chosen]).all())
 
 
 def _keep_widest(found: dict[tuple[int, int, str], Conflict], conflict: Conflict) -> None:
