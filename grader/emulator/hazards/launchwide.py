@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grader.emulator.geometry import WARP
-from grader.emulator.hazards.rows import ATOMIC, COPY_ENGINE, WRITE, Rows
+from grader.emulator.hazards.rows import ATOMIC, COPY_ENGINE, WRITE, Rows, touched_by_several
 from grader.emulator.values import FOLDED, unfold
 
 if TYPE_CHECKING:
@@ -81,15 +81,9 @@ def _suspects(spread: list[_Spread], lowest: int) -> NDArray[np.bool_]:
     written &= plain
     if not written.any():
         return written
-    owner = np.empty(count, np.int64)
-    for each in spread:
-        owner[each.cell - lowest] = each.lanes()
-    shared = np.zeros(count, np.bool_)
-    for each in spread:
-        different = owner[each.cell - lowest] != each.lanes()
-        if different.any():
-            shared[each.cell[different] - lowest] = True
-    return written & shared
+    return written & touched_by_several(
+        lambda: ((each.cell - lowest, each.lanes()) for each in spread), count
+    )
 
 
 def _spelt_out(each: _Spread, chosen: NDArray[np.intp]) -> Rows:

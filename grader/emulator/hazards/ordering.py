@@ -132,7 +132,6 @@ class _Clocks:
     def __init__(self, lanes: NDArray[np.int64], column_of: dict[int, int], width: int, scope: Scope) -> None:
         self.lanes, self.scope = lanes, scope
         self.clock = np.zeros((len(lanes), width), np.int32)
-        self._column_of = column_of
         self._own = np.array([column_of.get(lane, -1) for lane in lanes.tolist()])
         self._engine = np.array([column_of.get(lane + COPY_ENGINE, -1) for lane in lanes.tolist()])
         self._fence: NDArray[np.int32] | None = None

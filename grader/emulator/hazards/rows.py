@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -177,16 +177,26 @@ def suspect_cells(
         for each, cell in accesses
         if each.kind in (WRITE, ATOMIC) or written[cell].any()
     ]
+    shared = touched_by_several(lambda: touching, count) & written
+    return shared if shared.any() else None
+
+
+def touched_by_several(
+    parts: Callable[[], Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]], count: int
+) -> NDArray[np.bool_]:
+    """Which of the ``count`` cells several agents touch.
+
+    ``parts`` gives cells and the agent at each, the same each time it is called: they are gone through twice.
+    """
     owner = np.full(count, -1, np.int64)
-    for cell, lanes in touching:
-        owner[cell] = lanes
+    for cell, agents in parts():
+        owner[cell] = agents
     shared = np.zeros(count, np.bool_)
-    for cell, lanes in touching:
-        different = owner[cell] != lanes
+    for cell, agents in parts():
+        different = owner[cell] != agents
         if different.any():
             shared[cell[different]] = True
-    shared &= written
-    return shared if shared.any() else None
+    return shared
 
 
 class Outermost:
