@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from grader.emulator.hazards import log
+from grader.emulator.hazards import events, log
 from grader.model import FindingKind
 from tests.emulator.launching import Compiled, hazard_build, only, zeros
 
@@ -76,6 +78,9 @@ extern "C" __global__ void never_ends(float* A, int n) {
         k += n;
     }
     A[threadIdx.x] = k;
+}
+extern "C" __global__ void waits_with_fences(int* flag) {
+    while (atomicAdd(flag, 0) == 0) __threadfence();  // waits with fences
 }
 extern "C" __global__ void sums_in_place(float* A, int rounds) {
     for (int k = 0; k < rounds; ++k) A[threadIdx.x] += 1.0f;
@@ -252,6 +257,19 @@ def test_a_long_loop_over_one_place_needs_no_more_room_than_a_short_one(
     assert {(f.kind, f.line) for f in result.findings} == {
         (FindingKind.RACE, kernels.line("// overwrites a neighbour's sum"))
     }
+
+
+def test_a_wait_with_fences_that_nobody_ends_does_not_fill_the_memory(
+    kernels: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is noted of its order has a bound, and the bound is a time-out like another."""
+    monkeypatch.setattr(events, "MOST_NOTED", 1_000)
+    flag = np.zeros(1, np.int32)
+    result = kernels.run("waits_with_fences", (1, 1, 1), (32, 1, 1), flag, steps=20_000)
+    assert [f.kind for f in result.findings] == [FindingKind.TIMEOUT]
+    stopped = re.search(r"after ([\d,]+) steps", result.findings[0].message)
+    assert stopped is not None
+    assert int(stopped[1].replace(",", "")) < 2_000
 
 
 def test_a_trap_stops_the_launch_and_names_the_thread(kernels: Compiled) -> None:

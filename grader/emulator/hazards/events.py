@@ -33,8 +33,15 @@ if TYPE_CHECKING:
     from grader.emulator.machine import Machine
     from grader.emulator.values import Lanes, Value
 
+MOST_NOTED = 1 << 25
+"""Lanes in all events of a launch, 16 bytes each: what spins between fences would fill the memory."""
+
 _LOOK_BACK = 8
 """Events among which a spinning read is recognised as one that was noted already."""
+
+
+class LogFullError(Exception):
+    """So much without a barrier, or between fences, that the kernel cannot be meant to end."""
 
 
 @dataclass(eq=False, slots=True)
@@ -51,6 +58,7 @@ class Events:
     in_parts: bool
     all: list[Event] = field(default_factory=list)
     clock: int = 0
+    _noted: int = 0
     span: int = 0
     """See `Access`."""
     _since: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
@@ -108,7 +116,7 @@ class Events:
                 acquires=strength.acquires, wide=strength.wide
             )
             if not self._is_noted(event):
-                self.all.append(event)
+                self._add(event)
         return True
 
     def published(self, m: Machine, site: int, place: Place) -> bool:
@@ -118,7 +126,7 @@ class Events:
         sets_flag = strength.strong or (strength.volatile and bool(fenced.all()))
         if sets_flag and self.through_memory:
             event = self._at_location(m, PUBLISH, place)
-            self.all.append(event._replace(releases=strength.releases, wide=strength.wide))
+            self._add(event._replace(releases=strength.releases, wide=strength.wide))
         if self.through_memory:
             self._fenced[slice(None) if place.lanes is None else place.lanes] = False
         return sets_flag
@@ -129,9 +137,7 @@ class Events:
             return
         strength = self.strengths[site]
         event = self._at_location(m, UPDATE, place)
-        self.all.append(
-            event._replace(acquires=strength.acquires, releases=strength.releases, wide=strength.wide)
-        )
+        self._add(event._replace(acquires=strength.acquires, releases=strength.releases, wide=strength.wide))
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
         """The active lanes pass a fence."""
@@ -183,7 +189,13 @@ class Events:
         self, m: Machine, what: int, lanes: NDArray[np.intp], key: NDArray[np.int64], *, wide: bool = True
     ) -> None:
         offset = m.geometry.first_block * m.geometry.threads
-        self.all.append(Event(self.tick(), what, lanes + offset, key, wide=wide))
+        self._add(Event(self.tick(), what, lanes + offset, key, wide=wide))
+
+    def _add(self, event: Event) -> None:
+        self._noted += len(event.lanes)
+        if self._noted > MOST_NOTED:
+            raise LogFullError
+        self.all.append(event)
 
     def _at_location(self, m: Machine, what: int, place: Place) -> Event:
         """An event at the bytes that lanes access; shared memory of each chunk has places of its own."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.hazards.conflicts import find_conflicts
+from grader.emulator.hazards.events import LogFullError
 from grader.emulator.hazards.launchwide import Chunk, suspicious_rows
 from grader.emulator.hazards.ordering import Scope
 from grader.emulator.hazards.pairs import find_unordered
@@ -48,10 +49,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1 << 25
 """Accesses that may wait for a barrier at once, over all lanes of a chunk; judging them takes seconds."""
-
-
-class LogFullError(Exception):
-    """So many accesses without a barrier that the kernel cannot be meant to end."""
 
 
 class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
