@@ -38,6 +38,7 @@ from grader.model.terms import (
     Verdict,
     Visibility,
 )
+from grader.model.timing import Ratio, Threshold, Timing
 from grader.model.work import Argument, Build, Counters, Launch, LineCounters, Resources, Run, Submission
 
 __all__ = [
@@ -65,11 +66,14 @@ __all__ = [
     "LineCounters",
     "Named",
     "Parameter",
+    "Ratio",
     "Resources",
     "RubricItem",
     "Run",
     "Severity",
     "Submission",
+    "Threshold",
+    "Timing",
     "TimingPlan",
     "Verdict",
     "Visibility",

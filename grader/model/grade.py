@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from grader.model.assignment import Case, RubricItem
     from grader.model.terms import Advice, Finding, Named, Verdict
+    from grader.model.timing import Timing
     from grader.model.work import Build
 
 
@@ -68,16 +69,27 @@ class CaseEvidence:
     seconds: float = 0.0
     completed: bool = True
     error: str = ""
+    uncounted: str = ""
+    """Why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
+    undecided: Named[str] = ()
+    """Kinds of findings that nobody could rule out here (``race`` …), each with the reason; ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that is known of one submission on one backend."""
+    """All that is known of one submission on one backend.
+
+    ``device`` names what ran it; ``timing`` is there where something was timed; ``witnesses`` says of each
+    that looked (``emulator``, ``racecheck`` …) whether it came to an end: ``ok``, or what went wrong.
+    """
 
     backend: str
     build: Build
     cases: tuple[CaseEvidence, ...] = ()
     advice: tuple[Advice, ...] = ()
+    device: str = ""
+    timing: Timing | None = None
+    witnesses: Named[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ class Finding:
     count: int = 1
     other_block: Dim3 | None = None
     """The block of ``other_thread`` where it is not ``block`` (a race between blocks)."""
+    witnesses: tuple[str, ...] = ()
+    """Who saw it where several look: ``emulator``, ``gpu``, ``memcheck``, ``racecheck`` …"""
     repair: str = ""
     """What was tried and removes it, as a clause: "add `__syncthreads()` between lines 13 and 14: …"."""
 

@@ -19,7 +19,8 @@ class Limits:
     Seconds count for the whole job (wall) and for each process (CPU), bytes of memory for each process's
     address space, bytes of a file for each file written or returned, bytes of output for each of the two
     streams, and processes for all that live at once. A container enforces them all; what a sandbox
-    cannot enforce it says where it is defined.
+    cannot enforce it says where it is defined. With ``memory_bytes`` 0 the address space has no limit: a
+    CUDA driver reserves far more of it than there is memory.
     """
 
     wall_seconds: float = 60.0
@@ -73,6 +74,10 @@ class Job:
     wanted: tuple[str, ...] = ()
     limits: Limits = Limits()
     environment: Named[str] = ()
+    gpu: str = ""
+    """The GPU that it may use, by its UUID; none where this is empty."""
+    lock: str = ""
+    """A file of the host that the job may lock (`flock`), under this same path, and not write to."""
 
 
 @dataclass(frozen=True, slots=True)

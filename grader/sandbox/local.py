@@ -57,13 +57,23 @@ class LocalSandbox:
             with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as name:
                 folder = Path(name)
                 place(folder, job.files)
-                outcome = run(job.argv, cwd=folder, limits=job.limits, env=dict(job.environment))
+                outcome = run(
+                    job.argv, cwd=folder, limits=job.limits, env=_for_device(job) | dict(job.environment)
+                )
                 return Result(outcome, fetch(folder, job.wanted, job.limits.file_bytes))
         except OSError as problem:
             raise StorageError(
                 f"the temporary folder {tempfile.gettempdir()} cannot be used: {problem.strerror}; "
                 "free some space there, or set TMPDIR to another folder"
             ) from None
+
+
+def _for_device(job: Job) -> dict[str, str]:
+    """What lets a job see the one GPU that it may use."""
+    if not job.gpu:
+        return {}
+    folders = os.environ.get("LD_LIBRARY_PATH", "")  # where the driver lies outside the usual folders
+    return {"CUDA_VISIBLE_DEVICES": job.gpu} | ({"LD_LIBRARY_PATH": folders} if folders else {})
 
 
 def run(argv: Sequence[str], *, cwd: Path, limits: Limits, env: Mapping[str, str]) -> Outcome:
@@ -104,7 +114,7 @@ def _limiter(limits: Limits) -> list[str]:
     return [
         limiter,
         f"--cpu={cpu}:{_within(resource.RLIMIT_CPU, cpu + 1)}",
-        f"--as={_within(resource.RLIMIT_AS, limits.memory_bytes)}",
+        *([f"--as={_within(resource.RLIMIT_AS, limits.memory_bytes)}"] if limits.memory_bytes else []),
         f"--fsize={_within(resource.RLIMIT_FSIZE, limits.file_bytes)}",
         "--core=0",
         "--",
