@@ -5,7 +5,9 @@ An operation has a folder ``reference/<operation>/`` whose ``oracle.py`` is trus
 - ``inputs(kind, shape, rng)`` gives the ``in`` and ``inout`` arrays by name;
 - ``expected(inputs, shape)`` gives for each ``out`` and ``inout`` array the values and elementwise the
   largest error that a right answer may have, both in float64;
-- ``KINDS`` names the kinds of inputs.
+- ``KINDS`` names the kinds of inputs;
+- ``work(shape)``, if it is there, says what the operation needs at least: ``flops``, and under ``library`` a
+  library call that does the same, for comparison on a GPU (only ``sgemm`` is known).
 
 Outputs hold poison before a launch, so that what nobody wrote can be told from what was written.
 """
@@ -48,6 +50,7 @@ class Oracle:
     kinds: tuple[str, ...]
     inputs: Callable[[str, Shape, np.random.Generator], dict[str, Array]]
     expected: Callable[[Mapping[str, Array], Shape], Expected]
+    work: Callable[[Shape], dict[str, Any]] | None = None
 
 
 def load_oracle(folder: Path) -> Oracle:
@@ -63,7 +66,7 @@ def load_oracle(folder: Path) -> Oracle:
         raise UsageError(
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
-    return Oracle(folder, tuple(module.KINDS), module.inputs, module.expected)
+    return Oracle(folder, tuple(module.KINDS), module.inputs, module.expected, getattr(module, "work", None))
 
 
 def _load(folder: Path) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Points: from results to items, a score and a verdict, in exact fractions.
+"""Points: from results to items, a score and a verdict, in exact fractions; and what a grade tells besides.
 
 Pure, so a stored grade can be scored again by another rubric. What could not be judged takes no part: the
 points of skipped items, and of items where we failed, are in neither the score nor the maximum but in
@@ -7,15 +7,16 @@ points of skipped items, and of items where we failed, are in neither the score 
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.model import CaseGrade, Counters, ItemGrade, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import Case, CaseEvidence, CheckResult, Evidence
+    from grader.model import Case, CaseEvidence, CheckResult, Evidence, Named, Ratio, Resources
 
 JUDGED = (Verdict.PASS, Verdict.FAIL)
 
@@ -56,6 +57,44 @@ def case_grades(
     results = tuple(results)
     ran = {case.case.id: case for case in evidence.cases}
     return tuple(_case_grade(case, ran.get(case.id), results) for case in all_cases)
+
+
+def timing_of(evidence: Evidence) -> Named[Any]:
+    """What the grade keeps of how fast it was; empty where nothing was timed."""
+    timing = evidence.timing
+    if timing is None:
+        return ()
+    return (
+        ("baseline", timing.baseline),
+        ("shape", dict(timing.shape)),
+        ("speedup", _ratio(timing.speedup)),
+        ("control", _ratio(timing.control)),
+        ("solution", _ratio(timing.solution)),
+        ("level", timing.level),
+        ("settled", timing.settled),
+        ("rounds", timing.rounds),
+        ("dropped", timing.dropped),
+        ("launches", timing.launches),
+        ("verified", timing.verified),
+        ("milliseconds", dict(timing.milliseconds)),
+        ("first_milliseconds", timing.first_milliseconds),
+        ("gflops", dict(timing.gflops)),
+        ("floor_milliseconds", timing.floor_milliseconds),
+        ("roofline_share", timing.roofline_share),
+        ("resources", _resources(evidence.build.resources)),
+        ("occupancy", timing.occupancy),
+        ("findings", [finding.message for finding in timing.findings]),
+        ("details", dict(timing.details)),
+        ("error", timing.error),
+    )
+
+
+def _ratio(ratio: Ratio | None) -> dict[str, float] | None:
+    return None if ratio is None else asdict(ratio)
+
+
+def _resources(resources: Resources | None) -> dict[str, int] | None:
+    return None if resources is None else asdict(resources)
 
 
 def _graded(result: CheckResult) -> ItemGrade:

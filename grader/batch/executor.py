@@ -36,7 +36,8 @@ def grade_class(
 ) -> Iterator[Grade]:
     """Yield the grade of each submission as it is finished, ``jobs`` at a time; never raises for one."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["grader.pipeline"])
+    loaded = ["grader.pipeline"] if plan.station is None else ["grader.pipeline", "grader.gpu.backend"]
+    context.set_forkserver_preload(loaded)
 
     def one(submission: Submission) -> Grade:
         try:

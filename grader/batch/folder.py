@@ -39,6 +39,8 @@ class Session:
     seed: int
     grader: str
     toolkit: str
+    device: str = ""
+    races: str = ""
 
 
 class OutFolder:

@@ -7,8 +7,19 @@
 
 from __future__ import annotations
 
+from grader.build.cubin import OWN_SOURCE, assemble, compile_own
 from grader.build.stage import LIMITS, build
 from grader.build.toolchain import Toolchain, find_toolchain
 from grader.build.tools import Tools, build_with
 
-__all__ = ["LIMITS", "Toolchain", "Tools", "build", "build_with", "find_toolchain"]
+__all__ = [
+    "LIMITS",
+    "OWN_SOURCE",
+    "Toolchain",
+    "Tools",
+    "assemble",
+    "build",
+    "build_with",
+    "compile_own",
+    "find_toolchain",
+]

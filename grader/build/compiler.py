@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.build import declarations, diagnostics
-from grader.build.toolchain import ARCHITECTURE, UNIT
+from grader.build.toolchain import UNIT
 from grader.errors import OurError, StorageError
 from grader.model import Finding, FindingKind
 from grader.sandbox import Job, Limits, Status
@@ -88,7 +88,7 @@ class Compiler:
 
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text."""
-        argv = (self.toolchain.ptxas, f"-arch=sm_{ARCHITECTURE}", "-v", PTX, "-o", CUBIN)
+        argv = (self.toolchain.ptxas, f"-arch=sm_{self.toolchain.architecture}", "-v", PTX, "-o", CUBIN)
         result = self._run("assemble", Job(argv, ((PTX, ptx.encode()),), (), self.limits))
         self._check_limits(result.outcome)
         return result.outcome

@@ -31,9 +31,9 @@ UNIT = "grader_unit"
 """Base name of every file of a build: ``UNIT.cu`` is preprocessed to ``UNIT.cpp1.ii``, and so on."""
 
 ARCHITECTURE = "80"
-"""Compute capability 8.0: the oldest with everything that courses teach."""
+"""Compute capability 8.0: the oldest with everything that courses teach. Newer GPUs take its PTX, too."""
 
-DEFAULT_BUILD = ("-ptx", f"-arch=compute_{ARCHITECTURE}", "-lineinfo")
+DEFAULT_BUILD = ("-ptx", "-lineinfo")
 """`-lineinfo` changes no instruction."""
 
 HAZARD_BUILD = (*DEFAULT_BUILD, "-Xcicc", "-O0")
@@ -69,9 +69,11 @@ class Toolchain:
     ptxas: str
     environment: Named[str]
     roots: tuple[str, ...]
+    architecture: str = ARCHITECTURE
+    """The compute capability that the PTX is made for, without its dot."""
 
 
-def find_toolchain(explicit: str | None = None) -> Toolchain:
+def find_toolchain(explicit: str | None = None, architecture: str = ARCHITECTURE) -> Toolchain:
     """The first nvcc of: ``explicit``, GRADER_NVCC, the pip wheels, PATH, /usr/local/cuda.
 
     Raises ToolMissing, saying how to get it, where there is no nvcc, no g++ or none that work together.
@@ -80,10 +82,15 @@ def find_toolchain(explicit: str | None = None) -> Toolchain:
     nvcc = _named(named) if named else next(_candidates(), None)
     if nvcc is None:
         raise ToolMissing(HOW_TO_GET_NVCC)
+    return _examine(nvcc, Path(host_compiler()), architecture)
+
+
+def host_compiler() -> str:
+    """The path of g++; raises ToolMissing, saying how to get it."""
     compiler = shutil.which("g++")
     if compiler is None:
         raise ToolMissing(HOW_TO_GET_COMPILER)
-    return _examine(nvcc, Path(compiler))
+    return compiler
 
 
 def _named(name: str) -> Path:
@@ -112,10 +119,11 @@ def _wheel_folders() -> Iterator[Path]:
 
 
 @lru_cache(maxsize=4)
-def _examine(nvcc: Path, compiler: Path) -> Toolchain:
+def _examine(nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
+    target = f"-arch=compute_{architecture}"
     with ThreadPoolExecutor(3) as pool:
-        default = pool.submit(_plan, nvcc, compiler, DEFAULT_BUILD)
-        hazard = pool.submit(_plan, nvcc, compiler, HAZARD_BUILD)
+        default = pool.submit(_plan, nvcc, compiler, (*DEFAULT_BUILD, target))
+        hazard = pool.submit(_plan, nvcc, compiler, (*HAZARD_BUILD, target))
         folders = pool.submit(_header_folders, compiler)
     plan = default.result()
     toolkit = os.path.normpath(plan.variables.get("TOP", str(nvcc.parent.parent)))
@@ -133,6 +141,7 @@ def _examine(nvcc: Path, compiler: Path) -> Toolchain:
         ptxas=str(ptxas),
         environment=tuple((n, plan.variables[n]) for n in ("NVVMIR_LIBRARY_DIR",) if n in plan.variables),
         roots=(toolkit, *folders.result()),
+        architecture=architecture,
     )
 
 

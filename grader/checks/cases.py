@@ -146,11 +146,9 @@ def refusal(case: CaseEvidence) -> str:
 
     A launch that was refused has no thread and no line to blame.
     """
-    for finding in case.findings:
-        refused = finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None
-        if refused and not case.completed:
-            return f"cannot be launched: {stopped_by(case)}" if is_visible(case) else "cannot be launched"
-    return ""
+    if case.launched:
+        return ""
+    return f"cannot be launched: {stopped_by(case)}" if is_visible(case) else "cannot be launched"
 
 
 def decide(

@@ -2,8 +2,8 @@
 
 A run that stopped early may have stopped before the very thing that we look for. So a case earns only
 where its launch came to its end; a stop by the student's own doing is a fail whose message says so, a stop
-by ours an error. Warnings count like errors unless the item says `severity: error`; what is merely `info`
-never costs anything.
+by ours an error. An error is also a case without findings where nobody was able to rule them out.
+Warnings count like errors unless the item says `severity: error`; what is merely `info` never costs anything.
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ def _judge(
         return CaseVerdict(case, Verdict.FAIL)
     if not case.completed:
         return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
+    open_question = next((reason for kind, reason in case.undecided if kind in kinds), "")
+    if open_question:
+        return CaseVerdict(case, Verdict.ERROR, open_question)
     return CaseVerdict(case, Verdict.PASS)
 
 

@@ -1,17 +1,175 @@
-"""`speedup`: how much faster than a baseline, which only a GPU can tell."""
+"""`speedup`: how many times as fast as a baseline kernel, which only a GPU can tell.
+
+A step of credit counts as reached unless the whole interval lies below it: the device measured until that
+was settled or its time was up, and what is open then counts for the student. Nothing is earned where a
+timed launch left a wrong result, or took less time than the device can do it in.
+
+The same rounds time the baseline against itself. Where that is not 1, within `NOISE`, the device was not
+fit to measure anything, and that is ours.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from grader.checks.cases import NOTHING
-from grader.model import CheckResult, Verdict
+from grader.checks import output, wording
+from grader.checks.cases import FULL, NOTHING, option, our_trouble
+from grader.checks.digits import Limit, decimals, limit, milliseconds
+from grader.model import CheckResult, Finding, FindingKind, Ratio, Severity, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import Evidence, RubricItem
+    from collections.abc import Iterable
+    from fractions import Fraction
+
+    from grader.model import Evidence, RubricItem, Threshold, Timing
+
+NOISE = 0.02
+"""How far from 1 the whole interval of the baseline against itself may lie."""
+
+
+class Step(NamedTuple):
+    """A speedup that is asked for on this device, and the share of the points that it earns."""
+
+    asked: Limit
+    credit: Fraction
+    threshold: Threshold
 
 
 def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Skip where nothing was timed: an emulator's time says nothing about a GPU's."""
-    message = f"needs a GPU: the {evidence.backend} backend times nothing"
-    return CheckResult(item, Verdict.SKIP, NOTHING, message)
+    """Compare the measured speedup with the item's steps; skip where nothing is timed."""
+    timing = evidence.timing
+    if timing is None:
+        times = "times nothing" if evidence.backend == "emulator" else "timed nothing this time"
+        needs = "needs a GPU: " if evidence.backend == "emulator" else ""
+        return CheckResult(item, Verdict.SKIP, NOTHING, f"{needs}the {evidence.backend} backend {times}")
+    if timing.error:
+        return _error(item, timing.error)
+    wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)
+    if wrong:
+        return CheckResult(item, Verdict.FAIL, NOTHING, wording.with_line(wrong[0]), findings=wrong)
+    if timing.speedup is None:
+        return _not_timed(item, evidence)
+    trouble = _trouble(item, timing)
+    if trouble:
+        return _error(item, trouble)
+    return _judge(item, timing, timing.speedup)
+
+
+def _error(item: RubricItem, reason: str) -> CheckResult:
+    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
+    return CheckResult(item, Verdict.ERROR, NOTHING, message)
+
+
+def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
+    """Why this submission was left out where others are timed: its own doing, or else ours."""
+    if evidence.build.error:
+        return _error(item, evidence.build.error)
+    if not evidence.build.ok:
+        message = "nothing could be timed, because the submission does not build"
+        return CheckResult(item, Verdict.FAIL, NOTHING, message)
+    trouble = next(filter(None, map(our_trouble, evidence.cases)), "")
+    if trouble:
+        return _error(item, trouble)
+    if any(output.judge(case).verdict is not Verdict.PASS for case in evidence.cases):
+        message = "not timed, because it does not compute the right answer in every case"
+        return CheckResult(item, Verdict.FAIL, NOTHING, message)
+    return _error(item, "it was not timed, and nothing says why")
+
+
+def _trouble(item: RubricItem, timing: Timing) -> str:
+    """Why the measurement cannot be used, through no fault of the student; empty where it can."""
+    baseline, asked = timing.baseline, option(item, "baseline", timing.baseline)
+    if asked != baseline:
+        return f"the {asked} kernel was not timed, but the {baseline} kernel"
+    if timing.control is None:
+        return f"the {baseline} kernel was not timed against itself"
+    if timing.control.low > 1 + NOISE or timing.control.high < 1 - NOISE:
+        gave = f"the baseline against itself gave {timing.control.median:.2f}"
+        return f"the device was too noisy to measure: {gave}"
+    steps = option(item, "steps", ())
+    if not steps:
+        return "the rubric does not say which speedup it asks for"
+    if any(threshold.of_solution for threshold, _ in steps) and timing.solution is None:
+        return "the model solution was not timed, and the points depend on it"
+    return ""
+
+
+def _judge(item: RubricItem, timing: Timing, speedup: Ratio) -> CheckResult:
+    solution = timing.solution.median if timing.solution else 0.0
+    steps = tuple(
+        Step(limit(threshold, solution), credit, threshold) for threshold, credit in option(item, "steps", ())
+    )
+    earned = _credit(step for step in steps if not speedup.high < step.asked.value)
+    full = earned == FULL
+    findings = () if full else (Finding(FindingKind.SLOW, _against_others(timing), witnesses=("gpu",)),)
+    return CheckResult(
+        item=item,
+        verdict=Verdict.PASS if full else Verdict.FAIL,
+        fraction=earned,
+        message=_message(timing, speedup, steps, earned),
+        hint="" if full else item.hint,
+        findings=findings,
+    )
+
+
+def _credit(reached: Iterable[Step]) -> Fraction:
+    return max((step.credit for step in reached), default=NOTHING)
+
+
+def _message(timing: Timing, speedup: Ratio, steps: tuple[Step, ...], earned: Fraction) -> str:
+    """The speedup with its interval, what was asked for, and where the doubt counted for the student."""
+    last = steps[-1]
+    above = min((step for step in steps if step.credit > earned), key=lambda s: s.credit, default=last)
+    certain = _credit(step for step in steps if speedup.low >= step.asked.value)
+    doubtful = next(step for step in steps if step.credit == earned) if earned > certain else None
+    told = (above, last, *((doubtful,) if doubtful else ()))
+    measured = (speedup.median, speedup.low, speedup.high)
+    places = decimals(measured, [step.asked for step in told])
+    median, low, high = (f"{value:.{places}f}" for value in measured)
+    interval = f"{timing.level * 100:g} % interval {low} to {high}"
+    parts = [f"{median} times as fast as the {timing.baseline} kernel ({_times(timing)}{interval})"]
+    if above is not last:
+        share = wording.plain_percent(above.credit)
+        parts.append(f"{_asked(above, timing, places)} asked for {share} of the points")
+    parts.append(f"{_asked(last, timing, places)} asked for full credit")
+    if doubtful is not None:
+        reached = doubtful.asked.text(places)
+        parts.append(f"whether it reaches {reached} could not be told, and that counts for the submission")
+    return "; ".join(parts)
+
+
+def _times(timing: Timing) -> str:
+    """`0.281 ms against 0.427 ms at M = K = N = 1024; `, of what is known."""
+    known = dict(timing.milliseconds)
+    if not {"student", timing.baseline} <= known.keys():
+        return ""
+    own, baseline = milliseconds(known["student"], known[timing.baseline])
+    return f"{own} ms against {baseline} ms{_at_shape(timing)}; "
+
+
+def _at_shape(timing: Timing) -> str:
+    sizes = wording.sizes(timing.shape)
+    return f" at {sizes}" if sizes else ""
+
+
+def _asked(step: Step, timing: Timing, places: int) -> str:
+    """`1.25`, or `1.37 (0.9 of the model solution's 1.52)`."""
+    text, threshold = step.asked.text(places), step.threshold
+    if threshold.fixed or not threshold.of_solution or timing.solution is None:
+        return text
+    share = f"{float(threshold.of_solution):.10g}"
+    return f"{text} ({share} of the model solution's {timing.solution.median:.{places}f})"
+
+
+def _against_others(timing: Timing) -> str:
+    """What the staff's kernels and the device itself can do, next to the submission."""
+    known = dict(timing.milliseconds)
+    names = {timing.baseline: f"the {timing.baseline} kernel", "solution": "the model solution"}
+    others = [name for name in names if name in known]
+    if "student" not in known or not others:
+        return "the kernel is slower than was asked for"
+    own, *rest = milliseconds(known["student"], *(known[name] for name in others))
+    told = " and ".join(f"{names[name]} takes {time} ms" for name, time in zip(others, rest, strict=True))
+    share = timing.roofline_share
+    best = "" if share is None else f", {100 * share:.3g} % of what this device could do at best"
+    return f"the kernel takes {own} ms{best}; {told}"

@@ -70,6 +70,9 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     if not right:
         message = "only counts for a kernel that computes the right answer, and no case is right"
         return decide(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
+    uncounted = next((case.uncounted for case in right if case.uncounted), "")
+    if uncounted:
+        return _error(item, f"nobody counted what the kernel moves: {uncounted}")
     baseline = str(option(item, "baseline", "naive"))
     if any(baseline not in dict(case.baselines) for case in right):
         return _error(item, f"the {baseline} kernel was not measured on every case")

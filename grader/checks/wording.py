@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from grader.model import Dim3, Finding, FindingKind, Visibility
+from grader.model import Dim3, Finding, FindingKind, Named, Visibility
 
 LONGEST = 500
 """Characters of somebody else's text (a compiler's, say) that one message may hold."""
@@ -75,6 +75,17 @@ def percent(share: Fraction, limit: Fraction) -> str:
 def plain_percent(share: Fraction) -> str:
     """A threshold as the staff wrote it: `10 %`, `12.5 %`."""
     return f"{float(share * 100):.6g} %"
+
+
+def sizes(shape: Named[int]) -> str:
+    """`M = K = N = 1024`, `M = K = 32, N = 8`: neighbours of one size share it."""
+    groups: list[tuple[str, int]] = []
+    for name, size in shape:
+        if groups and groups[-1][1] == size:
+            groups[-1] = (f"{groups[-1][0]} = {name}", size)
+        else:
+            groups.append((name, size))
+    return ", ".join(f"{names} = {size}" for names, size in groups)
 
 
 def sentence(finding: Finding) -> str:

@@ -18,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     top = argparse.ArgumentParser(
         prog="grader",
-        description="Grade CUDA assignments: correctness, races, memory safety, traffic; no GPU needed.",
+        description="Grade CUDA assignments: correctness, races, memory safety, speed; no GPU needed.",
         epilog=_EXITS,
     )
     top.add_argument("--version", action="version", version=f"grader {__version__}")
@@ -49,14 +49,14 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument(
         "--width", type=_positive, default=None, help="columns of the table (default: the terminal's)"
     )
-    _toolchain(
-        _command(
-            commands,
-            "doctor",
-            "say what this machine can do, and how to fix what it cannot",
-            "grader doctor",
-        )
+    doctor = _command(
+        commands,
+        "doctor",
+        "say what this machine can do, and how to fix what it cannot",
+        "grader doctor",
     )
+    doctor.set_defaults(sandbox="local")
+    _toolchain(doctor)
     return top
 
 
@@ -124,7 +124,13 @@ def _shared(made: argparse.ArgumentParser) -> None:
         "--backend",
         choices=("auto", "emulator", "gpu"),
         default="auto",
-        help="where kernels run (default: auto)",
+        help="where kernels run (default: auto: a GPU where there is one)",
+    )
+    made.add_argument(
+        "--races",
+        choices=("both", "sanitizer", "emulator"),
+        default="both",
+        help="who judges races on a GPU (default: both)",
     )
     made.add_argument(
         "--sandbox",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from grader.build import Tools
+    from grader.gpu.backend import Station
     from grader.model import Assignment, Grade, Named, Submission
 
 _OURS = 3
@@ -24,7 +25,9 @@ _OURS = 3
 def run(options: argparse.Namespace) -> int:
     """Check one file and print the feedback; 0 for full marks, 1 below, 3 where we failed."""
     began = time.perf_counter()
-    tools = setup.tools(options)
+    gpus = setup.gpus(options)
+    tools = setup.tools(options, gpus)
+    station = setup.station(options, tools, gpus)
     assignment = setup.assignment(options)
     submissions = read_submissions(options.file)
     if len(submissions) != 1:
@@ -33,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         )
     seed = setup.PUBLIC_SEED if options.seed is None else options.seed
     loaded = time.perf_counter() - began
-    grade = _grade(assignment, submissions[0], tools, seed, (("load", loaded),))
+    grade = _grade(assignment, submissions[0], tools, seed, (("load", loaded),), station)
     from grader.reports import text  # noqa: PLC0415 - loaded while nvcc ran
 
     source = lines(submissions[0].source)
@@ -61,6 +64,7 @@ def _grade(
     tools: Tools,
     seed: int,
     before: Named[float],
+    station: Station | None,
 ) -> Grade:
     """Compile in the background, and meanwhile load the emulator and run the baseline."""
     began = time.perf_counter()
@@ -70,12 +74,12 @@ def _grade(
         from grader import pipeline  # noqa: PLC0415
         from grader.reports import text  # noqa: F401, PLC0415
 
-        plan = pipeline.make_plan(assignment, seed, tools, visible_only=True)
+        plan = pipeline.make_plan(assignment, seed, tools, visible_only=True, station=station)
         prepared = time.perf_counter() - began
         built = building.result()
     waited = time.perf_counter() - began
     stages = (*before, ("prepare", prepared), ("until built", waited))
-    return pipeline.grade_built(plan, submission, built, stages)
+    return pipeline.grade_built(plan, submission, built, tools, stages)
 
 
 def _write_files(options: argparse.Namespace, grade: Grade, source: list[str]) -> None:

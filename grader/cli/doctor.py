@@ -5,12 +5,13 @@ from __future__ import annotations
 import platform
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
 from grader.build import build, find_toolchain
 from grader.cli import setup
+from grader.cli.doctor_finding import Finding
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
 from grader.sandbox import LocalSandbox
@@ -32,15 +33,6 @@ extern "C" __global__ void planted(int *out) {
 """
 
 
-class Finding(NamedTuple):
-    """One line of the doctor's report; ``fix`` says how to mend what is not fine."""
-
-    fine: bool
-    what: str
-    found: str
-    fix: str = ""
-
-
 def run(options: argparse.Namespace) -> int:
     """Print what works; 0 if submissions can be graded here, else 3."""
     console = setup.console()
@@ -49,9 +41,13 @@ def run(options: argparse.Namespace) -> int:
         console.print(f"{'ok     ' if each.fine else 'missing'}  {each.what:<10} {each.found}")
         if each.fix:
             console.print(f"         {'':<10} {each.fix}")
-    ready = all(each.fine for each in findings)
+    ready = all(each.fine for each in findings if each.needed)
+    on_gpu = (
+        ready and all(each.fine for each in findings) and any(each.what == "gpu trial" for each in findings)
+    )
+    where = "on its GPU and on the emulator" if on_gpu else "on the emulator"
     console.print(
-        "\nthis machine can grade on the emulator" if ready else "\nthis machine cannot grade yet: see above"
+        f"\nthis machine can grade {where}" if ready else "\nthis machine cannot grade yet: see above"
     )
     return 0 if ready else _OURS
 
@@ -66,6 +62,19 @@ def _examine(options: argparse.Namespace) -> Iterator[Finding]:
     yield Finding(True, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
     yield _tried("emulator", lambda: _planted_race(toolchain))
     yield _tried("cache", _cache)
+    yield from _gpus(options)
+
+
+def _gpus(options: argparse.Namespace) -> Iterator[Finding]:
+    """What there is to say about GPUs; a driver that does not answer is no reason to stop."""
+    from grader.cli import doctor_gpu  # noqa: PLC0415 - needs the compiler, which may not be there
+    from grader.gpu import devices  # noqa: PLC0415
+
+    try:
+        found = () if devices.missing_libraries() else devices.visible(devices.find_gpus())
+        yield from doctor_gpu.examine(setup.tools(options, found))
+    except GraderError as problem:
+        yield Finding(False, "gpu", "does not work", str(problem), needed=False)
 
 
 def _tried(what: str, attempt: Callable[[], str]) -> Finding:

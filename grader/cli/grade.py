@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader import pipeline
+from grader import gpu, pipeline
 from grader.batch import OutFolder, Session, grade_class
 from grader.cli import report, setup
-from grader.emulator.backend import NAME
+from grader.emulator import backend as emulator
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 from grader.submission import read_submissions
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from grader.build import Tools
+    from grader.gpu.backend import Station
     from grader.model import Assignment, Grade, Submission
     from grader.pipeline import Plan
 
@@ -28,12 +29,14 @@ _OURS = 3
 
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
-    tools = setup.tools(options)
+    gpus = setup.gpus(options)
+    tools = setup.tools(options, gpus)
+    station = setup.on_trial(setup.station(options, tools, gpus), tools)
     assignment = setup.assignment(options)
     submissions = read_submissions(options.submissions)
     out = OutFolder(options.out)
     with out.locked():
-        return _grade_class(options, assignment, submissions, tools, out)
+        return _grade_class(options, assignment, submissions, tools, out, station)
 
 
 def _grade_class(
@@ -42,13 +45,14 @@ def _grade_class(
     submissions: tuple[Submission, ...],
     tools: Tools,
     out: OutFolder,
+    station: Station | None,
 ) -> int:
-    session = _session(options, assignment, tools, out)
+    session = _session(options, assignment, tools, out, station)
     done = _already_done(options, session, out)
     if not done:
         out.begin(session)
     waiting = [s for s in submissions if done.get(s.id) != s.digest]
-    plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False)
+    plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, station=station)
     _grade_all(plan, waiting, tools, options.jobs, out)
     ids = [submission.id for submission in submissions]
     out.note_class(ids)
@@ -61,7 +65,13 @@ def _grade_class(
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
 
 
-def _session(options: argparse.Namespace, assignment: Assignment, tools: Tools, out: OutFolder) -> Session:
+def _session(
+    options: argparse.Namespace,
+    assignment: Assignment,
+    tools: Tools,
+    out: OutFolder,
+    station: Station | None,
+) -> Session:
     """What this batch is; without --seed it keeps the seed of the batch that it takes up."""
     try:
         earlier = out.session()
@@ -74,7 +84,11 @@ def _session(options: argparse.Namespace, assignment: Assignment, tools: Tools, 
     else:
         seed = secrets.randbits(31)
     release = dict(pipeline.versions())["grader"]
-    return Session(assignment.id, assignment.digest, NAME, seed, release, tools.toolchain.version)
+    toolkit = tools.toolchain.version
+    if station is None:
+        return Session(assignment.id, assignment.digest, emulator.NAME, seed, release, toolkit)
+    devices = ", ".join(sorted({gpu.name for gpu in station.gpus}))
+    return Session(assignment.id, assignment.digest, gpu.NAME, seed, release, toolkit, devices, station.races)
 
 
 def _already_done(options: argparse.Namespace, session: Session, out: OutFolder) -> dict[str, str]:

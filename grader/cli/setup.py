@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from grader.build import Tools, find_toolchain
-from grader.errors import StorageError, UsageError
+from grader.build.toolchain import ARCHITECTURE
+from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment
 
@@ -19,20 +20,77 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from grader.gpu.backend import Station
+    from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade
 
 PUBLIC_SEED = 1
 """What `check` draws its inputs from: everybody's self-check sees the same."""
 
 
-def tools(options: argparse.Namespace) -> Tools:
-    """The compiler and its sandbox, as the options ask; raises UsageError for what is not there yet."""
-    if options.backend == "gpu":
-        raise UsageError("--backend gpu is not available in this version; use --backend emulator (or auto)")
+def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = ()) -> Tools:
+    """The compiler and its sandbox, as the options ask; raises UsageError for what is not there yet.
+
+    The compiler makes PTX for the oldest of the ``gpus``, where that is older than usual.
+    """
     if options.sandbox == "docker":
         raise UsageError("--sandbox docker is not available in this version; use --sandbox local")
     cache = None if options.no_cache else user_cache_path("cuda-grader") / "builds"
-    return Tools(find_toolchain(options.nvcc), LocalSandbox(), cache)
+    oldest = min((gpu.architecture.removeprefix("sm_") for gpu in gpus), key=int, default=ARCHITECTURE)
+    architecture = min(oldest, ARCHITECTURE, key=int)
+    return Tools(find_toolchain(options.nvcc, architecture), LocalSandbox(), cache)
+
+
+def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:
+    """The GPUs to grade on: none with `--backend emulator`, and with `auto` where they cannot be used.
+
+    Raises UsageError for `--backend gpu` where there is none, ToolMissing where something else is missing.
+    """
+    if options.backend == "emulator":
+        return ()
+    from grader.gpu import devices  # noqa: PLC0415 - where nobody asks for it, nothing is loaded
+
+    missing = devices.missing_libraries()
+    found = () if "nvidia-ml-py" in missing else devices.visible(devices.find_gpus())
+    if options.backend == "gpu" and missing:
+        raise ToolMissing(f"--backend gpu needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
+    if options.backend == "gpu" and not found:
+        raise UsageError("--backend gpu: no NVIDIA GPU was found here; `grader doctor` says what is missing")
+    if found and missing:
+        note = f"there is a GPU ({found[0].name}), but no {missing[0]}: grading on the emulator"
+        console(stderr=True).print(f"{note}; {devices.HOW_TO_GET_CUPY}")
+        return ()
+    return found
+
+
+def station(options: argparse.Namespace, tools: Tools, gpus: tuple[Gpu, ...]) -> Station | None:
+    """What grading on these GPUs needs; None where there are none."""
+    if not gpus:
+        return None
+    from grader.gpu import backend  # noqa: PLC0415 - as above
+    from grader.gpu.sanitizer import HOW_TO_GET  # noqa: PLC0415
+
+    made = backend.prepare(tools, gpus, options.races)
+    if options.races == "sanitizer" and not made.sanitizer:
+        raise ToolMissing(f"--races sanitizer: {HOW_TO_GET}")
+    return made
+
+
+def on_trial(station: Station | None, tools: Tools) -> Station | None:
+    """The station with those of its GPUs on which every tool found its planted bug, as before a batch.
+
+    Raises OurError where there is none, with what was wrong.
+    """
+    if station is None:
+        return None
+    from grader.gpu import trial  # noqa: PLC0415 - as above
+
+    fit, problems = trial.examine(station, tools)
+    for problem in problems:
+        console(stderr=True).print(f"not used: {problem}")
+    if not fit.gpus:
+        raise OurError(f"no GPU here can be trusted with grades: {'; '.join(problems)}; try `grader doctor`")
+    return fit
 
 
 def assignment(options: argparse.Namespace) -> Assignment:

@@ -95,10 +95,17 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class TimingPlan:
-    """What to time (on a GPU): the shape, and the baseline kernel in ``reference/<operation>/``."""
+    """What to time (on a GPU): the shape, and the kernels in ``reference/<operation>/`` to time beside it.
+
+    ``solution`` is the model solution, empty where there is none. ``inputs`` names the oracle's kind of
+    inputs. ``budget_seconds`` bounds the timed rounds of one submission.
+    """
 
     shape: Named[int]
     baseline: str = "naive"
+    solution: str = "solution"
+    inputs: str = "random"
+    budget_seconds: float = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ class RubricItem:
     """One line of the rubric.
 
     ``cases`` are tags or case ids, empty for all. ``options`` holds what only this check knows
-    (``metric``, ``at_most``, ``none_below`` …) with numbers as ``Fraction``.
+    (``metric``, ``at_most``, ``steps`` …) with numbers as ``Fraction``.
     """
 
     id: str

@@ -68,6 +68,8 @@ class CaseEvidence:
     baselines: Named[Counters] = ()
     seconds: float = 0.0
     completed: bool = True
+    launched: bool = True
+    """False where the launch itself was refused."""
     error: str = ""
     uncounted: str = ""
     """Why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
@@ -160,3 +162,5 @@ class Grade:
     error: str = ""
     advice: tuple[Advice, ...] = ()
     """What could be better where all is right, the most rewarding first."""
+    witnesses: Named[str] = ()
+    """Who looked (``emulator``, ``racecheck`` …), and ``ok`` or what went wrong."""

@@ -42,13 +42,15 @@ class Timing:
     ``speedup``, ``control`` and ``solution`` are times of the ``baseline`` kernel divided by those of the
     submission, of the baseline itself (A/A: 1.00 on a quiet device), and of the model solution.
     ``milliseconds`` are medians by kernel (the baseline's name, ``student``, ``solution``, ``library``).
-    ``dropped`` counts rounds left out because the device throttled meanwhile. ``settled`` is false where the
-    budget ended before the interval was clear of every threshold.
+    ``dropped`` of the ``rounds`` were left out because the device throttled meanwhile. ``settled`` is false
+    where the budget ended before the interval was clear of every threshold.
     ``verified`` of ``launches`` timed launches of the submission left an output that was compared in full
     with the oracle. ``findings`` say what was wrong with others, or with a time that no device can reach.
     ``floor_milliseconds`` is the roofline: what the device needs at least, by what was measured of it.
     ``details`` goes into grade.json as it is: clocks, temperatures, overheads, how the rounds went.
-    ``error`` is ours, and then nothing else means anything.
+    ``shape`` is what they ran on, and ``level`` how sure the intervals are.
+    ``error`` is ours, and then nothing else means anything. Where there is neither an error nor a
+    ``speedup`` the submission was not timed, although others are: it does not build, or is not right.
     """
 
     baseline: str = ""
@@ -68,3 +70,11 @@ class Timing:
     occupancy: float | None = None
     details: Named[Any] = ()
     error: str = ""
+    shape: Named[int] = ()
+    level: float = 0.99
+
+    @property
+    def roofline_share(self) -> float | None:
+        """How much of what the device could do the submission does, 0 to 1; None where nobody knows."""
+        own = dict(self.milliseconds).get("student", 0.0)
+        return self.floor_milliseconds / own if own > 0 and self.floor_milliseconds > 0 else None

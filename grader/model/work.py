@@ -158,6 +158,8 @@ class Run:
     counters: Counters = field(default_factory=Counters)
     seconds: float = 0.0
     completed: bool = True
+    launched: bool = True
+    """False where the launch itself was refused: then no thread ran, and a finding says why."""
     error: str = ""
     """Ours: an instruction we do not interpret, a budget of our own…"""
     steps: int = 0

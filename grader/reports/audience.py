@@ -29,7 +29,7 @@ WORDS = {
 
 
 def student_view(grade: Grade) -> Grade:
-    """Leave out what is hidden, and the seeds; scores and verdicts stay as they are.
+    """Leave out what is hidden, the seeds, and which tools looked; scores and verdicts stay as they are.
 
     Hidden cases lose their ids too, which often tell the shape: they become ``hidden-1``, ``hidden-2``…
     """
@@ -40,7 +40,15 @@ def student_view(grade: Grade) -> Grade:
         seed=0,
         items=tuple(_item(item, alias) for item in grade.items),
         cases=tuple(_case(case, alias) for case in grade.cases),
+        timing=() if _speed_is_hidden(grade) else grade.timing,
+        witnesses=(),
     )
+
+
+def _speed_is_hidden(grade: Grade) -> bool:
+    """Tell whether an item that judges the speed may not be looked into: the numbers would tell it."""
+    items = [item.result.item for item in grade.items]
+    return any(item.check == "speedup" and item.visibility != Visibility.VISIBLE for item in items)
 
 
 def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 
 from grader.model import FindingKind, Verdict
-from grader.reports import points, safe_text
+from grader.reports import points, safe_text, speed
 from grader.reports.layout import Page, Piece
 from grader.reports.marks import MARKS, STYLES
 from grader.reports.quotation import lines_of
@@ -42,11 +42,13 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     scores = [_score(grade) for grade in grades]
     score_room = max((len(score) for score in ["score", *scores]), default=0)
     narrowest = [max((len(_shown(grade, item)) for grade in grades), default=1) for item in items]
-    headings, columns = _headings(list(items), narrowest, width - room - score_room - 4)
-    page.line((f"{'submission':<{room}}  {'score':>{score_room}}  {headings}note", "bold"))
-    for grade, name, score in zip(grades, names, scores, strict=True):
+    speeds = _speeds(grades)
+    fixed = room + score_room + 4 + len(speeds[0])
+    headings, columns = _headings(list(items), narrowest, width - fixed)
+    page.line((f"{'submission':<{room}}  {'score':>{score_room}}  {speeds[0]}{headings}note", "bold"))
+    for grade, name, score, fast in zip(grades, names, scores, speeds[1:], strict=True):
         cells = _cells(grade, list(items), columns)
-        page.line(f"{set_cell_size(name, room)}  {score:>{score_room}}  ", *cells, note(grade))
+        page.line(f"{set_cell_size(name, room)}  {score:>{score_room}}  {fast}", *cells, note(grade))
     page.blank()
     _legend(page, items, numbered=headings.startswith("1 "))
     page.paragraph(_summary(grades))
@@ -84,6 +86,15 @@ def _score(grade: Grade) -> str:
     if grade.verdict == Verdict.ERROR:
         return MARKS[Verdict.ERROR]
     return f"{points.shown(grade.score)}/{points.shown(grade.max_score)}"
+
+
+def _speeds(grades: Sequence[Grade]) -> list[str]:
+    """A column of measured speedups with its heading; of no width where nothing was timed."""
+    shown = [speed.times(grade) for grade in grades]
+    if not any(shown):
+        return [""] * (len(shown) + 1)
+    room = max(len(text) for text in ("speed", *shown))
+    return [f"{text:>{room}}  " for text in ("speed", *shown)]
 
 
 def _headings(ids: list[str], narrowest: list[int], room: int) -> tuple[str, list[int]]:

@@ -70,6 +70,7 @@ def as_json(grade: Grade) -> Json:
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
         **({"advice": [plain(asdict(each)) for each in grade.advice]} if grade.advice else {}),
+        **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
     }
 
 
@@ -134,9 +135,10 @@ def _item(grade: ItemGrade) -> Json:
 def _finding(finding: Finding) -> Json:
     """Every field under its own name, in the order of the record, places as lists of three.
 
-    ``repair`` is there only where one was found.
+    ``repair`` and ``witnesses`` are there only where there are any.
     """
-    return {name: plain(value) for name, value in asdict(finding).items() if value or name != "repair"}
+    rare = ("repair", "witnesses")
+    return {name: plain(value) for name, value in asdict(finding).items() if value or name not in rare}
 
 
 def _case(grade: CaseGrade) -> Json:

@@ -12,7 +12,7 @@ import io
 from typing import TYPE_CHECKING
 
 from grader.model import Verdict
-from grader.reports import points, safe_text
+from grader.reports import points, safe_text, speed
 from grader.reports.class_table import item_titles
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 BEFORE_ITEMS = ("submission", "file", "score", "max_score", "skipped_points", "verdict")
 AFTER_ITEMS = ("error",)
+MEASURED = "measured_speedup"
+"""A column only where something was timed; an item may well be called `speedup`."""
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")
 NOT_JUDGED = {Verdict.SKIP, Verdict.ERROR}
 
@@ -31,9 +33,11 @@ def render(grades: Sequence[Grade]) -> str:
     items = list(item_titles(grades))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*BEFORE_ITEMS, *(_heading(item) for item in items), *AFTER_ITEMS])
+    timed = any(map(speed.measured, grades))
+    before = (*BEFORE_ITEMS, MEASURED) if timed else BEFORE_ITEMS
+    writer.writerow([*before, *(_heading(item) for item in items), *AFTER_ITEMS])
     for grade in grades:
-        writer.writerow(_row(grade, items))
+        writer.writerow(_row(grade, items, timed=timed))
     return out.getvalue()
 
 
@@ -45,14 +49,15 @@ def cell(text: str) -> str:
 
 def _heading(item: str) -> str:
     """Name an item's column; an item with the name of a fixed column says that it is one."""
-    return f"{item} (item)" if item in BEFORE_ITEMS + AFTER_ITEMS else cell(item)
+    return f"{item} (item)" if item in (*BEFORE_ITEMS, MEASURED, *AFTER_ITEMS) else cell(item)
 
 
-def _row(grade: Grade, items: list[str]) -> list[str]:
+def _row(grade: Grade, items: list[str], *, timed: bool) -> list[str]:
     earned = {
         item.result.item.id: "" if item.result.verdict in NOT_JUDGED else points.shown(item.points)
         for item in grade.items
     }
+    fast = speed.measured(grade)
     return [
         cell(grade.submission_id),
         cell(grade.submission_file),
@@ -60,6 +65,7 @@ def _row(grade: Grade, items: list[str]) -> list[str]:
         points.shown(grade.max_score),
         points.shown(grade.skipped_points),
         grade.verdict.value,
+        *([f"{fast.median:.4f}" if fast else ""] if timed else []),
         *(earned.get(item, "") for item in items),
         cell(grade.error),
     ]

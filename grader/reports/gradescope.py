@@ -7,10 +7,11 @@ is what a student may see whatever its visibility, so a wrong setting there cann
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grader.model import Verdict
-from grader.reports import points, safe_text, text
+from grader.reports import points, safe_text, speed, text
 from grader.reports.audience import student_view
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def render(grade: Grade) -> str:
     }
     if grade.verdict != Verdict.ERROR:  # without a score Gradescope records none: ours is never a zero
         results["score"] = points.number(grade.score)
+    fast = speed.measured(shown)
+    if fast is not None:
+        results["extra_data"] = {"gpu": safe_text.one_line(shown.device), "speedup": asdict(fast)}
     return json.dumps(results, ensure_ascii=True, indent=1) + "\n"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from grader.model import Verdict
-from grader.reports import points, quotation, safe_text
+from grader.reports import points, quotation, safe_text, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, note
 from grader.reports.marks import MARKS, WORDS
@@ -39,9 +39,8 @@ def render(grade: Grade, *, audience: Audience = "student", source_lines: Sequen
     """Write the page of one submission."""
     shown = student_view(grade) if audience == "student" else grade
     heading = f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}"
-    return _page(
-        heading, [*_score(shown), *_overview(shown), *_details(shown, source_lines), *_advice(shown)]
-    )
+    details = _details(shown, source_lines)
+    return _page(heading, [*_score(shown), *_overview(shown), *details, *_speed(shown), *_advice(shown)])
 
 
 def render_class(grades: Sequence[Grade]) -> str:
@@ -49,8 +48,10 @@ def render_class(grades: Sequence[Grade]) -> str:
     items = item_titles(grades)
     heading = grades[0].assignment_title if grades else "no submissions"
     columns = "".join(f'<th title="{_text(name)}">{_text(item)}</th>' for item, name in items.items())
-    rows = [_class_row(grade, list(items)) for grade in grades]
-    head = f"<tr><th>submission</th><th>score</th>{columns}<th>note</th></tr>"
+    timed = any(map(speed.measured, grades))
+    rows = [_class_row(grade, list(items), timed=timed) for grade in grades]
+    fast = "<th>speed</th>" if timed else ""
+    head = f"<tr><th>submission</th><th>score</th>{fast}{columns}<th>note</th></tr>"
     return _page(heading, ["<table>", head, *rows, "</table>"])
 
 
@@ -118,6 +119,20 @@ def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:
             yield f"<p><em>Try:</em> {_text(result.hint)}</p>"
 
 
+def _speed(grade: Grade) -> Iterator[str]:
+    """Tell how fast it was next to the staff's kernels."""
+    told = speed.speed(grade)
+    if told is None:
+        return
+    yield f"<h2>{escape(told.heading)}</h2>"
+    yield "<table>"
+    for row in told.rows:
+        numbers = "".join(f'<td class="n">{escape(text)}</td>' for text in row[1:3])
+        yield f"<tr><td>{escape(row.kernel)}</td>{numbers}<td>{escape(row.speedup)}</td></tr>"
+    yield "</table>"
+    yield from (f"<p>{escape(remark)}</p>" for remark in told.remarks if remark)
+
+
 def _advice(grade: Grade) -> Iterator[str]:
     """Tell what could be better about a right kernel."""
     if grade.advice:
@@ -145,14 +160,15 @@ def _finding(grade: Grade, finding: Finding, told: str, source: Sequence[str]) -
         yield f"<pre>{escape(code)}</pre>"
 
 
-def _class_row(grade: Grade, items: list[str]) -> str:
+def _class_row(grade: Grade, items: list[str], *, timed: bool) -> str:
     earned = {item.result.item.id: item for item in grade.items}
     cells = "".join(_class_cell(earned.get(item)) for item in items)
     failed = grade.verdict == Verdict.ERROR
     score = "!" if failed else f"{points.shown(grade.score)}/{points.shown(grade.max_score)}"
     link = f"grades/{quote(grade.submission_id, safe='', errors='backslashreplace')}/report.html"
     name = f'<a href="{escape(link)}">{_text(grade.submission_id)}</a>'
-    return f'<tr><td>{name}</td><td class="n">{score}</td>{cells}<td>{_text(note(grade))}</td></tr>'
+    fast = f'<td class="n">{escape(speed.times(grade))}</td>' if timed else ""
+    return f'<tr><td>{name}</td><td class="n">{score}</td>{fast}{cells}<td>{_text(note(grade))}</td></tr>'
 
 
 def _class_cell(item: ItemGrade | None) -> str:

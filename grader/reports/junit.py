@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from junit_xml import TestCase, TestSuite
 
 from grader.model import Verdict
-from grader.reports import points, quotation, safe_text
+from grader.reports import points, quotation, safe_text, speed
 from grader.reports.text import case_name, title
 
 if TYPE_CHECKING:
@@ -112,6 +112,10 @@ def _properties(grade: Grade) -> dict[str, str]:
     }
     if grade.verdict != Verdict.ERROR:
         shown["score"] = points.shown(grade.score)
+    fast = speed.measured(grade)
+    if fast is not None:
+        shown |= {"gpu": grade.device, "speedup": f"{fast.median:.4f}"}
+        shown |= {"speedup.low": f"{fast.low:.4f}", "speedup.high": f"{fast.high:.4f}"}
     for item in grade.items:
         if item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
             shown[f"points.{item.result.item.id}"] = points.shown(item.points)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from grader import model
 from grader.errors import UsageError
+from grader.reports.stored_timing import Timing
 
 FORMAT_VERSION: Final = 1
 
@@ -81,6 +82,7 @@ class StoredFinding(Stored):
     severity: model.Severity
     count: int
     other_block: Place
+    witnesses: tuple[str, ...] = ()
     repair: str = ""
 
 
@@ -147,10 +149,11 @@ class StoredGrade(Stored):
     error: str
     items: tuple[StoredItem, ...]
     cases: tuple[StoredCase, ...]
-    timing: dict[str, Any]
+    timing: Timing
     versions: dict[str, str]
     seconds: dict[str, float]
     advice: tuple[StoredAdvice, ...] = ()
+    witnesses: dict[str, str] = {}
 
 
 def load(text: str, name: str = "grade.json") -> model.Grade:
@@ -198,6 +201,7 @@ def _grade(stored: StoredGrade) -> model.Grade:
         seconds=tuple(stored.seconds.items()),
         error=stored.error,
         advice=tuple(model.Advice(**dict(each)) for each in stored.advice),
+        witnesses=tuple(stored.witnesses.items()),
     )
 
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.model import FindingKind, Severity, Verdict
-from grader.reports import points, quotation, safe_text
+from grader.reports import points, quotation, safe_text, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
 from grader.reports.marks import MARKS, STYLES, WORDS
@@ -56,6 +56,7 @@ def render(
         _item(page, shown, items, source_lines, shapes=shapes)
         shapes = shapes and not items[0].result.case_verdicts
     _skipped(page, shown)
+    speed.write(page, shown)
     _advice(page, shown)
     if audience == "staff":
         _appendix(page, shown)
@@ -236,5 +237,8 @@ def _appendix(page: Page, grade: Grade) -> None:
         bound = "" if case.error_bound is None else f", bound {case.error_bound:.3g}"
         page.line("  ", (mark, STYLES[case.verdict]), f"  {case_name(case)}{error}{bound}")
     page.blank()
+    if grade.witnesses:
+        looked = ", ".join(f"{name}: {outcome}" for name, outcome in grade.witnesses)
+        page.paragraph(safe_text.one_line(f"Looked at by {looked}", LONG))
     graded_by = [grade.backend, grade.device, grade.toolkit, f"seed {grade.seed}"]
     page.line(("Graded by ", "dim"), safe_text.one_line(", ".join(part for part in graded_by if part)))

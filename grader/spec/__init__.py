@@ -1,10 +1,11 @@
 """An assignment's YAML → `Assignment`, checked as a whole.
 
-`document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean and
-`structure` which keys there are (`schema`: the same for editors). `draft` keeps the parts that are sound
-and `explain` says what is wrong with the others; `launching` and `meaning` look at what must hold between
-parts, `records` makes the frozen records, and `load` puts it all together. `cases` turns case plans into
-concrete cases, `bundled` knows where assignments and references are, and `remembered` keeps what was sound.
+`document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean
+(`thresholds`: those of a speedup), `structure` and `rubric` which keys there are (`schema`: the same for
+editors). `draft` keeps the parts that are sound and `explain` says what is wrong with the others;
+`launching` and `meaning` look at what must hold between parts, `records` makes the frozen records, and
+`load` puts it all together. `cases` turns case plans into concrete cases, `bundled` knows where assignments
+and references are, and `remembered` keeps what was sound.
 """
 
 from __future__ import annotations

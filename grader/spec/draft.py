@@ -13,20 +13,22 @@ from pydantic import TypeAdapter, ValidationError
 
 from grader.spec import explain
 from grader.spec.fields import Identifier
-from grader.spec.structure import (
-    AnyCase,
+from grader.spec.rubric import (
     AnyItem,
-    AssignmentFile,
     CompileItem,
-    FixedCase,
     MemoryItem,
     OutputItem,
     RacesItem,
-    RandomCases,
     SpeedupItem,
+    TrafficItem,
+)
+from grader.spec.structure import (
+    AnyCase,
+    AssignmentFile,
+    FixedCase,
+    RandomCases,
     SubmissionPart,
     TimingPart,
-    TrafficItem,
 )
 
 if TYPE_CHECKING:

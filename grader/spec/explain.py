@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from grader.spec import structure
+from grader.spec import rubric, structure
 from grader.spec.document import Flaw
 from grader.spec.fields import suggestion
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from pydantic_core import ErrorDetails
 
-_CHECKS: dict[str, type[structure.Part]] = {
-    "compile": structure.CompileItem,
-    "output": structure.OutputItem,
-    "races": structure.RacesItem,
-    "memory": structure.MemoryItem,
-    "traffic": structure.TrafficItem,
-    "speedup": structure.SpeedupItem,
+_CHECKS: dict[str, type[BaseModel]] = {
+    "compile": rubric.CompileItem,
+    "output": rubric.OutputItem,
+    "races": rubric.RacesItem,
+    "memory": rubric.MemoryItem,
+    "traffic": rubric.TrafficItem,
+    "speedup": rubric.SpeedupItem,
 }
 # By what stands before an unknown key: the key of the mapping, or the tag of the union it was read as.
-_PARTS: dict[str, type[structure.Part]] = {
+_PARTS: dict[str, type[BaseModel]] = {
     "submission": structure.SubmissionPart,
     "launch": structure.LaunchPart,
     structure.FIXED: structure.FixedCase,
@@ -46,7 +47,7 @@ def flaw(error: ErrorDetails) -> Flaw:
             found = Flaw(path, _unknown_key(path), at_key=True)
         case "missing":
             found = Flaw(path[:-1], f"expected a key `{path[-1]}`, which is missing")
-        case "later_kind":
+        case "of_one_key":
             found = Flaw((*path, context["key"]), context["text"])
         case "value_error":
             found = Flaw(path, str(context["error"]), at_key=error["loc"][-1] == "[key]")
@@ -61,8 +62,10 @@ def flaw(error: ErrorDetails) -> Flaw:
 
 
 def _unknown_key(path: tuple[str | int, ...]) -> str:
-    part: type[structure.Part] = structure.AssignmentFile
-    if len(path) > 1:
+    part: type[BaseModel] = structure.AssignmentFile
+    if isinstance(path[-2:][0], int):  # the only lists of plain mappings
+        part = rubric.StepPart
+    elif len(path) > 1:
         part = _PARTS.get(str(path[-2]), structure.ConstantPart)
     return f"unknown key `{path[-1]}`; {suggestion(str(path[-1]), part.model_fields)}"
 

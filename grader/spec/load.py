@@ -42,7 +42,11 @@ def load_assignment(path: Path) -> Assignment:
         problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
         raise SpecError(tuple(_line(file, *problem) for problem in sorted(problems)))
     return records.assignment(
-        parts.whole, surroundings.headers, file.resolve().parent, _digest(content, surroundings)
+        parts.whole,
+        surroundings.headers,
+        surroundings.kernels or (),
+        file.resolve().parent,
+        _digest(content, surroundings),
     )
 
 

@@ -6,13 +6,16 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from grader.spec.cases import drawn_ids
-from grader.spec.document import Flaw
+from grader.spec.document import Flaw, Path
 from grader.spec.fields import suggestion
-from grader.spec.structure import CasesItemPart, RandomCases, SpeedupItem, TrafficItem
+from grader.spec.rubric import CasesItemPart, SpeedupItem, TrafficItem
+from grader.spec.structure import SOLUTION, RandomCases
+from grader.spec.thresholds import is_below, out_of_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grader.model import Threshold
     from grader.spec.draft import CasePart, Draft
 
 
@@ -27,6 +30,7 @@ def flaws(draft: Draft, kernels: frozenset[str] | None) -> Iterator[Flaw]:
     yield from _thresholds(draft)
     if kernels is not None:
         yield from _baselines(draft, kernels)
+        yield from _timed_kernels(draft, kernels)
 
 
 def _ids(case: CasePart) -> tuple[str, ...]:
@@ -104,21 +108,57 @@ def _thresholds(draft: Draft) -> Iterator[Flaw]:
         if isinstance(item, TrafficItem) and item.at_least is not None and item.at_least > item.at_most:
             yield Flaw((*path, "at_least"), "expected at most what `at_most` says")
         if isinstance(item, SpeedupItem):
-            if item.none_below > item.full_at:
-                yield Flaw((*path, "none_below"), "expected at most what `full_at` says")
+            yield from (Flaw((*path, *place), message) for place, message in _disorder(item))
             if not draft.has_timing:
                 yield Flaw((*path, "check"), "a speedup needs the section `timing`, which is missing")
 
 
+def _disorder(item: SpeedupItem) -> Iterator[tuple[Path, str]]:
+    """What does not grow in a `speedup` item, whether it has two ends or steps."""
+    if item.none_below and item.full_at and is_below(item.full_at, item.none_below):
+        yield ("none_below",), "expected at most what `full_at` says"
+    if item.steps:
+        for index, key, message in out_of_order((step.at, step.credit) for step in item.steps):
+            yield ("steps", index, key), message
+
+
 def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
-    named: list[tuple[tuple[str | int, ...], str]] = [
+    named: list[tuple[Path, str]] = [
         (("rubric", index, "baseline"), item.baseline)
         for index, item in enumerate(draft.rubric)
         if isinstance(item, TrafficItem | SpeedupItem)
     ]
     if draft.timing:
         named.append((("timing", "baseline"), draft.timing.baseline))
-    for path, baseline in named:
-        if baseline not in kernels:
-            message = f"the reference has no kernel `{baseline}.cu`; {suggestion(baseline, sorted(kernels))}"
+        if draft.timing.solution is not None:
+            named.append((("timing", "solution"), draft.timing.solution))
+    for path, kernel in named:
+        if kernel not in kernels:
+            message = f"the reference has no kernel `{kernel}.cu`; {suggestion(kernel, sorted(kernels))}"
             yield Flaw(path, message)
+
+
+def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
+    """Speedups over another kernel than the one that is timed, or relative to one that is not there."""
+    timing = draft.timing
+    for index, item in enumerate(draft.rubric):
+        if not isinstance(item, SpeedupItem) or timing is None:
+            continue
+        path = ("rubric", index)
+        if item.baseline in kernels and item.baseline != timing.baseline:
+            message = f"expected `{timing.baseline}`, the baseline of `timing`: no other kernel is timed"
+            yield Flaw((*path, "baseline"), message)
+        if timing.solution is None and SOLUTION not in kernels:
+            for place in _relative(item):
+                message = f"a share of the model solution needs its kernel, and there is no `{SOLUTION}.cu`"
+                yield Flaw((*path, *place), f"{message} in the reference; name it in `timing.solution`")
+
+
+def _relative(item: SpeedupItem) -> Iterator[Path]:
+    """Where an item asks for a share of what the model solution reaches."""
+    places: list[tuple[Path, Threshold | None]] = [
+        (("none_below",), item.none_below),
+        (("full_at",), item.full_at),
+        *((("steps", index, "at"), step.at) for index, step in enumerate(item.steps or ())),
+    ]
+    yield from (place for place, threshold in places if threshold and threshold.of_solution)

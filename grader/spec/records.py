@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from grader.arithmetic import Name
 from grader.model import Assignment, CasePlan, Constant, KernelInterface, Parameter, RubricItem, TimingPlan
-from grader.spec.structure import CasesItemPart, RandomCases
+from grader.spec.rubric import CasesItemPart
+from grader.spec.structure import SOLUTION, RandomCases
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from grader.spec.draft import CasePart, ItemPart
@@ -26,9 +28,13 @@ _TITLES = {
 
 
 def assignment(
-    file: AssignmentFile, headers: tuple[tuple[str, bytes], ...], folder: Path, digest: str
+    file: AssignmentFile,
+    headers: tuple[tuple[str, bytes], ...],
+    kernels: Collection[str],
+    folder: Path,
+    digest: str,
 ) -> Assignment:
-    """The record of a file that was found sound; ``headers`` are UTF-8."""
+    """The record of a sound file; ``headers`` are UTF-8, ``kernels`` those of the reference."""
     return Assignment(
         id=file.id,
         title=file.title,
@@ -36,7 +42,7 @@ def assignment(
         interface=_interface(file.submission, headers),
         cases=tuple(map(_plan, file.cases)),
         rubric=tuple(map(_item, file.rubric)),
-        timing=_timing(file.timing) if file.timing else None,
+        timing=_timing(file.timing, kernels) if file.timing else None,
         path=folder,
         digest=digest,
     )
@@ -67,13 +73,13 @@ def _plan(part: CasePart) -> CasePlan:
     return CasePlan(part.id, shape, tuple(part.tags), part.visibility, part.inputs, draws, part.offset)
 
 
-def _timing(part: TimingPart) -> TimingPlan:
-    return TimingPlan(tuple(part.shape.items()), part.baseline)
+def _timing(part: TimingPart, kernels: Collection[str]) -> TimingPlan:
+    solution = part.solution or (SOLUTION if SOLUTION in kernels else "")
+    return TimingPlan(tuple(part.shape.items()), part.baseline, solution, part.inputs, part.budget)
 
 
 def _item(part: ItemPart) -> RubricItem:
     cases, partial = (part.cases, part.partial) if isinstance(part, CasesItemPart) else ([], None)
-    values = ((option, getattr(part, option)) for option in part.OPTIONS)
     return RubricItem(
         id=part.id,
         title=part.title or f"{part.id.replace('-', ' ')}: {_TITLES[part.check]}",
@@ -84,5 +90,5 @@ def _item(part: ItemPart) -> RubricItem:
         partial=partial or "",
         visibility=part.visibility,
         hint=part.hint,
-        options=tuple((option, value) for option, value in values if value is not None),
+        options=part.options(),
     )

@@ -23,6 +23,9 @@ from grader import __version__
 from grader.model import Assignment
 from grader.spec.bundled import reference_folder
 
+RECORDS = 2
+"""Goes up with every change to what an `Assignment` holds: an entry of before would come back with holes."""
+
 Fingerprint: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -51,7 +54,7 @@ def remember(file: Path, assignment: Assignment, cache: Path) -> None:
 
 
 def _entry(file: Path, cache: Path) -> Path:
-    what = f"{__version__}\0{sys.version}\0{file.resolve()}".encode(errors="surrogateescape")
+    what = f"{__version__}\0{RECORDS}\0{sys.version}\0{file.resolve()}".encode(errors="surrogateescape")
     return cache / f"{sha256(what).hexdigest()}.pickle"
 
 

@@ -1,6 +1,6 @@
 """The JSON Schema of assignment files, for editors that complete and check while one types.
 
-`assignments/schema.json` holds it. After a change to `grader.spec.structure`, write it again:
+`assignments/schema.json` holds it. After a change to `grader.spec.structure` or `rubric`, write it again:
 
     python -m grader.spec.schema > assignments/schema.json
 """

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.model import Severity, Visibility
+from grader.model import Visibility
 from grader.spec.fields import (
     Declared,
     Draws,
-    Exact,
     Extent,
     Formula,
     Formulas,
@@ -19,25 +18,26 @@ from grader.spec.fields import (
     Identifier,
     Identifiers,
     KernelName,
-    Metric,
     Name,
     Offset,
     Sentence,
     Span,
     Whole,
 )
+from grader.spec.rubric import KEYS_WE_KNOW, AnyItem
+from grader.spec.thresholds import Budget
 
 LATER_KINDS = ("function", "program", "answers")
 """Kinds of submission that the format has a name for, and this version cannot grade."""
 
+SOLUTION = "solution"
+"""The model solution's kernel, where `timing` names no other."""
+
 
 class Part(BaseModel):
-    """A mapping with known keys and no others.
+    """A mapping with known keys and no others."""
 
-    The validators are built when the first file is read, once for all parts instead of once for each.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = KEYS_WE_KNOW
 
 
 # --- the submission ----------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ class SubmissionPart(Part):
         # Nothing else that could be said about such a submission would help.
         if isinstance(value, dict) and value.get("kind") in LATER_KINDS:
             message = f"submissions of kind `{value['kind']}` are not supported yet; supported: `kernel`"
-            raise PydanticCustomError("later_kind", "{text}", {"text": message, "key": "kind"})
+            raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "kind"})
         return value
 
 
@@ -125,87 +125,13 @@ AnyCase = Annotated[
 
 
 class TimingPart(Part):
-    """What to time on a GPU, next to which of the staff's kernels."""
+    """What to time on a GPU, next to which of the staff's kernels; ``solution`` is the model solution."""
 
     shape: dict[Name, Extent]
     baseline: Identifier = "naive"
-
-
-# --- the rubric --------------------------------------------------------------------------------------
-
-
-class ItemPart(Part):
-    """What every rubric item may say."""
-
-    OPTIONS: ClassVar[tuple[str, ...]] = ()
-    """The keys that only this check knows."""
-
-    id: Identifier
-    points: Exact
-    title: Sentence = ""
-    hint: Sentence = ""
-    needs: Identifiers = []
-    visibility: Visibility = Visibility.VISIBLE
-
-
-class CasesItemPart(ItemPart):
-    """An item that looks at cases: all of them, or those with the tags or ids it names."""
-
-    cases: Identifiers = []
-    partial: Literal["per-case"] | None = None
-
-
-class CompileItem(ItemPart):
-    """It compiles, and has the kernel with the right parameters."""
-
-    check: Literal["compile"]
-
-
-class OutputItem(CasesItemPart):
-    """The answers are right."""
-
-    check: Literal["output"]
-
-
-class RacesItem(CasesItemPart):
-    """No hazards, and no divergent barriers; those below ``severity`` cost nothing."""
-
-    OPTIONS = ("severity",)
-    check: Literal["races"]
-    severity: Literal["error", "warning"] = Severity.ERROR.value
-
-
-class MemoryItem(CasesItemPart):
-    """No access out of bounds, misaligned or to what nobody wrote."""
-
-    check: Literal["memory"]
-
-
-class TrafficItem(CasesItemPart):
-    """A counter, as a share of what the baseline kernel needs."""
-
-    OPTIONS = ("metric", "baseline", "at_most", "at_least")
-    check: Literal["traffic"]
-    metric: Metric
-    baseline: Identifier
-    at_most: Exact
-    at_least: Exact | None = None
-
-
-class SpeedupItem(ItemPart):
-    """How many times as fast as the baseline; credit grows from ``none_below`` to ``full_at``."""
-
-    OPTIONS = ("baseline", "none_below", "full_at")
-    check: Literal["speedup"]
-    baseline: Identifier
-    none_below: Exact
-    full_at: Exact
-
-
-AnyItem = Annotated[
-    CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | SpeedupItem,
-    Field(discriminator="check"),
-]
+    solution: Identifier | None = None
+    inputs: Identifier = "random"
+    budget: Budget = 0.6
 
 
 class AssignmentFile(Part):

@@ -67,6 +67,13 @@ def expected(
     return {"C": (a @ b, bound)}
 
 
+def work(shape: Shape) -> dict[str, object]:
+    """What C = A · B takes: a multiply and an add for each product, and a library call that does the same."""
+    m, k, n = shape["M"], shape["K"], shape["N"]
+    call = {"call": "sgemm", "m": m, "n": n, "k": k, "a": "A", "b": "B", "c": "C"}
+    return {"flops": 2 * m * k * n, "library": call}
+
+
 def _gamma(terms: int, unit: float) -> float:
     return terms * unit / (1 - terms * unit)
 

@@ -204,3 +204,47 @@ def test_a_warning_about_a_variable_that_the_kernel_never_used_unset_costs_nothi
 def test_what_does_not_build_earns_nothing(check: Make, item: Make, evidence: Make) -> None:
     """No case, no evidence of cleanliness."""
     assert check(item("x"), evidence(build=Build(ok=False))).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("check", "kind"),
+    [
+        (races.check, FindingKind.RACE),
+        (races.check, FindingKind.BARRIER_DIVERGENCE),
+        (memory.check, FindingKind.OUT_OF_BOUNDS),
+        (memory.check, FindingKind.UNINITIALISED),
+    ],
+)
+def test_what_nobody_could_rule_out_is_our_error_and_never_a_pass(
+    check: Make, kind: FindingKind, item: Make, case: Make, evidence: Make
+) -> None:
+    """The reason is told, and the other item does not care."""
+    reason = "nobody could say whether threads race (emulator: no `wgmma`; racecheck: cut off)"
+    open_case = case("b", undecided=((str(kind), reason),))
+    result = check(item("x"), evidence(case("a"), open_case))
+    assert result.verdict is Verdict.ERROR
+    assert result.message == f"not judged, through no fault of the submission: {reason}"
+    assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.ERROR))
+    other = memory.check if check is races.check else races.check
+    assert other(item("x"), evidence(case("a"), open_case)).verdict is Verdict.PASS
+
+
+def test_what_was_found_counts_whatever_else_is_undecided(item: Make, case: Make, evidence: Make) -> None:
+    """One race is enough; what is merely information is none."""
+    undecided = ((str(FindingKind.BARRIER_DIVERGENCE), "nobody could say"),)
+    raced = case("a", findings=(RACE,), undecided=undecided)
+    assert races.check(item("races"), evidence(raced)).verdict is Verdict.FAIL
+    told = case("a", findings=(replace(RACE, severity=Severity.INFO),), undecided=undecided)
+    assert races.check(item("races"), evidence(told)).verdict is Verdict.ERROR
+
+
+def test_a_kernel_that_stopped_by_its_own_doing_is_why_nobody_could_decide(
+    item: Make, case: Make, evidence: Make
+) -> None:
+    """That is the student's, and the message says what stopped."""
+    stop = Finding(FindingKind.TIMEOUT, "did not end", line=5)
+    undecided = ((str(FindingKind.RACE), "racecheck: the kernel did not come to its end"),)
+    stopped = case("a", completed=False, findings=(stop,), undecided=undecided)
+    result = races.check(item("races"), evidence(stopped))
+    assert result.verdict is Verdict.FAIL
+    assert "did not run to its end" in result.message

@@ -110,7 +110,7 @@ def test_an_output_that_was_added_to_is_told_as_such(
 def test_a_launch_that_a_device_refuses_is_told_once(item: Make, case: Make, evidence: Make) -> None:
     """Not once for each case: the constants are to blame, and no shape."""
     refused = Finding(FindingKind.FAULT, "a block of 64 × 64 × 1 has 4096 threads")
-    fields = {"completed": False, "findings": (refused,), "comparisons": ()}
+    fields = {"completed": False, "launched": False, "findings": (refused,), "comparisons": ()}
     result = check(item("output"), evidence(case("a", **fields), case("b", **fields)))
     assert result.message == (
         "none of 2 cases is right. The kernel cannot be launched: a block of 64 × 64 × 1 has 4096 threads"

@@ -1,4 +1,4 @@
-"""The `traffic` and `speedup` checks."""
+"""The `traffic` check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.checks import speedup, traffic
+from grader.checks import traffic
 from grader.model import Counters, FindingKind, Verdict
 
 Make = Any
@@ -110,14 +110,26 @@ def test_without_a_number_to_compare_with_it_is_an_error(
     assert result.verdict is Verdict.ERROR
 
 
+def test_counters_that_nobody_counted_are_our_error(item: Make, case: Make, evidence: Make) -> None:
+    """Zero bytes would be the best kernel of all."""
+    uncounted = case("b", loads=0, uncounted="the emulator does not interpret `wgmma` yet")
+    result = traffic.check(item("traffic", options=TENTH), evidence(case("a", loads=64_704), uncounted))
+    assert result.verdict is Verdict.ERROR
+    assert result.message == (
+        "not judged, through no fault of the submission: nobody counted what the kernel moves: "
+        "the emulator does not interpret `wgmma` yet"
+    )
+
+
+def test_a_wrong_kernel_that_nobody_counted_fails_all_the_same(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """Only right cases are counted."""
+    wrong = case("a", loads=0, comparisons=(comparison(1),), uncounted="no emulator")
+    assert traffic.check(item("traffic", options=TENTH), evidence(wrong)).verdict is Verdict.FAIL
+
+
 def test_every_counter_can_be_asked_for() -> None:
     """The wording knows them all."""
     names = {field.name for field in fields(Counters)}
     assert set(traffic.METRICS) == names
-
-
-def test_a_speedup_is_skipped_where_nothing_is_timed(item: Make, case: Make, evidence: Make) -> None:
-    """Neither pass nor fail."""
-    result = speedup.check(item("speedup"), evidence(case("a")))
-    assert [result.verdict, result.fraction] == [Verdict.SKIP, 0]
-    assert "needs a GPU" in result.message

@@ -10,7 +10,7 @@ import pytest
 
 from grader.arithmetic import Name, parse
 from grader.errors import SpecError
-from grader.model import CasePlan, Constant, Parameter, RubricItem, TimingPlan, Visibility
+from grader.model import CasePlan, Constant, Parameter, RubricItem, Threshold, TimingPlan, Visibility
 from grader.spec import bundled_ids, find_assignment, load_assignment, reference_folder
 from grader.spec.document import MAX_BYTES
 from tests.spec.conftest import SOUND
@@ -78,18 +78,14 @@ def test_points_and_thresholds_are_exact(write: Write) -> None:
 
 
 def test_the_options_of_a_check_are_in_its_item(write: Write) -> None:
-    """A speedup has its thresholds, races their severity, also where the file does not say it."""
+    """A speedup has its steps, races their severity, also where the file does not say it."""
     items = (
-        "  - {id: fast, points: 1, check: speedup, baseline: solution, none_below: 1.0, full_at: 1.25}\n"
+        "  - {id: fast, points: 1, check: speedup, baseline: naive, none_below: 1.0, full_at: 1.0}\n"
         "  - {id: races, points: 1, check: races}\n"
         "  - {id: all-races, points: 1, check: races, severity: warning, cases: [aligned, odd], hint: Wait}\n"
     )
     fast, races, all_races = load_assignment(write(SOUND + items)).rubric[2:]
-    assert fast.options == (
-        ("baseline", "solution"),
-        ("none_below", Fraction(1)),
-        ("full_at", Fraction(5, 4)),
-    )
+    assert fast.options == (("baseline", "naive"), ("steps", ((Threshold(Fraction(1)), Fraction(1)),)))
     assert races.options == (("severity", "error"),)
     assert (all_races.options, all_races.cases, all_races.hint) == (
         (("severity", "warning"),),
@@ -182,9 +178,12 @@ def test_the_digest_changes_with_everything_that_decides_a_grade(write: Write, t
     digests.append(load_assignment(folder).digest)
     (tmp_path / "reference" / "scaling" / "naive.cu").write_text("// three\n")
     digests.append(load_assignment(folder).digest)
-    (folder / "assignment.yaml").write_text(text + "# four\n")
-    digests.append(load_assignment(folder).digest)
-    assert len(set(digests)) == 4
+    for budget in ("0.5", "0.6"):
+        (folder / "assignment.yaml").write_text(
+            text.replace("{shape: {N: 4096}", f"{{budget: {budget}, shape: {{N: 4096}}")
+        )
+        digests.append(load_assignment(folder).digest)
+    assert len(set(digests)) == 5
     (folder / "notes.txt").write_text("five")
     (tmp_path / "reference" / "scaling" / "__pycache__").mkdir()
     (tmp_path / "reference" / "scaling" / "__pycache__" / "oracle.pyc").write_text("six")

@@ -1,0 +1,121 @@
+"""`grader doctor`, the part about GPUs: what is there, what fits together, and a trial of each."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from grader.cli.doctor_finding import Finding
+from grader.errors import GraderError
+from grader.gpu import devices
+from grader.gpu.sanitizer import HOW_TO_GET, find_sanitizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.build import Toolchain, Tools
+    from grader.gpu.devices import Gpu
+
+OLDEST = (7, 5)
+"""The lowest compute capability that CUDA 13 compiles for."""
+
+_CONTAINER_TOOLKIT = (1, 17, 8)
+"""The first NVIDIA Container Toolkit without the container escape CVE-2025-23266 (NVIDIA security bulletin,
+July 2025); older ones have CVE-2024-0132 as well."""
+
+
+def examine(tools: Tools) -> Iterator[Finding]:
+    """A line for each thing that grading on a GPU needs; nothing but one line where there is no GPU."""
+    missing = devices.missing_libraries()
+    if "nvidia-ml-py" in missing:
+        yield Finding(
+            True, "gpu", "not looked for: the package nvidia-ml-py is not installed", devices.HOW_TO_GET_CUPY
+        )
+        return
+    gpus = devices.visible(devices.find_gpus())
+    if not gpus:
+        yield Finding(True, "gpu", "none found; the emulator grades everything but speed")
+        return
+    for gpu in gpus:
+        yield Finding(True, "gpu", _described(gpu))
+        yield from _misfits(gpu, tools.toolchain)
+    yield from _container_toolkit()
+    if missing:
+        yield Finding(False, "cupy", "not installed", devices.HOW_TO_GET_CUPY, needed=False)
+        return
+    found = find_sanitizer()
+    if found is None:
+        yield Finding(False, "sanitizer", "not installed", HOW_TO_GET, needed=False)
+    else:
+        yield Finding(True, "sanitizer", f"{_version(str(found))} at {found}")
+    yield from _trials(tools, gpus)
+
+
+def _described(gpu: Gpu) -> str:
+    major, minor = gpu.capability
+    cuda = ".".join(map(str, gpu.driver_cuda))
+    memory = gpu.memory_bytes // 2**30
+    text = f"{gpu.name}, {memory} GiB, compute capability {major}.{minor}, driver {gpu.driver} (CUDA {cuda})"
+    sick = devices.is_sick(gpu)
+    return f"{text}; out of use since: {sick}" if sick else text
+
+
+def _misfits(gpu: Gpu, toolchain: Toolchain) -> Iterator[Finding]:
+    """What cannot work together, by NVIDIA's rules of compatibility (CUDA Compatibility, minor versions)."""
+    toolkit = tuple(int(part) for part in toolchain.version.split(".")[:2])
+    if toolkit[0] > gpu.driver_cuda[0]:
+        found = f"nvcc {toolchain.version} makes code that driver {gpu.driver} does not load"
+        fix = f"update the driver (CUDA 13: 580), or name an nvcc {gpu.driver_cuda[0]}.x with --nvcc"
+        yield Finding(False, "driver", found, fix, needed=False)
+    if gpu.capability < OLDEST and toolkit[0] >= 13:  # noqa: PLR2004 - a version
+        found = f"nvcc {toolchain.version} does not compile for this GPU"
+        yield Finding(False, "gpu", found, "name an nvcc 12.x with --nvcc, or use another GPU", needed=False)
+
+
+def _container_toolkit() -> Iterator[Finding]:
+    """The version of NVIDIA's container toolkit, where it is installed: old ones let containers escape."""
+    program = shutil.which("nvidia-ctk")
+    if program is None:
+        return
+    said = _told([program, "--version"])
+    version = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
+    if version is None:
+        yield Finding(False, "containers", "nvidia-ctk does not say its version", needed=False)
+    elif tuple(map(int, version.groups())) < _CONTAINER_TOOLKIT:
+        found = f"NVIDIA Container Toolkit {version[0]} lets a container escape (CVE-2025-23266)"
+        fix = f"update it to {'.'.join(map(str, _CONTAINER_TOOLKIT))} or newer before you use it"
+        yield Finding(False, "containers", found, fix, needed=False)
+    else:
+        yield Finding(True, "containers", f"NVIDIA Container Toolkit {version[0]}")
+
+
+def _version(program: str) -> str:
+    found = re.search(r"Version ([\d.]+)", _told([program, "--version"]))
+    return f"compute-sanitizer {found[1]}" if found else "compute-sanitizer of an unknown version"
+
+
+def _told(argv: list[str]) -> str:
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=30)
+    except (OSError, subprocess.SubprocessError) as problem:
+        return str(problem)
+    return done.stdout + done.stderr
+
+
+def _trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[Finding]:
+    """Each GPU runs a kernel, and each tool has to find its planted bug on it."""
+    from grader.gpu import backend, trial  # noqa: PLC0415 - where there is no GPU they are not needed
+
+    try:
+        station = backend.prepare(tools, gpus, "both")
+        fit, problems = trial.examine(station, tools)
+    except GraderError as problem:
+        yield Finding(False, "gpu trial", "does not work", str(problem), needed=False)
+        return
+    for said in problems:
+        yield Finding(False, "gpu trial", said, needed=False)
+    for gpu in fit.gpus:
+        tried = "every tool found its planted bug" if station.sanitizer else "no tool to try"
+        yield Finding(True, "gpu trial", f"{gpu.name} ran a kernel; {tried}")

@@ -1,0 +1,239 @@
+"""From a build to evidence: every case is run, by every witness there is, and its outputs are compared.
+
+Build ─┬─ emulator ─▶ Run ┐
+       └─ GPU ──────▶ Run, ToolReports, timing ┴ together ─▶ CaseEvidence per case, Timing
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader import gpu
+from grader.build.launch import plan_launch
+from grader.compare import compare, untouched
+from grader.diagnosis import WrongOutput, explain_output
+from grader.emulator import backend as emulator
+from grader.errors import OurError
+from grader.gpu.request import DeviceCase
+from grader.gpu.together import Both, together
+from grader.model import CaseEvidence, Comparison, Evidence, Finding, FindingKind, Run, Visibility
+from grader.oracle import load_oracle
+from grader.plan import arguments
+from grader.spec import reference_folder
+from grader.speed import read, timing_job
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from grader.build import Tools
+    from grader.gpu.backend import Observed
+    from grader.model import Argument, Build, Case, Launch, Named, Submission
+    from grader.oracle import Oracle
+    from grader.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A case with what it takes to launch it, or why it cannot be."""
+
+    case: Case
+    launch: Launch | Finding
+    arguments: tuple[Argument, ...]
+
+
+def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[Evidence, Named[float]]:
+    """All that can be known of a build, and the seconds that it took by stage.
+
+    A failure of ours is in the records, case by case.
+    """
+    oracle = load_oracle(reference_folder(plan.assignment))
+    cases = tuple(_prepared(plan, built, case, oracle) for case in plan.cases)
+    text = tuple(submission.source.decode("latin-1").split("\n"))
+    kernel = emulator.Emulated(built, built.source_name, submission.file, text=text)
+    if plan.station is None:
+        runs = _emulated(plan, cases, kernel)
+        found = [Both(run) for run in runs]
+        evidence = Evidence(emulator.NAME, built, device=emulator.DEVICE)
+        return _finished(plan, built, cases, found, oracle, kernel, evidence), ()
+    return _on_gpu(plan, submission, built, tools, cases, oracle, kernel)
+
+
+def _on_gpu(
+    plan: Plan,
+    submission: Submission,
+    built: Build,
+    tools: Tools,
+    cases: tuple[_Prepared, ...],
+    oracle: Oracle,
+    kernel: emulator.Emulated,
+) -> tuple[Evidence, Named[float]]:
+    """The emulator and the GPU side by side: one computes here, the other's jobs are waited for."""
+    station = plan.station
+    if station is None:
+        raise OurError("no GPU was chosen")
+    launches = tuple(
+        DeviceCase(index, each.launch, each.arguments)
+        for index, each in enumerate(cases)
+        if not isinstance(each.launch, Finding)
+    )
+    from grader.gpu.backend import observe  # noqa: PLC0415 - on the emulator it is not loaded
+
+    timing = timing_job(plan, built, oracle)
+    timed = None if isinstance(timing, Finding) else timing
+    with ThreadPoolExecutor(1) as pool:
+        watching = pool.submit(observe, station, tools, built, submission.file, launches, timed)
+        runs = _emulated(plan, cases, kernel)
+        seen, problem = _result(watching)
+    found = [_both(index, run, seen, problem, station.races) for index, run in enumerate(runs)]
+    evidence = Evidence(
+        gpu.NAME,
+        _as_on_device(built, seen),
+        device=seen.gpu.name if seen else "",
+        timing=read(plan, seen, problem, timing, oracle, submission.file),
+        witnesses=tuple((report.tool, report.reason or "ok") for report in seen.reports) if seen else (),
+    )
+    evidence = _finished(plan, built, cases, found, oracle, kernel, evidence)
+    return evidence, seen.seconds if seen else ()
+
+
+def _both(index: int, emulated: Run, seen: Observed | None, problem: str, races: str) -> Both:
+    """A case that was launched nowhere is judged by the finding that says why."""
+    if seen is None:
+        return Both(Run(completed=False, error=problem))
+    on_device = dict(seen.runs).get(index)
+    if on_device is None:
+        return Both(emulated)
+    return together(emulated, on_device, index, seen.reports, races)
+
+
+def _as_on_device(built: Build, seen: Observed | None) -> Build:
+    """The build with what its kernel takes on this device, which may differ from what ptxas told first."""
+    student = seen.answer.resources.get("student") if seen and seen.answer else None
+    if student is None or built.resources is None:
+        return built
+    taken = replace(built.resources, registers=student.registers, shared_bytes=student.shared_bytes)
+    return replace(built, resources=taken)
+
+
+def _result(watching: Future[Observed]) -> tuple[Observed | None, str]:
+    """What was observed, or what kept us from it."""
+    try:
+        return watching.result(), ""
+    except OurError as problem:
+        return None, str(problem)
+    except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
+        return None, _bug("the GPU backend", problem)
+
+
+def _bug(what: str, problem: BaseException) -> str:
+    where = traceback.extract_tb(problem.__traceback__)[-1]
+    place = f"{where.filename.rsplit('/', 1)[-1]}:{where.lineno}"
+    return f"{what} failed: {type(problem).__name__}: {problem} ({place})"
+
+
+def _prepared(plan: Plan, built: Build, case: Case, oracle: Oracle) -> _Prepared:
+    launch = plan_launch(plan.assignment.interface, built, dict(case.shape))
+    if isinstance(launch, Finding):
+        return _Prepared(case, launch, ())
+    return _Prepared(case, launch, arguments(plan.assignment, built.constants, case, oracle))
+
+
+def _emulated(plan: Plan, cases: tuple[_Prepared, ...], kernel: emulator.Emulated) -> list[Run]:
+    largest = _largest(plan)
+    return [_one_emulated(each, kernel, profile=each.case is largest) for each in cases]
+
+
+def _largest(plan: Plan) -> Case | None:
+    """The visible case with the most in it: what a line does in the long run shows there."""
+    visible = [case for case in plan.cases if case.visibility is Visibility.VISIBLE]
+    return max(visible, key=lambda case: math.prod(size for _, size in case.shape), default=None)
+
+
+def _one_emulated(prepared: _Prepared, kernel: emulator.Emulated, *, profile: bool) -> Run:
+    """A run on the emulator; whatever fails on our side is in its ``error``."""
+    if isinstance(prepared.launch, Finding):
+        return Run(findings=(prepared.launch,), completed=False, launched=False)
+    try:
+        return kernel.launch(prepared.launch, prepared.arguments, case=prepared.case, profile=profile)
+    except OurError as problem:
+        return Run(completed=False, error=str(problem))
+    except MemoryError:
+        return Run(completed=False, error="the emulator ran out of memory")
+    except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
+        return Run(completed=False, error=_bug("the emulator", problem))
+
+
+def _finished(
+    plan: Plan,
+    built: Build,
+    cases: tuple[_Prepared, ...],
+    found: list[Both],
+    oracle: Oracle,
+    kernel: emulator.Emulated,
+    evidence: Evidence,
+) -> Evidence:
+    """The evidence with its cases, each compared and with what was tried to repair it."""
+    baselines = dict(plan.baselines)
+    shown = tuple(
+        replace(_compared(plan, built, each, oracle, both), baselines=baselines.get(each.case.id, ()))
+        for each, both in zip(cases, found, strict=True)
+    )
+    try:
+        return replace(evidence, cases=kernel.repaired(shown), advice=kernel.advice(shown))
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        return replace(evidence, cases=shown)
+
+
+def _compared(plan: Plan, built: Build, prepared: _Prepared, oracle: Oracle, both: Both) -> CaseEvidence:
+    """Evidence of a run: its outputs against the oracle, each wrong one with a mistake that explains it."""
+    case, run = prepared.case, both.run
+    if run.error:
+        return CaseEvidence(case, completed=False, error=run.error)
+    arrays = {a.name: a.value for a in prepared.arguments if isinstance(a.value, np.ndarray)}
+    inputs = {a.name: arrays[a.name] for a in prepared.arguments if a.direction in ("in", "inout")}
+    expected = oracle.expected(inputs, dict(case.shape)) if run.outputs else {}
+    comparisons = []
+    for name, got in run.outputs:
+        values, bound = expected[name]
+        unwritten = untouched(got, arrays[name])
+        comparison = compare(name, got, values, bound, poison=unwritten)
+        wrong = WrongOutput(
+            name,
+            got,
+            values,
+            bound,
+            unwritten,
+            inputs=tuple(inputs.items()),
+            constants=built.constants,
+            before=arrays[name],
+            store_bytes=run.counters.global_store_bytes if run.completed and not both.uncounted else None,
+            completed=run.completed,
+            reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
+        )
+        comparisons.append(_explained(plan.assignment.reference, comparison, wrong))
+    return CaseEvidence(
+        case=case,
+        comparisons=tuple(comparisons),
+        findings=tuple(replace(finding, case=case.id) for finding in run.findings),
+        changed_inputs=run.changed_inputs,
+        counters=run.counters,
+        seconds=run.seconds,
+        completed=run.completed,
+        launched=run.launched,
+        uncounted=both.uncounted,
+        undecided=both.undecided,
+    )
+
+
+def _explained(reference: str, comparison: Comparison, wrong: WrongOutput) -> Comparison:
+    """The comparison with the named mistake that would have produced just this output, if there is one."""
+    found = explain_output(reference, wrong) if comparison.wrong else None
+    if found is None:
+        return comparison
+    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.hint)

@@ -1,0 +1,169 @@
+"""What the harness left, read as if an enemy had written it: JSON of a known form, arrays of a known size.
+
+The files come out of a sandbox in which a student's kernel ran. Every number is checked for its type and
+range; an array must be exactly the bytes that its launch was given room for. Whatever is not so is our error.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from grader.errors import OurError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.sandbox import Result
+
+MOST_BYTES = 32 * 2**20
+MOST_DEPTH = 12
+_HEADER_BYTES = 1024
+
+Text: TypeAlias = Annotated[str, StringConstraints(max_length=1000)]
+Count: TypeAlias = Annotated[int, Field(ge=0, lt=2**63)]
+Whole: TypeAlias = Annotated[int, Field(gt=-(2**63), lt=2**64)]
+Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """Nothing is converted, and nothing unknown passes."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class AboutDevice(Part):
+    """The device as the harness saw it."""
+
+    name: Text
+    uuid: Text = ""
+    compute_capability: list[Count]
+    driver: Text = ""
+    driver_cuda: Whole | Text = 0
+    runtime: Whole | Text = 0
+    cupy: Text = ""
+    numpy: Text = ""
+    multiprocessors: Count = 0
+    l2_bytes: Count = 0
+    memory_bytes: Count = 0
+
+
+class Outside(Part):
+    """Elements around an array that a kernel wrote to; ``element`` counts from the array's first."""
+
+    array: Text
+    element: Whole
+    count: Count
+
+
+class AnsweredCase(Part):
+    """What became of one launch."""
+
+    name: Text
+    state: Literal["done", "fault", "timeout", "refused", "lost"]
+    error: Text = ""
+    message: Text = ""
+    seconds: Amount = 0.0
+    outputs: dict[Text, Text] = {}
+    changed: list[Text] = []
+    outside: list[Outside] = []
+    places: dict[Text, Annotated[list[Count], Field(min_length=2, max_length=2)]] = {}
+
+
+class KernelResources(Part):
+    """What a loaded kernel takes of a multiprocessor."""
+
+    registers: Count = 0
+    shared_bytes: Count = 0
+    local_bytes: Count = 0
+    max_threads: Count = 0
+    blocks_per_multiprocessor: Count | None = None
+
+
+class Answer(Part):
+    """``result.json``; ``timing`` is read by `grader.gpu.timing`."""
+
+    format: Literal[1]
+    device: AboutDevice | None = None
+    health: Text = "ok"
+    cases: list[AnsweredCase] = []
+    resources: dict[Text, KernelResources] = {}
+    timing: dict[str, Any] | None = None
+    seconds: dict[Text, Amount] = {}
+    error: Text = ""
+
+
+def read_answer(content: bytes | None) -> Answer:
+    """The harness's answer; raises OurError where there is none, or none that can be believed."""
+    if content is None:
+        raise OurError("the harness on the GPU left no answer")
+    try:
+        return Answer.model_validate(_parsed(content))
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_input=False)[0]
+        path = ".".join(map(str, first["loc"]))[:200]
+        raise OurError(
+            f"the harness's answer is not of the form it must have: {path}: {first['msg']}"
+        ) from None
+    except (ValueError, RecursionError) as problem:
+        raise OurError(f"the harness's answer cannot be read: {problem}"[:300]) from None
+
+
+def _parsed(content: bytes) -> Any:  # noqa: ANN401 - JSON
+    """JSON without what Python adds to it: no NaN, no key twice, no depth without end."""
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it has {len(content)} bytes")
+    text = content.decode("utf-8")
+    if _depth(text) > MOST_DEPTH:
+        raise ValueError("it is nested too deeply")
+    return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_key_twice)
+
+
+def _depth(text: str) -> int:
+    """How deep brackets go at most; those inside of texts count too, which only makes us stricter."""
+    steps = np.frombuffer(text.encode(), np.uint8)
+    opening = np.isin(steps, np.frombuffer(b"[{", np.uint8)).astype(np.int64)
+    closing = np.isin(steps, np.frombuffer(b"]}", np.uint8)).astype(np.int64)
+    return int(np.max(np.cumsum(opening - closing), initial=0))
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is there twice")
+    return made
+
+
+def read_array(result: Result, file: str, like: NDArray[Any]) -> NDArray[Any]:
+    """The array in a file that came back; it must have the shape and type of ``like``. Raises OurError."""
+    content = result.file(file)
+    if content is None:
+        raise OurError(f"the harness left no {file}, or one that is too large")
+    try:
+        shape, dtype, start = _header(content)
+    except (ValueError, SyntaxError, TypeError, EOFError) as problem:
+        raise OurError(f"{file} is no array: {problem}"[:200]) from None
+    if shape != like.shape or dtype != like.dtype or len(content) - start != like.nbytes:
+        raise OurError(
+            f"{file} holds {dtype}{list(shape)} where {like.dtype}{list(like.shape)} was asked for"
+        )
+    return np.frombuffer(content, like.dtype, offset=start).reshape(like.shape)
+
+
+def _header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape, type and length of the header of an ``.npy`` file (NumPy's format, version 1.0), C order."""
+    stream = io.BytesIO(content)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an unexpected version of the format")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_HEADER_BYTES)
+    if dtype.hasobject or (fortran and len(shape) > 1):
+        raise ValueError("objects, or an order that was not asked for")
+    return shape, dtype, stream.tell()

@@ -1,0 +1,221 @@
+"""A submission on a GPU: the jobs that look at it, side by side where they may, and what they saw.
+
+    the harness: every case, then the timed rounds                       ─▶ Run per case, timing answer
+    then the tools (memcheck, racecheck, initcheck, synccheck), at once  ─▶ ToolReport…
+
+The tools come last: nothing else of this submission should run on the GPU while it is timed, and by then it
+is known which cases never end.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.build import assemble, compile_own
+from grader.errors import OurError
+from grader.gpu import devices, observed, sanitizer
+from grader.gpu.answer import Answer, read_answer
+from grader.gpu.entries import name_for, with_copies
+from grader.gpu.request import Image, Where, has_variables, helpers_source, run_job, widths
+from grader.sandbox import Status
+
+if TYPE_CHECKING:
+    from grader.build import Tools
+    from grader.gpu.devices import Gpu
+    from grader.gpu.request import DeviceCase
+    from grader.gpu.sanitizer import ToolReport
+    from grader.gpu.timed import TimingJob
+    from grader.model import Build, Named, Run
+    from grader.sandbox import Result
+
+ENDED = ("done", "fault")
+"""States of cases that are worth a tool's time: a kernel that hangs would hang under it, too."""
+
+SANITIZED_WORK = 2**22
+"""Cases are given to the tools, the smallest first, until this much work (the product of their sizes)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """What grading on GPUs needs, the same for all submissions of a batch.
+
+    ``helpers`` holds our own device code as a cubin for each architecture among the ``gpus``; ``python`` is
+    the interpreter that has CuPy; ``sanitizer`` is empty where there is none; ``races`` says who judges
+    races: ``both``, ``sanitizer`` or ``emulator``.
+    """
+
+    gpus: tuple[Gpu, ...]
+    python: str
+    helpers: Named[bytes]
+    sanitizer: str = ""
+    races: str = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was seen of one submission: runs by the number of the case, and what each tool says."""
+
+    gpu: Gpu
+    runs: tuple[tuple[int, Run], ...]
+    reports: tuple[ToolReport, ...] = ()
+    answer: Answer | None = None
+    result: Result | None = None
+    seconds: Named[float] = ()
+
+
+def prepare(tools: Tools, gpus: tuple[Gpu, ...], races: str) -> Station:
+    """A station for these GPUs, with this interpreter; raises OurError if our device code does not build."""
+    architectures = dict.fromkeys(gpu.architecture for gpu in gpus)
+    source = helpers_source()
+    helpers = tuple((each, compile_own(tools, source, each)) for each in architectures)
+    found = sanitizer.find_sanitizer(None)
+    return Station(gpus, sys.executable, helpers, str(found) if found else "", races)
+
+
+class SickGpuError(OurError):
+    """A GPU did not recover from what ran on it."""
+
+
+def observe(
+    station: Station,
+    tools: Tools,
+    built: Build,
+    file: str,
+    cases: tuple[DeviceCase, ...],
+    timing: TimingJob | None,
+) -> Observed:
+    """Run a submission's cases on a GPU; on another one where the first turns out to be sick.
+
+    Raises OurError where no GPU is well, or none could do it.
+    """
+    last: OurError | None = None
+    for gpu in _in_turn(devices.healthy(station.gpus)):
+        try:
+            return _on(gpu, station, tools, built, file, cases, timing)
+        except SickGpuError as problem:
+            devices.mark_sick(gpu, str(problem))
+            last = problem
+    raise last or OurError(f"no GPU is fit for use: {_why(station.gpus)}; try `grader doctor`")
+
+
+def _why(gpus: tuple[Gpu, ...]) -> str:
+    return "; ".join(f"{gpu.name} {gpu.uuid[:12]}: {devices.is_sick(gpu)}" for gpu in gpus) or "there is none"
+
+
+def _in_turn(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
+    """The GPUs, each submission beginning with another one."""
+    if not gpus:
+        return ()
+    first = time.monotonic_ns() // 1000 % len(gpus)
+    return (*gpus[first:], *gpus[:first])
+
+
+def _on(
+    gpu: Gpu,
+    station: Station,
+    tools: Tools,
+    built: Build,
+    file: str,
+    cases: tuple[DeviceCase, ...],
+    timing: TimingJob | None,
+) -> Observed:
+    began = time.perf_counter()
+    helpers = dict(station.helpers)[gpu.architecture]
+    lock = str(devices.lock_file(gpu))
+    where = Where(station.python, helpers, gpu.uuid, lock)
+    arguments = cases[0].arguments if cases else ()
+    scalars = widths(arguments, built.parameter_bytes)
+    cubin = assemble(tools, built.ptx, gpu.architecture)
+    image = Image(cubin, built.entry, scalars, has_variables(built.ptx))
+    assembled = time.perf_counter()
+    images = (("student", image), *(timing.images(gpu.architecture) if timing else ()))
+    job = run_job(where, images, cases, timing.request(gpu.architecture, lock) if timing else None)
+    result = tools.sandbox.run(job)
+    answer = _answer(result)
+    answered = {case.name: case for case in answer.cases}
+    runs = tuple((c.index, observed.run_of(c, answered.get(str(c.index)), result, file)) for c in cases)
+    ran = time.perf_counter()
+    ended = tuple(c for c in cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
+    reports = _sanitized(station, tools, gpu, where, built, file, ended, scalars)
+    seconds = (
+        ("assemble for the gpu", assembled - began),
+        ("gpu", ran - assembled),
+        *((f"gpu: {name}", amount) for name, amount in answer.seconds.items()),
+        ("sanitizer", time.perf_counter() - ran),
+    )
+    return Observed(gpu, runs, reports, answer, result, seconds)
+
+
+def _answer(result: Result) -> Answer:
+    """The harness's answer, or the exception that says why nothing can be believed."""
+    try:
+        answer = read_answer(result.file("result.json"))
+    except OurError as problem:
+        words = " ".join(result.outcome.stderr.decode(errors="replace").split())[-300:]
+        raise OurError(f"{problem} ({result.outcome.status}, {words})") from None
+    if answer.health != "ok":
+        raise SickGpuError(f"the GPU did not recover: {answer.health}")
+    if answer.error and not answer.cases:
+        raise OurError(f"the harness on the GPU failed: {answer.error}")
+    return answer
+
+
+def _sanitized(
+    station: Station,
+    tools: Tools,
+    gpu: Gpu,
+    where: Where,
+    built: Build,
+    file: str,
+    cases: tuple[DeviceCase, ...],
+    scalars: Named[str],
+) -> tuple[ToolReport, ...]:
+    """What the tools say of the small cases, all tools at once; a tool that fails is tried once more."""
+    chosen = small_enough(cases)
+    names = sanitizer.tools_for(station.races) if station.sanitizer else ()
+    if not chosen or not names:
+        return ()
+    entries = tuple((str(case.index), name_for(case.index)) for case in chosen)
+    text = with_copies(built.hazard_ptx, built.entry, (name for _, name in entries))
+    cubin = assemble(tools, text, gpu.architecture, optimised=False)
+    images = (("student", Image(cubin, built.entry, scalars)),)
+
+    def one(tool: str) -> ToolReport:
+        command = sanitizer.command(tool, station.sanitizer)
+        files = sanitizer.files(tool)
+        job = run_job(where, images, chosen, mode="sanitize", entries=entries, tool=command, tool_files=files)
+        result = tools.sandbox.run(job)
+        report = sanitizer.read(tool, result, chosen, file)
+        if report.verdict == sanitizer.INCONCLUSIVE and result.outcome.status is not Status.TIME:
+            return sanitizer.read(tool, tools.sandbox.run(job), chosen, file)
+        return report
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        return tuple(pool.map(one, names))
+
+
+def small_enough(cases: tuple[DeviceCase, ...]) -> tuple[DeviceCase, ...]:
+    """The cases for the tools, which slow a kernel down a hundredfold: the smallest ones, in their order."""
+    chosen: set[int] = set()
+    work = 0
+    for case in sorted(cases, key=_work):
+        work += _work(case)
+        if chosen and work > SANITIZED_WORK:
+            break
+        chosen.add(case.index)
+    return tuple(case for case in cases if case.index in chosen)
+
+
+def _work(case: DeviceCase) -> int:
+    """How large a case is: its threads times the elements of its largest array's longest side."""
+    grid, block = case.launch.grid, case.launch.block
+    threads = grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]
+    shapes = [getattr(argument.value, "shape", ()) for argument in case.arguments]
+    return threads * max((max(shape, default=1) for shape in shapes), default=1)
+
+
+__all__ = ["Observed", "SickGpuError", "Station", "observe", "prepare", "small_enough"]

@@ -1,0 +1,146 @@
+"""The GPUs of this machine: which there are, where their lock is, and which of them are sick.
+
+One file per GPU, named after its UUID, is locked (`flock`) while something is timed on it; the lock is the
+system's and ends with whoever held it. A second one marks a GPU that did not recover from a hung kernel.
+Both lie in a folder that all users of the machine share and that a restart empties, as it may heal the GPU.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.errors import OurError, StorageError
+
+HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cuda-grader[gpu]'`"
+
+_FOLDERS = ("/run/lock", "/var/lock")
+_LIBRARIES = {"cupy": "cupy-cuda13x", "pynvml": "nvidia-ml-py"}
+"""Modules, and the packages that they come in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU; ``capability`` is its compute capability, ``driver_cuda`` the newest CUDA its driver knows."""
+
+    uuid: str
+    name: str
+    capability: tuple[int, int]
+    driver: str
+    driver_cuda: tuple[int, int]
+    memory_bytes: int
+
+    @property
+    def architecture(self) -> str:
+        """What ptxas calls it, such as ``sm_90``."""
+        major, minor = self.capability
+        return f"sm_{major}{minor}"
+
+
+def missing_libraries() -> tuple[str, ...]:
+    """Which of the Python packages that a GPU needs are not installed."""
+    return tuple(each for name, each in _LIBRARIES.items() if importlib.util.find_spec(name) is None)
+
+
+def find_gpus() -> tuple[Gpu, ...]:
+    """The NVIDIA GPUs that the driver lists; none without a driver, or `nvidia-ml-py` to ask it."""
+    if importlib.util.find_spec("pynvml") is None:
+        return ()
+    import pynvml  # noqa: PLC0415 - only where it is installed
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return ()
+    try:
+        return tuple(_described(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount()))
+    except pynvml.NVMLError as problem:
+        raise OurError(f"the NVIDIA driver does not answer: {problem}") from None
+    finally:
+        with suppress(pynvml.NVMLError):
+            pynvml.nvmlShutdown()
+
+
+def _described(pynvml: Any, index: int) -> Gpu:  # noqa: ANN401 - a module without types
+    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+    cuda = pynvml.nvmlSystemGetCudaDriverVersion_v2()
+    major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+    return Gpu(
+        uuid=_text(pynvml.nvmlDeviceGetUUID(handle)),
+        name=_text(pynvml.nvmlDeviceGetName(handle)),
+        capability=(int(major), int(minor)),
+        driver=_text(pynvml.nvmlSystemGetDriverVersion()),
+        driver_cuda=(cuda // 1000, cuda % 1000 // 10),
+        memory_bytes=int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
+    )
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def visible(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
+    """Those that CUDA_VISIBLE_DEVICES leaves us, in the driver's order; all where it is not set."""
+    wanted = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if wanted is None:
+        return gpus
+    names = [name.strip() for name in wanted.split(",")]
+    return tuple(
+        gpu
+        for index, gpu in enumerate(gpus)
+        if any(n and (n == str(index) or gpu.uuid.startswith(n)) for n in names)
+    )
+
+
+def lock_file(gpu: Gpu) -> Path:
+    """The file to lock while something is timed on a GPU; it exists and anybody may open it to read.
+
+    Raises StorageError where it can neither be found nor made.
+    """
+    path = _folder() / f"cuda-grader-{gpu.uuid}.lock"
+    try:
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDONLY, 0o444))
+        path.open("rb").close()
+    except OSError as problem:
+        raise StorageError(f"{path}: the GPU's lock cannot be opened: {problem.strerror}") from None
+    return path
+
+
+def is_sick(gpu: Gpu) -> str:
+    """Why a GPU was taken out of use; empty where it was not."""
+    try:
+        return _sick_file(gpu).read_text(encoding="utf-8", errors="replace")[:300] or "no reason given"
+    except OSError:
+        return ""
+
+
+def mark_sick(gpu: Gpu, reason: str) -> None:
+    """Take a GPU out of use, for every batch here, until it is marked well or the machine restarts."""
+    with suppress(OSError):
+        _sick_file(gpu).write_text(reason, encoding="utf-8")
+
+
+def mark_well(gpu: Gpu) -> None:
+    """Take a GPU back into use."""
+    with suppress(OSError):
+        _sick_file(gpu).unlink(missing_ok=True)
+
+
+def healthy(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
+    """Those that nobody found sick."""
+    return tuple(gpu for gpu in gpus if not is_sick(gpu))
+
+
+def _sick_file(gpu: Gpu) -> Path:
+    return _folder() / f"cuda-grader-{gpu.uuid}.sick"
+
+
+def _folder() -> Path:
+    """Where all users of this machine may write and a restart forgets; the temporary folder where none is."""
+    return next((Path(f) for f in _FOLDERS if os.access(f, os.W_OK)), Path(tempfile.gettempdir()))

@@ -1,0 +1,224 @@
+"""The job for the harness: its request, its files, its limits.
+
+The harness gets inputs that were drawn here, not a seed: it knows neither the oracle nor how to ask it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import grader
+from grader.gpu import paired
+from grader.sandbox import Job, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from grader.model import Argument, Launch, Named
+
+HARNESS = "harness.py"
+REQUEST = "request.json"
+ANSWER = "result.json"
+HELPERS = "helpers.cubin"
+
+SECONDS = {"case": 5.0, "after_timeout": 1.0, "probe": 30.0, "total": 240.0}
+"""How long the harness waits: for a case, for one after the first that hung, for a probe, for everything."""
+
+TOOL_SECONDS = 60.0
+"""Wall time for a tool, which takes two when all is well."""
+
+_LIMITS = Limits(
+    wall_seconds=SECONDS["total"] + 60,
+    cpu_seconds=300,
+    memory_bytes=0,
+    file_bytes=2**30,
+    output_bytes=16 * 2**20,
+)
+_ENVIRONMENT = (
+    ("OPENBLAS_NUM_THREADS", "1"),
+    ("OMP_NUM_THREADS", "1"),
+    ("PYTHONDONTWRITEBYTECODE", "1"),
+    ("PYTHONNOUSERSITE", "1"),
+    ("CUPY_CACHE_DIR", "."),
+    ("CUDA_CACHE_DISABLE", "1"),
+    ("CUDA_MODULE_LOADING", "EAGER"),  # or the first launch of a module would be timed with its loading
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCase:
+    """One launch for the harness: ``index`` is the case's number, which names its files and its kernel."""
+
+    index: int
+    launch: Launch
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A kernel in a cubin; ``widths`` are the types of scalars that it takes wider than they are."""
+
+    cubin: bytes
+    entry: str
+    widths: Named[str] = ()
+    variables: bool = False
+    """Whether the module has variables, in which something could be kept from launch to launch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What the job runs with and on: the interpreter, our cubin, the GPU, and the lock for timing it."""
+
+    python: str
+    helpers: bytes
+    gpu: str
+    lock: str = ""
+
+
+@lru_cache(maxsize=1)
+def harness_files() -> Named[bytes]:
+    """The files of the harness: those of ``sandbox/``, and the statistics that it shares with us."""
+    own = [(path.name, path.read_bytes()) for path in sorted(sandbox_folder().glob("*.py"))]
+    return (*own, ("paired.py", Path(paired.__file__).read_bytes()))
+
+
+def helpers_source() -> bytes:
+    """Our own device code: digests, poison, bandwidth and peak."""
+    return (sandbox_folder() / "helpers.cu").read_bytes()
+
+
+def sandbox_folder() -> Path:
+    """What runs inside the sandbox: in the package, else beside it (a clone)."""
+    package = Path(grader.__file__).resolve().parent
+    inside = package / "_data" / "sandbox"
+    return inside if inside.is_dir() else package.parent / "sandbox"
+
+
+def widths(arguments: Iterable[Argument], parameter_bytes: tuple[int, ...]) -> Named[str]:
+    """The integer scalars that a kernel takes wider or narrower than they are, as ``int64`` and the like."""
+    pairs = zip(arguments, parameter_bytes, strict=False)
+    return tuple(
+        (argument.name, f"{'int' if argument.value.dtype.kind == 'i' else 'uint'}{8 * taken}")
+        for argument, taken in pairs
+        if argument.direction == "value"
+        and argument.value.dtype.kind in "iu"
+        and argument.value.itemsize != taken
+    )
+
+
+def run_job(
+    where: Where,
+    images: Named[Image],
+    cases: tuple[DeviceCase, ...],
+    timing: tuple[dict[str, Any], Named[bytes], tuple[str, ...]] | None = None,
+    *,
+    mode: str = "run",
+    entries: Named[str] = (),
+    tool: tuple[str, ...] = (),
+    tool_files: tuple[str, ...] = (),
+) -> Job:
+    """The job that launches ``cases`` and, with ``timing`` (plan, files, files to come back), times kernels.
+
+    ``entries`` gives kernels by case number another name; ``tool`` is a command to put before the harness's.
+    """
+    files: dict[str, bytes] = {}
+    listed = [_case(case, images, dict(entries).get(str(case.index)), files) for case in cases]
+    plan, timing_files, timing_wanted = timing or (None, (), ())
+    request = {
+        "format": 1,
+        "mode": mode,
+        "seconds": SECONDS,
+        "helpers": HELPERS,
+        "kernels": {name: _kernel(name, image) for name, image in images},
+        "cases": listed,
+        "timing": plan,
+    }
+    wanted = tuple(
+        output_file(case.index, a.name) for case in cases for a in case.arguments if _comes_back(a)
+    )
+    return Job(
+        argv=(*tool, where.python, HARNESS, REQUEST),
+        files=(
+            *harness_files(),
+            (HELPERS, where.helpers),
+            *((f"{name}.cubin", image.cubin) for name, image in images),
+            *files.items(),
+            *timing_files,
+            (REQUEST, json.dumps(request, allow_nan=False).encode()),
+        ),
+        wanted=(ANSWER, *wanted, *timing_wanted, *tool_files),
+        limits=replace(_LIMITS, wall_seconds=TOOL_SECONDS) if tool else _LIMITS,
+        environment=_ENVIRONMENT,
+        gpu=where.gpu,
+        lock=where.lock if timing else "",
+    )
+
+
+def has_variables(ptx: str) -> bool:
+    """Whether a PTX text declares variables in global or constant memory, whoever wrote it."""
+    return re.search(r"(?:^|\s)\.(?:global|const)\s", ptx) is not None
+
+
+def output_file(index: int, array: str) -> str:
+    """Where the harness leaves an array after the launch of a case."""
+    return f"out/{index}-{array}.npy"
+
+
+def described(arguments: Iterable[Argument], folder: str, files: dict[str, bytes]) -> list[dict[str, Any]]:
+    """Arguments as the request lists them; the arrays' contents go into ``files`` under ``folder``."""
+    return [_argument(argument, folder, files) for argument in arguments]
+
+
+def _kernel(name: str, image: Image) -> dict[str, Any]:
+    return {"image": f"{name}.cubin", "entry": image.entry, "variables": image.variables}
+
+
+def _comes_back(argument: Argument) -> bool:
+    return argument.direction in ("out", "inout")
+
+
+def _case(
+    case: DeviceCase, images: Named[Image], entry: str | None, files: dict[str, bytes]
+) -> dict[str, Any]:
+    image = dict(images)["student"]
+    return {
+        "name": str(case.index),
+        "kernel": "student",
+        "entry": entry,
+        "widths": dict(image.widths),
+        "grid": list(case.launch.grid),
+        "block": list(case.launch.block),
+        "shared": case.launch.shared_bytes,
+        "arguments": described(case.arguments, f"in/{case.index}", files),
+    }
+
+
+def _argument(argument: Argument, folder: str, files: dict[str, bytes]) -> dict[str, Any]:
+    value = argument.value
+    if isinstance(value, np.ndarray):
+        file = f"{folder}-{argument.name}.npy"
+        files[file] = npy(value)
+        return {
+            "name": argument.name,
+            "direction": argument.direction,
+            "file": file,
+            "offset": argument.offset,
+        }
+    return {"name": argument.name, "direction": "value", "dtype": value.dtype.name, "value": value.item()}
+
+
+def npy(array: NDArray[Any]) -> bytes:
+    """An array as the bytes of an ``.npy`` file."""
+    stream = io.BytesIO()
+    np.save(stream, np.ascontiguousarray(array), allow_pickle=False)
+    return stream.getvalue()

@@ -1,0 +1,239 @@
+"""NVIDIA compute-sanitizer around the harness: how its four tools are called, and when they are believed.
+
+    command(tool) + harness ─sandbox▶ Result(memcheck.xml, memcheck.log, result.json) ─read▶ ToolReport
+
+A record in the XML is believed. That there is none is believed only where everything says so: the exit
+status, the tool's own log (which kernels cannot print into), the XML, and the harness, which launched the
+case and saw it end. All else is `inconclusive`, and says why: ours, never a pass.
+
+What each looks at: memcheck all accesses, racecheck shared memory only, synccheck barriers, initcheck global
+memory only (shared memory that nobody wrote is the emulator's to find).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.build.source import SOURCE_NAME
+from grader.errors import OurError, UsageError
+from grader.gpu.answer import read_answer
+from grader.gpu.request import ANSWER
+from grader.gpu.sanitizer_findings import found_by
+from grader.gpu.sanitizer_records import Said, UnreadableError, read_log, read_records
+from grader.gpu.sanitizer_scene import Scene
+from grader.model import FindingKind
+from grader.sandbox import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from xml.etree.ElementTree import Element
+
+    from grader.gpu.request import DeviceCase
+    from grader.model import Finding, Named
+    from grader.sandbox import Result
+
+KINDS = {
+    "memcheck": FindingKind.OUT_OF_BOUNDS,
+    "racecheck": FindingKind.RACE,
+    "initcheck": FindingKind.UNINITIALISED,
+    "synccheck": FindingKind.BARRIER_DIVERGENCE,
+}
+"""What each tool is there to find."""
+
+TOOLS = tuple(KINDS)
+OF_RACES = ("racecheck", "synccheck")
+"""The tools whose word the emulator's stands against: both also accuse kernels that are right."""
+
+CLEAN, FINDINGS, INCONCLUSIVE = "clean", "findings", "inconclusive"
+
+FOUND = 86
+"""The exit status that says that a tool found something; the harness never ends with it."""
+
+MOST_RECORDS = 1000
+"""Records that a tool writes; later ones are only counted."""
+
+_OPTIONS = {
+    "memcheck": ("--padding", "64"),  # an access just behind an array must not land in the next one
+    "racecheck": (
+        *("--racecheck-report", "analysis"),
+        *("--racecheck-num-workers", "2"),
+        *("--racecheck-detect-level", "warn"),
+    ),
+    "initcheck": ("--check-api-memory-access", "no"),  # the harness may copy what a kernel left unwritten
+    "synccheck": (),
+}
+
+HOW_TO_GET = (
+    "compute-sanitizer was not found; it comes with the CUDA toolkit, or with "
+    '`pip install "nvidia-cuda-sanitizer-api==13.0.*"`, or name one in GRADER_SANITIZER'
+)
+
+_ENDS = {
+    Status.SIGNAL: "was killed",
+    Status.TIME: "took too long and was stopped",
+    Status.MEMORY: "ran out of memory",
+    Status.OUTPUT: "wrote too much and was stopped",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReport:
+    """What one tool says of the cases it was given, which go by the names that the harness knows them by.
+
+    ``verdict`` is ``clean`` only where every case is cleared, ``findings`` where there are some, else
+    ``inconclusive``; ``reason`` is why not everything is cleared. ``cleared`` are the cases in which it saw
+    nothing and is to be believed; ``doubts`` say why others, without findings, are not.
+    """
+
+    tool: str
+    verdict: str
+    reason: str = ""
+    findings: Named[tuple[Finding, ...]] = ()
+    cleared: tuple[str, ...] = ()
+    doubts: Named[str] = ()
+
+    def of(self, case: str) -> tuple[Finding, ...]:
+        """What it found in a case."""
+        return dict(self.findings).get(case, ())
+
+    def saw(self, case: str) -> bool:
+        """Whether it was asked to look at a case."""
+        return case in self.cleared or case in dict(self.findings) or case in dict(self.doubts)
+
+    def doubt(self, case: str) -> str:
+        """Why its silence about a case means nothing; empty where it means that there is nothing."""
+        if case in self.cleared or self.of(case):
+            return ""
+        return dict(self.doubts).get(case, "it was not run on this case")
+
+    @property
+    def outcome(self) -> str:
+        """``ok``, or why it came to no conclusion."""
+        return "ok" if self.verdict != INCONCLUSIVE else self.reason
+
+
+def tools_for(races: str) -> tuple[str, ...]:
+    """The tools to run where ``races`` are judged by ``both``, ``sanitizer`` or ``emulator``."""
+    return tuple(tool for tool in TOOLS if races != "emulator" or tool not in OF_RACES)
+
+
+def command(tool: str, program: str) -> tuple[str, ...]:
+    """What to put before the command that launches kernels.
+
+    Device functions need no backtrace to be told apart: ptxas gives each kernel its own copy of them, with
+    the kernel's name in the symbol. Names are left mangled, so that they hold nothing but letters.
+    """
+    xml, log = files(tool)
+    return (
+        *(program, "--tool", tool, "--xml", "--save", xml, "--log-file", log),
+        *("--error-exitcode", str(FOUND), "--print-limit", str(MOST_RECORDS)),
+        *("--strip-paths", "no", "--demangle", "no", "--show-backtrace", "no"),
+        *("--report-api-errors", "no", "--destroy-on-device-error", "kernel"),
+        *("--target-processes", "application-only", "--launch-timeout", "60", "--require-cuda-init", "yes"),
+        *_OPTIONS[tool],
+    )
+
+
+def files(tool: str) -> tuple[str, str]:
+    """What a tool leaves: its records as XML, and its log."""
+    return f"{tool}.xml", f"{tool}.log"
+
+
+def find_sanitizer(explicit: str | None = None) -> Path | None:
+    """The first compute-sanitizer of: ``explicit``, GRADER_SANITIZER, the pip wheels, PATH, /usr/local/cuda*.
+
+    None where there is none; raises UsageError where one was named and is not there.
+    """
+    named = explicit or os.environ.get("GRADER_SANITIZER")
+    if named:
+        found = shutil.which(named)
+        if found is None:
+            raise UsageError(
+                f"compute-sanitizer was named as {named!r}, but no program is there; name another"
+            )
+        return Path(found).absolute()
+    programs = (shutil.which("compute-sanitizer", path=place) for place in _places())
+    return next((Path(program).absolute() for program in programs if program), None)
+
+
+def _places() -> Iterator[str]:
+    spec = find_spec("nvidia")
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        yield from map(str, sorted(Path(root).glob("cu[0-9]*/bin"), reverse=True))
+    yield os.environ.get("PATH", os.defpath)
+    yield "/usr/local/cuda/bin"
+    yield from map(str, sorted(Path("/usr/local").glob("cuda-*/bin"), reverse=True))
+
+
+def read(
+    tool: str, result: Result, cases: tuple[DeviceCase, ...], file: str, source: str = SOURCE_NAME
+) -> ToolReport:
+    """What a tool says of ``cases``; ``file`` is the student's name of what was compiled as ``source``."""
+    names = tuple(str(case.index) for case in cases)
+    try:
+        records, said = _believed(tool, result)
+        answer = read_answer(result.file(ANSWER))
+    except (UnreadableError, OurError) as problem:
+        return _inconclusive(tool, names, str(problem))
+    answered = {case.name: case for case in answer.cases}
+    scene = Scene({str(case.index): case for case in cases}, answered, file, source, answer.error)
+    found, strange = found_by(tool, records, scene)
+    if records and not found:
+        reason = "it reports something, but nothing of a kernel that we understand"
+        return _inconclusive(tool, names, reason)
+    gap = _gap(said, len(records), strange)
+    doubts = {name: gap or scene.unfinished(name) for name in names if name not in found}
+    return _report(tool, found, doubts)
+
+
+def _believed(tool: str, result: Result) -> tuple[tuple[Element, ...], Said]:
+    """A tool's records, and what its log says of them; raises UnreadableError where they disagree."""
+    xml, log = files(tool)
+    if result.outcome.status is not Status.EXIT:
+        raise UnreadableError(f"it {_ENDS[result.outcome.status]}")
+    said = read_log(result.file(log))
+    records = read_records(result.file(xml))
+    _must_agree(result.outcome.returncode, said, len(records))
+    return records, said
+
+
+def _report(tool: str, found: dict[str, tuple[Finding, ...]], doubts: dict[str, str]) -> ToolReport:
+    """Cases with findings, and the others with the doubt about each."""
+    doubtful = tuple((name, doubt) for name, doubt in doubts.items() if doubt)
+    cleared = tuple(name for name, doubt in doubts.items() if not doubt)
+    reason = doubtful[0][1] if doubtful else "" if found or cleared else "it was given no case"
+    verdict = FINDINGS if found else INCONCLUSIVE if reason else CLEAN
+    return ToolReport(tool, verdict, reason, tuple(found.items()), cleared, doubtful)
+
+
+def _inconclusive(tool: str, names: Iterable[str], reason: str) -> ToolReport:
+    return ToolReport(tool, INCONCLUSIVE, reason, doubts=tuple((name, reason) for name in names))
+
+
+def _must_agree(status: int, said: Said, records: int) -> None:
+    """Exit status, summary and XML tell of the same: all of something, or all of nothing."""
+    if status not in (0, FOUND):
+        raise UnreadableError(f"it ended with the exit status {status}{said.quoted}")
+    only_warnings = bool(said.warnings) and not said.errors
+    if bool(said.total) != bool(records):
+        raise UnreadableError(f"its summary counts {said.total}, but its XML holds {records} records")
+    if (status == FOUND) != bool(records) and not only_warnings:
+        raise UnreadableError(f"it ended with the exit status {status}, but its XML holds {records} records")
+
+
+def _gap(said: Said, records: int, strange: int) -> str:
+    """Why records may be missing; empty where all are there and understood."""
+    if strange:
+        return f"{strange} of its records are of a kind that we do not understand"
+    if said.left_out or records >= MOST_RECORDS:
+        return f"it left out records after the first {records}"
+    if said.total != records:
+        return f"its summary counts {said.total}, but its XML holds {records} records"
+    if not records and said.other:
+        return f"its log has more than a summary{said.quoted}"
+    return ""

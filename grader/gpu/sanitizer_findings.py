@@ -1,0 +1,210 @@
+"""Records of compute-sanitizer → findings: whose launch, which line, which element, in our words.
+
+Kinds of records, as version 2025.3 writes them: ``Precise`` and ``Imprecise`` (memcheck: an access that was
+seen, a stop that was not), ``Analysis`` (racecheck: instructions that race), ``Initcheck``, ``Synccheck``;
+and ``Api`` for calls of the host's: those say nothing of a kernel that the harness does not say better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from grader.build.shown import harmless
+from grader.gpu.sanitizer_records import number_at, text_at, triple_at
+from grader.gpu.sanitizer_scene import Place, Scene
+from grader.model import Finding, FindingKind, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_NEAR = 2**20
+"""Bytes from an array within which an address was likely meant for it."""
+
+_NULL = 4096
+"""Addresses this near to 0 come of a null pointer and an index."""
+
+_LEVELS = {"Error": Severity.ERROR, "Warning": Severity.WARNING, "Info": Severity.INFO}
+_GRAVEST = tuple(Severity)
+_HAZARDS = {("Write", "Read"): "RAW", ("Read", "Write"): "WAR", ("Write", "Write"): "WAW"}
+_VERBS = {"read": "reads", "write": "writes"}
+_SILENT = ("Api", "InitcheckApiError", "Hazard")
+"""Records that are understood and say nothing of a kernel, or nothing that an ``Analysis`` does not say."""
+
+
+Reader: TypeAlias = Callable[[Element, Scene, str], list[Finding]]
+
+
+def found_by(
+    tool: str, records: Iterable[Element], scene: Scene
+) -> tuple[dict[str, tuple[Finding, ...]], int]:
+    """The findings of each case that has some, and how many records are of no kind that we know."""
+    found: dict[str, dict[tuple[object, ...], Finding]] = {}
+    strange = 0
+    for record in records:
+        kind = text_at(record, "kind")
+        reader = _READERS.get((tool, kind))
+        if reader is None:
+            strange += kind not in _SILENT
+            continue
+        functions = [element.text or "" for element in record.iter("func")]
+        for name in scene.owners(functions):
+            for finding in reader(record, scene, name):
+                _count(found.setdefault(name, {}), finding)
+    kept = {name: _without_stops(tuple(group.values())) for name, group in found.items()}
+    return {name: findings for name, findings in kept.items() if findings}, strange
+
+
+def _count(group: dict[tuple[object, ...], Finding], finding: Finding) -> None:
+    """The same kind on the same lines once: the first thread's, so that it is the same every time."""
+    key = (finding.kind, frozenset((finding.line, finding.other_line)))
+    known = group.get(key)
+    if known is None:
+        group[key] = finding
+        return
+    first = min(known, finding, key=lambda each: (each.block or (), each.thread or ()))
+    gravest = min(known.severity, finding.severity, key=_GRAVEST.index)
+    group[key] = replace(first, count=known.count + finding.count, severity=gravest)
+
+
+def _without_stops(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """A stop is told where nothing else was seen that explains it."""
+    seen = tuple(each for each in findings if each.kind is not FindingKind.FAULT)
+    return seen or findings
+
+
+def _about(record: Element, scene: Scene, kind: FindingKind, message: str, address: str = "") -> Finding:
+    return Finding(
+        kind,
+        message,
+        file=scene.file,
+        line=scene.line(record, "where"),
+        block=triple_at(record, "who/blockIdx"),
+        thread=triple_at(record, "who/threadIdx"),
+        address=address,
+        severity=_LEVELS.get(text_at(record, "level"), Severity.ERROR),
+    )
+
+
+def _access(record: Element, scene: Scene, name: str) -> list[Finding]:
+    """memcheck, ``Precise``: an access that belongs to no array, or does not fit its type."""
+    verb = _VERBS.get(text_at(record, "what/direction"), "uses")
+    space = text_at(record, "what/space").strip("_")
+    address = number_at(record, "what/address")
+    kind, element, message = FindingKind.OUT_OF_BOUNDS, space, ""
+    if text_at(record, "what/error") == "misaligned":
+        size = number_at(record, "what/size") or 0
+        kind, element = FindingKind.MISALIGNED, ""
+        message = f"{verb} {size} bytes at an address in {space} memory that is not a multiple of {size}"
+    elif space == "shared":
+        message = f"{verb} shared memory outside what the block has of it"
+    elif space == "local":
+        message = f"{verb} a local array out of its bounds"
+    else:
+        element, message = _outside(verb, address, tuple(scene.places(name)))
+    return [_about(record, scene, kind, message, element)]
+
+
+def _outside(verb: str, address: int | None, places: tuple[Place, ...]) -> tuple[str, str]:
+    """The element and the sentence for an address in global memory that no array holds.
+
+    An address far from all arrays is not told: it is another one in every run.
+    """
+    nearest = min(places, key=lambda place: place.distance(address or 0), default=None)
+    if address is not None and address < _NULL:
+        return "", f"{verb} address {address:#x}, which belongs to no array: a null pointer"
+    if address is None or nearest is None or nearest.distance(address) > _NEAR:
+        return "", f"{verb} an address that belongs to no array"
+    index, total = nearest.index(address), nearest.bytes // nearest.itemsize
+    missed = "partly past its end" if 0 <= index < total else f"{index - total + 1} past its end"
+    missed = f"{-index} before its start" if index < 0 else missed
+    extents = " x ".join(map(str, nearest.shape)) or str(total)
+    element = f"{nearest.array}[{index}]"
+    return element, f"{verb} {element}, {missed}: {nearest.array} has {extents} elements"
+
+
+def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
+    """initcheck, ``Initcheck``: a read of global memory that nobody wrote."""
+    address = number_at(record, "what/address")
+    places = (place for place in scene.places(name) if address is not None and not place.distance(address))
+    place = next(places, None)
+    element = "" if place is None or address is None else place.array + _subscript(place, address)
+    message = f"reads {element or 'global memory'} before anything was written there"
+    return [_about(record, scene, FindingKind.UNINITIALISED, message, element)]
+
+
+def _subscript(place: Place, address: int) -> str:
+    index = np.unravel_index(place.index(address), place.shape) if place.shape else (0,)
+    return "".join(f"[{int(each)}]" for each in index)
+
+
+def _parting(record: Element, scene: Scene, name: str) -> list[Finding]:
+    """synccheck, ``Synccheck``: a barrier that some come to and others do not."""
+    del name
+    said = harmless(text_at(record, "what/text")).removeprefix("Barrier error detected. ").rstrip(".")
+    message = f"{said[:1].lower()}{said[1:]}: every thread of a block must come to the same `__syncthreads()`"
+    message = message if said else "not all threads of the block come to this barrier"
+    return [_about(record, scene, FindingKind.BARRIER_DIVERGENCE, message)]
+
+
+def _stop(record: Element, scene: Scene, name: str) -> list[Finding]:
+    """memcheck: the launch ended, and no access was seen to be the reason."""
+    if not scene.unfinished(name):
+        return []
+    said = (
+        harmless(text_at(record, "what/exception") or text_at(record, "what/text")) or "a hardware exception"
+    )
+    return [_about(record, scene, FindingKind.FAULT, f"stops the whole launch: {said}")]
+
+
+def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
+    """racecheck, ``Analysis``: one access and those that race with it, a finding for each pair of lines.
+
+    It lists accesses in the order of the code, as measured, and not of time: in a loop, or across functions,
+    the one named first may be the later one. So ``RAW`` and ``WAR`` are a guess, which the sentence avoids.
+    """
+    del name
+    first = text_at(record, "what/source/direction")
+    line = scene.line(record, "what/source/where")
+    found = []
+    for other in record.iterfind("what/destination"):
+        second, other_line = text_at(other, "direction"), scene.line(other, "where")
+        finding = Finding(
+            FindingKind.RACE,
+            _race_sentence((first, line), (second, other_line)),
+            hazard="" if other_line is None else _HAZARDS.get((first, second), ""),
+            file=scene.file,
+            line=other_line if other_line is not None else line,
+            other_line=line if other_line is not None else None,
+            address="shared",
+            severity=_LEVELS.get(text_at(record, "level"), Severity.ERROR),
+            count=max(1, number_at(other, "count") or 1),
+        )
+        found.append(finding)
+    return found
+
+
+def _race_sentence(one: tuple[str, int | None], other: tuple[str, int | None]) -> str:
+    """Who uses shared memory where; of a pair on one line, it is said once."""
+    verbs = [_VERBS.get(direction.lower(), "uses") for direction, _ in (one, other)]
+    places = ["" if line is None else f" on line {line}" for _, line in (one, other)]
+    if one == other:
+        who = f"two threads {verbs[0][:-1]} the same place in shared memory{places[0]}"
+    else:
+        who = f"one thread {verbs[0]} a place in shared memory{places[0]} that another {verbs[1]}{places[1]}"
+    return f"{who}, and nothing orders the two"
+
+
+_READERS: dict[tuple[str, str], Reader] = {
+    ("memcheck", "Precise"): _access,
+    ("memcheck", "Imprecise"): _stop,
+    ("memcheck", "StackOverflow"): _stop,
+    ("memcheck", "Syscall"): _stop,
+    ("racecheck", "Analysis"): _races,
+    ("initcheck", "Initcheck"): _unset,
+    ("synccheck", "Synccheck"): _parting,
+}

@@ -1,0 +1,245 @@
+"""What the harness says of its timed rounds → `Timing`, computed again from the raw columns.
+
+The harness stopped by `paired`; the same `paired` judges here, with the same random numbers, so both agree
+where the answer is honest, and nothing depends on the harness where it is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.errors import OurError
+from grader.gpu import paired
+from grader.gpu.rounds import AGAIN, STUDENT, amount, amounts, read_rounds, words
+from grader.gpu.verified import WITNESS, verify
+from grader.model import Finding, FindingKind, Ratio, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.gpu.rounds import Rounds
+    from grader.gpu.verified import Expected, Outputs, Verification
+    from grader.model import Named
+
+LIBRARY = "library"
+HUNG = "timeout"
+PERCENTILES = (5, 50, 95)
+
+IMPOSSIBLE = 0.95
+"""A time below this share of the roofline floor cannot be: the rest is for errors in measuring that."""
+
+MOST_IMPOSSIBLE = 0.05
+"""So many of the launches may take an impossible time before it is a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the host knows of a timing job: the plan as the harness got it, and what the harness never got.
+
+    ``expected`` holds the oracle's answer for each input set. Any kernel must read ``read_bytes`` and write
+    ``written_bytes``, of which up to ``l2_bytes`` may still be in L2 when it ends. ``file`` is the student's.
+    """
+
+    plan: Mapping[str, Any]
+    expected: tuple[Expected, ...]
+    read_bytes: int = 0
+    written_bytes: int = 0
+    l2_bytes: int = 0
+    file: str = ""
+    occupancy: float | None = None
+    shape: Named[int] = ()
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """What each round launches."""
+        names = (self.plan["baseline"], AGAIN, STUDENT)
+        return (*names, self.plan["solution"]) if self.plan["solution"] else names
+
+    @property
+    def level(self) -> float:
+        """The level of one look, so that all looks together hold the plan's."""
+        return paired.look_level(self.plan["level"], self.plan["least_rounds"], self.plan["most_rounds"])
+
+
+def read_timing(answer: Mapping[str, Any], outputs: Outputs, question: Question) -> Timing:
+    """The timing of one submission from the harness's answer and the outputs that came back.
+
+    ``outputs`` maps (input set, digest) to all output arrays of the launches that left that digest. Never
+    raises for what an answer holds: what cannot be is in ``error``.
+    """
+    baseline = question.plan["baseline"]
+    try:
+        return _read(answer, outputs, question)
+    except OurError as problem:
+        return Timing(baseline=baseline, error=str(problem), shape=question.shape)
+
+
+def _read(answer: Mapping[str, Any], outputs: Outputs, question: Question) -> Timing:
+    plan = question.plan
+    rounds = read_rounds(answer, question.kernels, len(question.expected))
+    stopped, fault = words(answer, "stopped"), words(answer, "fault")
+    verification = verify(rounds.launches(STUDENT), outputs, question.expected, question.file)
+    stop = _stop(fault, question.file) if stopped == "fault" else None
+    counted = rounds.count - len(rounds.spoilt)
+    if paired.unfit(rounds.count, len(rounds.spoilt)) and not verification.findings and stop is None:
+        raise OurError(_unfit(rounds))
+    if counted < paired.FEWEST_ROUNDS and stop is None:
+        raise OurError(f"the timing ended after {rounds.count} rounds, of which {counted} count")
+    _check_staff(rounds, question)
+    times = {name: rounds.times_ms(name) for name in question.kernels}
+    medians = {name: float(np.median(each)) for name, each in times.items() if each.size and name != AGAIN}
+    library = amounts(answer, "library_ms")
+    floor = _floor_ms(answer, question)
+    findings = (*verification.findings, stop, _too_fast(rounds, floor, question.file))
+    return Timing(
+        baseline=plan["baseline"],
+        speedup=_ratio(times, STUDENT, rounds, question),
+        control=_ratio(times, AGAIN, rounds, question),
+        solution=_ratio(times, plan["solution"], rounds, question) if plan["solution"] else None,
+        rounds=rounds.count,
+        dropped=len(rounds.spoilt),
+        settled=_settled(times, rounds, question),
+        milliseconds=tuple((medians | _median_of(LIBRARY, library)).items()),
+        first_milliseconds=_first_ms(answer),
+        launches=verification.launches,
+        verified=verification.verified,
+        findings=tuple(each for each in findings if each is not None),
+        floor_milliseconds=floor,
+        gflops=tuple(_gflops(medians | _median_of(LIBRARY, library), plan["flops"])),
+        occupancy=question.occupancy,
+        details=tuple(_details(answer, rounds, times, verification, question)),
+        shape=question.shape,
+        level=plan["level"],
+    )
+
+
+def _stop(fault: str, file: str) -> Finding:
+    """What a launch that did not come to its end says of the student's kernel; else raises OurError."""
+    who, _, said = fault.partition(": ")
+    if who == HUNG:
+        message = f"{said}; look for a loop that ends only for the inputs, or the buffers, of the tests"
+        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,))
+    if who == STUDENT:
+        name, _, meaning = said.partition(": ")
+        message = f"the GPU stopped the kernel while it was timed: {meaning} ({name})" if meaning else said
+        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,))
+    raise OurError(f"the timing failed: {fault}")
+
+
+def _unfit(rounds: Rounds) -> str:
+    reasons = ", ".join(sorted(set(rounds.spoilt.values()))[:3])
+    share = f"{len(rounds.spoilt)} of {rounds.count} timed rounds"
+    return f"the device ran slower than it can in {share} ({reasons}); time again when it is cool and free"
+
+
+def _check_staff(rounds: Rounds, question: Question) -> None:
+    """A kernel of ours that changes its inputs is our error; masters that a student's kernel hit are not."""
+    student_did = any(not row.inputs for row in rounds.launches(STUDENT))
+    for name in question.kernels:
+        if name != STUDENT and not student_did and not all(row.inputs for row in rounds.launches(name)):
+            raise OurError(f"the inputs of the {name} kernel were changed while it was timed")
+
+
+def _ratio(times: Mapping[str, Any], kernel: str, rounds: Rounds, question: Question) -> Ratio | None:
+    """How many times as fast as the baseline; None without rounds."""
+    plan = question.plan
+    if not times[kernel].size:
+        return None
+    rng = paired.stream(plan["seed"], rounds.count)
+    found = paired.ratio(times[plan["baseline"]], times[kernel], question.level, plan["resamples"], rng)
+    return Ratio(*found)
+
+
+def _settled(times: Mapping[str, Any], rounds: Rounds, question: Question) -> bool:
+    plan = question.plan
+    base, solution = times[plan["baseline"]], plan["solution"]
+    return paired.settled(
+        paired.ratios(base, times[STUDENT]),
+        paired.ratios(base, times[solution]) if solution else None,
+        plan["settle"],
+        question.level,
+        plan["resamples"],
+        paired.stream(plan["seed"], rounds.count),
+    )
+
+
+def _floor_ms(answer: Mapping[str, Any], question: Question) -> float:
+    """The roofline: S. Williams, A. Waterman, D. Patterson, CACM 52(4), 2009, by what was measured of it.
+
+    What was written need not have left L2 when a kernel ends, so only what cannot fit counts.
+    """
+    moved = question.read_bytes + max(0, question.written_bytes - question.l2_bytes)
+    bandwidth, peak = amount(answer, "bandwidth_gb_s"), amount(answer, "fp32_gflop_s")
+    memory = moved / bandwidth / 1e6 if bandwidth else 0.0
+    arithmetic = (question.plan["flops"] or 0) / peak / 1e6 if peak else 0.0
+    return max(memory, arithmetic)
+
+
+def _too_fast(rounds: Rounds, floor: float, file: str) -> Finding | None:
+    """Times that no kernel can reach that does all of the work."""
+    times = rounds.times_ms(STUDENT)
+    impossible = times[times < IMPOSSIBLE * floor]
+    if impossible.size <= MOST_IMPOSSIBLE * times.size:
+        return None
+    message = (
+        f"{impossible.size} of {times.size} timed launches took less than {floor:.3g} ms, down to "
+        f"{impossible.min():.3g} ms: by its measured memory bandwidth and float32 rate this device needs at "
+        "least that for the whole computation, so compute everything in every launch"
+    )
+    return Finding(FindingKind.MISTAKE, message, file=file, count=int(impossible.size), witnesses=(WITNESS,))
+
+
+def _median_of(name: str, samples: list[float]) -> dict[str, float]:
+    return {name: float(np.median(samples))} if samples else {}
+
+
+def _gflops(medians: Mapping[str, float], flops: int | None) -> Iterator[tuple[str, float]]:
+    if flops:
+        yield from ((name, flops / ms / 1e6) for name, ms in medians.items())
+
+
+def _first_ms(answer: Mapping[str, Any]) -> float:
+    first = answer.get("first_ms", {})
+    return amount(first, STUDENT) if isinstance(first, dict) else 0.0
+
+
+def _details(
+    answer: Mapping[str, Any],
+    rounds: Rounds,
+    times: Mapping[str, Any],
+    verification: Verification,
+    question: Question,
+) -> Iterator[tuple[str, Any]]:
+    """What belongs on record but decides nothing."""
+    yield "stopped", words(answer, "stopped")
+    yield "unverified", verification.launches - verification.verified
+    yield "warm_rounds", int(amount(answer, "warm_rounds"))
+    yield "converged", answer.get("converged") is True
+    yield "level_of_a_look", question.level
+    for name in ("event_overhead_ms", "bandwidth_gb_s", "fp32_gflop_s", "lock_waited_s", "held_s"):
+        yield name, amount(answer, name)
+    yield "percentiles", list(PERCENTILES)
+    yield "milliseconds_percentiles", {name: _percentiles(each) for name, each in times.items() if each.size}
+    yield "library_samples", len(amounts(answer, "library_ms"))
+    yield "clocks", _clock_ranges(rounds)
+    yield "dropped_for", sorted(set(rounds.spoilt.values()))[:10]
+    yield "clock_note", words(answer, "clock_note")
+
+
+def _percentiles(times: Any) -> list[float]:  # noqa: ANN401 - an array
+    return [float(f"{value:.6g}") for value in np.percentile(times, PERCENTILES)]
+
+
+def _clock_ranges(rounds: Rounds) -> dict[str, list[float]]:
+    """The least and the greatest of each reading, and all throttle reasons that were told, as NVML's bits."""
+    ranges = {}
+    for name in ("sm_mhz", "memory_mhz", "celsius", "watts"):
+        told = [each[name] for each in rounds.clocks]
+        values = [value for value in told if value is not None]
+        if values:
+            ranges[name] = [float(min(values)), float(max(values))]
+    reasons = {int(each["reasons"]) for each in rounds.clocks if each["reasons"] is not None}
+    return ranges | ({"reasons": [float(value) for value in sorted(reasons)][:10]} if reasons else {})

@@ -1,0 +1,90 @@
+"""A GPU on trial: does it run a kernel as it should, and do the tools find the bugs that we planted?
+
+Nobody is graded by the silence of a tool that cannot see.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.build import OWN_SOURCE, compile_own
+from grader.gpu import devices, sanitizer, selftest
+from grader.gpu.answer import read_answer, read_array
+from grader.gpu.request import ANSWER, Image, Where, output_file, run_job
+
+if TYPE_CHECKING:
+    from grader.build import Tools
+    from grader.gpu.backend import Station
+    from grader.gpu.devices import Gpu
+    from grader.gpu.sanitizer import ToolReport
+
+
+def faults(station: Station, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
+    """What is wrong with a GPU or with the tools on it, a sentence each; none where all is as it should be.
+
+    Raises OurError where the kernels cannot be built or the harness gives no answer.
+    """
+    cubin = compile_own(tools, selftest.source().encode(), gpu.architecture, optimised=False)
+    where = Where(station.python, dict(station.helpers)[gpu.architecture], gpu.uuid)
+    images = (("student", Image(cubin, "")),)
+    said = _run(where, images, tools)
+    if said or not station.sanitizer:
+        return said
+    names = sanitizer.tools_for(station.races)
+    with ThreadPoolExecutor(len(names)) as pool:
+        reports = tuple(pool.map(lambda tool: _report(tool, station, where, images, tools), names))
+    return selftest.missed(reports, names)
+
+
+def _run(where: Where, images: tuple[tuple[str, Image], ...], tools: Tools) -> tuple[str, ...]:
+    """The kernel without a bug, on its own: it reverses 64 numbers."""
+    case = selftest.cases()[selftest.RIGHT]
+    job = run_job(where, images, (case,), entries=selftest.entries())
+    result = tools.sandbox.run(job)
+    answer = read_answer(result.file(ANSWER))
+    if answer.health != "ok" or answer.error or not answer.cases:
+        return (f"the GPU does not run a simple kernel: {answer.error or answer.health}",)
+    (done,) = answer.cases
+    if done.state != "done":
+        return (f"the GPU does not run a simple kernel: {done.state} {done.error} {done.message}",)
+    given, left = (np.asarray(argument.value) for argument in case.arguments)
+    got = read_array(result, output_file(case.index, "out"), left)
+    right = np.array_equal(got, given[::-1])
+    return () if right else ("the GPU ran a simple kernel and its result is wrong",)
+
+
+def _report(
+    tool: str, station: Station, where: Where, images: tuple[tuple[str, Image], ...], tools: Tools
+) -> ToolReport:
+    cases = selftest.cases()
+    chosen = tuple(c for c in cases if c.index in (selftest.planted(tool).case, selftest.RIGHT))
+    job = run_job(
+        where,
+        images,
+        chosen,
+        mode="sanitize",
+        entries=selftest.entries(),
+        tool=sanitizer.command(tool, station.sanitizer),
+        tool_files=sanitizer.files(tool),
+    )
+    return sanitizer.read(tool, tools.sandbox.run(job), chosen, selftest.NAME, OWN_SOURCE)
+
+
+def examine(station: Station, tools: Tools) -> tuple[Station, tuple[str, ...]]:
+    """The station with the GPUs that passed, and what was wrong with the others.
+
+    A GPU that was taken out of use and passes is taken back.
+    """
+    fit, said = [], []
+    for gpu in station.gpus:
+        problems = faults(station, tools, gpu)
+        if problems:
+            said += [f"{gpu.name}: {problem}" for problem in problems]
+        else:
+            devices.mark_well(gpu)
+            fit.append(gpu)
+    return replace(station, gpus=tuple(fit)), tuple(said)

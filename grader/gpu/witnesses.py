@@ -1,0 +1,204 @@
+"""Several witnesses of one launch, put together: what each saw, once, and what nobody could rule out.
+
+The emulator sees every access of every thread and knows what orders them; memcheck and initcheck saw the
+accesses on a device. Where they tell of the same kind on the same lines it is one finding with all their
+names and the emulator's text, which knows threads, elements and repairs.
+
+racecheck and synccheck also accuse kernels that are right: of 180 labelled ones 2 and 3, because they follow
+neither flags with fences nor barriers that different branches share. So what they alone say of a launch that
+the emulator saw as a whole is kept, says who claims it, and costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.gpu.sanitizer import KINDS, OF_RACES
+from grader.model import Finding, FindingKind, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.gpu.sanitizer import ToolReport
+    from grader.model import Named, Run
+
+EMULATOR, GPU = "emulator", "gpu"
+BOTH, SANITIZER = "both", "sanitizer"
+
+RACES = tuple(KINDS[tool] for tool in OF_RACES)
+"""The kinds of findings that ``--races`` is about."""
+
+_QUESTIONS = {
+    FindingKind.OUT_OF_BOUNDS: "whether all accesses are inside their arrays",
+    FindingKind.RACE: "whether threads race",
+    FindingKind.UNINITIALISED: "whether only what was written is read",
+    FindingKind.BARRIER_DIVERGENCE: "whether all threads come to every barrier",
+}
+_FOUND = "it costs nothing, because the emulator saw every access of this launch and found an order"
+_MET = "it costs nothing, because the emulator saw every thread of this launch come to its barriers"
+_ACQUITTALS = {FindingKind.RACE: _FOUND, FindingKind.BARRIER_DIVERGENCE: _MET}
+
+_STOPS = (FindingKind.FAULT, FindingKind.TIMEOUT)
+_SEVERITIES = tuple(Severity)
+
+
+class Account(NamedTuple):
+    """What all witnesses together say of a case; ``undecided`` as in `CaseEvidence`."""
+
+    findings: tuple[Finding, ...]
+    undecided: Named[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """Who looked at a case: the emulator (or why it could not), the harness on the device, the tools.
+
+    ``name`` is the case's for the harness, ``races`` whose word counts for races and barriers.
+    """
+
+    name: str
+    emulated: Run | None
+    emulator_error: str
+    device: tuple[Finding, ...]
+    reports: tuple[ToolReport, ...]
+    races: str
+
+    def asked(self) -> tuple[ToolReport, ...]:
+        """The tools whose word counts."""
+        return tuple(r for r in self.reports if self.races in (BOTH, SANITIZER) or r.tool not in OF_RACES)
+
+    def emulator_doubt(self) -> str:
+        """Why the emulator's silence means nothing; empty where it saw the launch as a whole."""
+        if self.emulated is None or self.emulator_error or self.emulated.error:
+            return self.emulator_error or (self.emulated.error if self.emulated else "it did not run")
+        return "" if self.emulated.completed else "it did not come to the launch's end"
+
+
+def merged(
+    *,
+    emulated: Run | None,
+    emulator_error: str,
+    device: tuple[Finding, ...],
+    reports: tuple[ToolReport, ...],
+    index: int,
+    mode: str = BOTH,
+) -> Account:
+    """All findings of case number ``index``, each once, the gravest first; and what nobody could rule out.
+
+    ``emulated`` is None where the emulator has no say, and ``emulator_error`` why. ``mode`` says whose word
+    counts for races and barriers: ``both``, ``sanitizer`` or ``emulator``.
+    """
+    witnesses = Witnesses(str(index), emulated, emulator_error, device, reports, mode)
+    findings = _of_emulator(witnesses)
+    sure = witnesses.races == BOTH and not witnesses.emulator_doubt()
+    told = [(r.tool, finding) for r in witnesses.asked() for finding in r.of(witnesses.name)]
+    for tool, finding in told:
+        if finding.kind is not FindingKind.FAULT:
+            _join(findings, finding, tool, doubted=sure and tool in OF_RACES)
+    for tool, finding in told:
+        if finding.kind is FindingKind.FAULT and not any(_explains(each) for each in findings):
+            _join(findings, finding, tool)
+    for finding in witnesses.device:
+        _join_device(findings, finding)
+    return Account(tuple(sorted(findings, key=_order)), _undecided(witnesses, findings))
+
+
+def _of_emulator(witnesses: Witnesses) -> list[Finding]:
+    """The emulator's findings that count beside a device.
+
+    It stops what takes too many steps; that a kernel does not end is said only where the device says so, too.
+    """
+    if witnesses.emulated is None:
+        return []
+    hung = any(finding.kind is FindingKind.TIMEOUT for finding in witnesses.device)
+    left_out = (*(RACES if witnesses.races == SANITIZER else ()), *(() if hung else (FindingKind.TIMEOUT,)))
+    kept = (finding for finding in witnesses.emulated.findings if finding.kind not in left_out)
+    return [replace(finding, witnesses=(EMULATOR,)) for finding in kept]
+
+
+def _join(findings: list[Finding], finding: Finding, witness: str, *, doubted: bool = False) -> None:
+    """A tool's finding: another witness of those of its kind on its lines, or a finding of its own."""
+    same = [
+        at
+        for at, each in enumerate(findings)
+        if each.kind is finding.kind and _lines(each) == _lines(finding)
+    ]
+    for at in same:
+        findings[at] = replace(findings[at], witnesses=(*findings[at].witnesses, witness))
+    if not same:
+        own = _claim(finding, witness) if doubted else finding
+        findings.append(replace(own, witnesses=(witness,)))
+
+
+def _claim(finding: Finding, witness: str) -> Finding:
+    message = f"{witness} says: {finding.message}; {_ACQUITTALS[finding.kind]}"
+    return replace(finding, message=message, severity=Severity.INFO)
+
+
+def _join_device(findings: list[Finding], finding: Finding) -> None:
+    """The harness knows no lines: it bears out what another saw of the same array, or of the same stop."""
+    array = finding.address.partition("[")[0]
+    same = [
+        at
+        for at, each in enumerate(findings)
+        if each.kind is finding.kind
+        and each.severity is not Severity.INFO
+        and (each.kind in _STOPS or each.address.partition("[")[0] == array)
+    ]
+    for at in same:
+        findings[at] = replace(findings[at], witnesses=(*findings[at].witnesses, GPU))
+    if not same:
+        findings.append(replace(finding, witnesses=(GPU,)))
+
+
+def _lines(finding: Finding) -> frozenset[int]:
+    """The lines without their order: racecheck does not know which came first."""
+    return frozenset(line for line in (finding.line, finding.other_line) if line is not None)
+
+
+def _explains(finding: Finding) -> bool:
+    """Whether a finding says why a launch stopped, so that the stop itself is no news."""
+    if finding.kind in _STOPS and finding.line is None:
+        return False
+    return finding.kind not in RACES and finding.severity is Severity.ERROR
+
+
+def _order(finding: Finding) -> tuple[int, bool]:
+    """The gravest first; what names a line before what does not. Else as they came."""
+    return _SEVERITIES.index(finding.severity), finding.line is None
+
+
+def _undecided(witnesses: Witnesses, findings: Iterable[Finding]) -> Named[str]:
+    """The kinds that nobody found and nobody could rule out, with why."""
+    found = {finding.kind for finding in findings if finding.severity is not Severity.INFO}
+    reasons = ((kind, _doubts(witnesses, tool, kind)) for tool, kind in KINDS.items() if kind not in found)
+    return tuple(
+        (str(kind), f"nobody could say {_QUESTIONS[kind]} ({'; '.join(doubts)})")
+        for kind, doubts in reasons
+        if doubts
+    )
+
+
+def _doubts(witnesses: Witnesses, tool: str, kind: FindingKind) -> tuple[str, ...]:
+    """Why none of those whose word counts can rule out a kind; empty where one of them can."""
+    doubts = []
+    if kind not in RACES or witnesses.races != SANITIZER:
+        doubts.append((EMULATOR, witnesses.emulator_doubt()))
+    if kind not in RACES or witnesses.races in (BOTH, SANITIZER):
+        doubts.append((tool, _tool_doubt(witnesses, tool)))
+    return tuple(f"{who}: {doubt}" for who, doubt in doubts) if all(doubt for _, doubt in doubts) else ()
+
+
+def _tool_doubt(witnesses: Witnesses, tool: str) -> str:
+    """Why a tool's silence about the case means nothing.
+
+    Tools are slow and see small cases only. Where races are theirs alone to judge, those stand for all.
+    """
+    report = next((each for each in witnesses.reports if each.tool == tool), None)
+    if report is None:
+        return "it was not run"
+    alone = witnesses.races == SANITIZER and tool in OF_RACES
+    if alone and not report.saw(witnesses.name):
+        return report.reason
+    return report.doubt(witnesses.name)

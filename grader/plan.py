@@ -1,0 +1,177 @@
+"""What all submissions of one grading run share, worked out once before the first of them.
+
+Assignment, seed ─make_plan▶ Plan: concrete cases, what the staff's kernels moved, what is timed beside them
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.build import assemble, build_with
+from grader.build.launch import plan_launch
+from grader.emulator import backend as emulator
+from grader.errors import OurError
+from grader.gpu.request import Image, has_variables, widths
+from grader.gpu.timed import SETS, StaffKernel
+from grader.model import Argument, Build, Finding, Submission, Visibility
+from grader.oracle import draw_inputs, load_oracle, make_arguments
+from grader.spec import expand_cases, reference_folder
+
+if TYPE_CHECKING:
+    from grader.build import Tools
+    from grader.gpu.backend import Station
+    from grader.model import Assignment, Case, Counters, Named, Threshold, TimingPlan
+    from grader.oracle import Oracle
+
+    Baselines = Named[Named[Counters]]
+
+_TIMING_STREAM = 0x7173
+"""Keeps the inputs of timed launches apart from those of cases with the same seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimingStaff:
+    """What is timed beside every submission, and what the operation needs at least.
+
+    ``thresholds`` are the speedups that decide about points; ``flops`` and ``library`` come from the oracle.
+    """
+
+    baseline: StaffKernel
+    solution: StaffKernel | None
+    thresholds: tuple[Threshold, ...]
+    flops: int | None = None
+    library: Named[Any] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What all submissions of one grading run share.
+
+    ``cases`` are concrete; ``baselines`` holds, per case, what the staff's kernels moved. ``station`` is
+    there where a GPU is used, and ``timing`` where something is timed on it.
+    """
+
+    assignment: Assignment
+    seed: int
+    cases: tuple[Case, ...]
+    baselines: Baselines
+    station: Station | None = None
+    timing: TimingStaff | None = None
+
+
+def make_plan(
+    assignment: Assignment, seed: int, tools: Tools, *, visible_only: bool, station: Station | None = None
+) -> Plan:
+    """Draw the cases and prepare the staff's kernels; raises OurError if one of them cannot be run."""
+    cases = expand_cases(assignment, seed)
+    if visible_only:
+        cases = tuple(case for case in cases if case.visibility is Visibility.VISIBLE)
+    oracle = load_oracle(reference_folder(assignment))
+    baselines = _baselines(assignment, cases, oracle, tools)
+    timing = _timing(assignment, oracle, tools, station) if station else None
+    return Plan(assignment, seed, cases, baselines, station, timing)
+
+
+def arguments(
+    assignment: Assignment, constants: Named[int], case: Case, oracle: Oracle
+) -> tuple[Argument, ...]:
+    """The arguments of a case's launch for a kernel with these constants."""
+    arrays = draw_inputs(oracle, case)
+    made = make_arguments(assignment.interface, dict(case.shape), arrays, dict(constants))
+    return tuple(_moved(each, case.offset) for each in made)
+
+
+def _moved(argument: Argument, offset: int) -> Argument:
+    if argument.direction == "value" or not offset:
+        return argument
+    return Argument(argument.name, argument.direction, argument.value, offset)
+
+
+def timing_sets(
+    assignment: Assignment, constants: Named[int], oracle: Oracle, timing: TimingPlan, seed: int
+) -> tuple[tuple[Argument, ...], ...]:
+    """The arguments of timed launches: several sets that differ in nothing but the numbers in them."""
+    shape = dict(timing.shape)
+    sets = []
+    for index in range(SETS):
+        rng = np.random.default_rng([seed, _TIMING_STREAM, index])
+        arrays = oracle.inputs(timing.inputs, shape, rng)
+        sets.append(make_arguments(assignment.interface, shape, arrays, dict(constants)))
+    return tuple(sets)
+
+
+def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, tools: Tools) -> Baselines:
+    """The counters of each baseline kernel on the cases that a `traffic` item asks about."""
+    wanted: dict[str, set[str]] = {}
+    for item in assignment.rubric:
+        if item.check == "traffic":
+            chosen = {c.id for c in cases if not item.cases or {c.id, *c.tags} & set(item.cases)}
+            wanted.setdefault(str(dict(item.options)["baseline"]), set()).update(chosen)
+    counters: dict[str, dict[str, Counters]] = {}
+    for name, chosen in wanted.items():
+        built = _staff_build(assignment, name, tools)
+        kernel = emulator.Emulated(built, "", f"{name}.cu")
+        for case in (case for case in cases if case.id in chosen):
+            launch = plan_launch(assignment.interface, built, dict(case.shape))
+            if isinstance(launch, Finding):
+                raise OurError(
+                    f"the baseline {name}.cu cannot be launched for case {case.id}: {launch.message}"
+                )
+            given = arguments(assignment, built.constants, case, oracle)
+            counters.setdefault(case.id, {})[name] = kernel.launch(launch, given, count_only=True).counters
+    return tuple((case, tuple(found.items())) for case, found in counters.items())
+
+
+def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, station: Station) -> TimingStaff | None:
+    """The staff's kernels for the GPUs, if a rubric item asks for a speedup."""
+    items = [item for item in assignment.rubric if item.check == "speedup"]
+    plan = assignment.timing
+    if not items or plan is None:
+        return None
+    steps = [step for item in items for step in dict(item.options)["steps"]]
+    work = oracle.work(dict(plan.shape)) if oracle.work else {}
+    architectures = tuple(dict.fromkeys(gpu.architecture for gpu in station.gpus))
+    kernels = [
+        _staff_kernel(assignment, plan, name, tools, architectures)
+        for name in (plan.baseline, plan.solution)
+        if name
+    ]
+    return TimingStaff(
+        baseline=kernels[0],
+        solution=kernels[1] if len(kernels) > 1 else None,
+        thresholds=tuple(dict.fromkeys(threshold for threshold, _ in steps)),
+        flops=work.get("flops"),
+        library=tuple(work.get("library", {}).items()),
+    )
+
+
+def _staff_kernel(
+    assignment: Assignment, plan: TimingPlan, name: str, tools: Tools, architectures: tuple[str, ...]
+) -> StaffKernel:
+    built = _staff_build(assignment, name, tools)
+    launch = plan_launch(assignment.interface, built, dict(plan.shape))
+    if isinstance(launch, Finding):
+        raise OurError(f"{name}.cu cannot be launched for the timing: {launch.message}")
+    scalars = tuple(
+        Argument(p.name, p.direction, np.dtype(p.dtype).type(0)) for p in assignment.interface.parameters
+    )
+    types = widths(scalars, built.parameter_bytes)
+    kept = has_variables(built.ptx)
+    images = tuple((a, Image(assemble(tools, built.ptx, a), built.entry, types, kept)) for a in architectures)
+    return StaffKernel(name, images, launch)
+
+
+def _staff_build(assignment: Assignment, name: str, tools: Tools) -> Build:
+    path = reference_folder(assignment) / f"{name}.cu"
+    try:
+        source = path.read_bytes()
+    except OSError as problem:
+        raise OurError(f"the staff's kernel {path} cannot be read: {problem.strerror}") from None
+    built = build_with(tools, Submission(name, path.name, source, ""), assignment.interface)
+    if not built.ok:
+        reasons = "; ".join(finding.message for finding in built.findings) or built.error
+        raise OurError(f"the staff's kernel {path.name} does not build: {reasons}")
+    return built

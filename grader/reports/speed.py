@@ -1,0 +1,144 @@
+"""How fast a submission was, in words and numbers that every report shares.
+
+What a grade says of its timing may come from a stored file: it has been checked there (`stored_timing`),
+and names in it are made harmless here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grader.checks.digits import decimals, milliseconds
+from grader.checks.wording import sizes
+from grader.model import Ratio
+from grader.reports import safe_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.model import Grade
+    from grader.reports.layout import Page
+
+
+class Row(NamedTuple):
+    """One kernel: what it is called, its time in ms, its GFLOP/s, and how many times as fast it is."""
+
+    kernel: str
+    milliseconds: str
+    gflops: str
+    speedup: str
+
+
+class Speed(NamedTuple):
+    """What a report tells of the timing: a heading, a row for each kernel, and remarks of a line each."""
+
+    heading: str
+    rows: tuple[Row, ...]
+    remarks: tuple[str, ...]
+
+
+def measured(grade: Grade) -> Ratio | None:
+    """The speedup over the baseline; None where nothing was timed."""
+    return _ratio(dict(grade.timing), "speedup")
+
+
+def times(grade: Grade) -> str:
+    """`1.52×` for a table, empty where nothing was timed."""
+    ratio = measured(grade)
+    return f"{ratio.median:.2f}×" if ratio else ""
+
+
+def speed(grade: Grade) -> Speed | None:
+    """All that is told of the timing, harmless; None where no speedup came of it."""
+    timing = dict(grade.timing)
+    if measured(grade) is None:
+        return None
+    return Speed(_heading(grade, timing), tuple(_rows(timing)), tuple(_remarks(timing)))
+
+
+def write(page: Page, grade: Grade) -> None:
+    """Put it on a page for the terminal, if there is anything to tell."""
+    told = speed(grade)
+    if told is None:
+        return
+    page.blank()
+    page.line((told.heading, "bold"))
+    kernel, time, rate = (max((len(row[n]) for row in told.rows), default=0) for n in range(3))
+    for row in told.rows:
+        numbers = f"{row.kernel:<{kernel}}  {row.milliseconds:>{time}}  {row.gflops:>{rate}}"
+        page.line(f"  {numbers}  {row.speedup}")
+    for remark in filter(None, told.remarks):
+        page.paragraph(remark, indent=2)
+
+
+def _ratio(timing: Mapping[str, Any], name: str) -> Ratio | None:
+    held = timing.get(name)
+    return Ratio(*(float(held[part]) for part in ("median", "low", "high"))) if held else None
+
+
+def _heading(grade: Grade, timing: Mapping[str, Any]) -> str:
+    shape = sizes(tuple((name, int(size)) for name, size in timing["shape"].items()))
+    places = (f" at {shape}" if shape else "", f" on {grade.device}" if grade.device else "")
+    return safe_text.one_line("Speed" + "".join(places))
+
+
+def _rows(timing: Mapping[str, Any]) -> Iterator[Row]:
+    """The baseline first, then the submission and what there is to compare it with."""
+    taken = {name: float(time) for name, time in timing["milliseconds"].items()}
+    gflops = {name: float(rate) for name, rate in timing["gflops"].items()}
+    baseline = timing["baseline"]
+    labels = {
+        baseline: f"{baseline} kernel",
+        "student": "this submission",
+        "solution": "model solution",
+        "library": "library",
+    }
+    names = sorted(taken, key=[*labels, *taken].index)
+    speedups = {"student": _ratio(timing, "speedup"), "solution": _ratio(timing, "solution")}
+    for name, shown in zip(names, milliseconds(*(taken[name] for name in names)), strict=True):
+        rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
+        ratio = speedups.get(name)
+        told = _told(ratio, " times as fast") if ratio else ""
+        yield Row(safe_text.one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
+
+
+def _remarks(timing: Mapping[str, Any]) -> Iterator[str]:
+    share, occupancy = timing["roofline_share"], timing["occupancy"]
+    parts = [] if share is None else [f"{100 * float(share):.3g} % of what this device could do at best"]
+    yield "; ".join([*parts, *_used(timing["resources"]), *_occupied(occupancy)])
+    dropped = int(timing["dropped"])
+    left_out = f", {dropped:,} of them left out" if dropped else ""
+    first = float(timing["first_milliseconds"])
+    parts = [f"{int(timing['rounds']):,} rounds{left_out}"]
+    if first > 0:
+        parts.append(f"first launch {milliseconds(first)[0]} ms")
+    control = _ratio(timing, "control")
+    if control:
+        parts.append(f"{safe_text.one_line(timing['baseline'], 40)} against itself {_told(control)}")
+    yield "; ".join(parts)
+
+
+def _told(ratio: Ratio, unit: str = "") -> str:
+    """`1.52 times as fast (1.51 to 1.53)`."""
+    ends = (ratio.median, ratio.low, ratio.high)
+    median, low, high = (f"{value:.{decimals(ends)}f}" for value in ends)
+    return f"{median}{unit} ({low} to {high})"
+
+
+def _used(resources: Mapping[str, Any] | None) -> Iterator[str]:
+    """`38 registers a thread, 2,048 bytes of shared memory a block, no spills`."""
+    if resources:
+        spilt = int(resources["spill_bytes"])
+        spills = f"{spilt:,} bytes spilt" if spilt else "no spills"
+        shared = f"{int(resources['shared_bytes']):,} bytes of shared memory a block"
+        yield f"{int(resources['registers'])} registers a thread, {shared}, {spills}"
+
+
+def _occupied(occupancy: Any) -> Iterator[str]:  # noqa: ANN401 - a number, or nothing
+    if occupancy is not None:
+        yield f"occupancy {100 * float(occupancy):.3g} %"
+
+
+def _number(rate: float) -> str:
+    """`7,642`, `98.2`."""
+    return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"  # noqa: PLR2004 - four digits need no decimals

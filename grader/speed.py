@@ -1,0 +1,152 @@
+"""How fast a submission is: what is timed beside it, and what the rounds gave.
+
+Plan, Build ─timing_job▶ TimingJob ─GPU▶ answer ─read▶ Timing
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.build.launch import plan_launch
+from grader.errors import OurError
+from grader.gpu.request import widths
+from grader.gpu.timed import TimingJob
+from grader.model import Finding, Timing
+from grader.plan import timing_sets
+
+if TYPE_CHECKING:
+    from grader.gpu.answer import Answer
+    from grader.gpu.backend import Observed
+    from grader.gpu.timing import Question
+    from grader.gpu.verified import Expected, Outputs
+    from grader.model import Build
+    from grader.oracle import Oracle
+    from grader.plan import Plan
+
+_MOST_THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 7): 1536, (8, 9): 1536, (12, 0): 1536, (12, 1): 1536}
+"""Resident threads per multiprocessor where they are not 2048 (CUDA C++ Programming Guide, "Technical
+Specifications per Compute Capability")."""
+
+
+def timing_job(plan: Plan, built: Build, oracle: Oracle) -> TimingJob | Finding | None:
+    """What to time beside a submission, or why its launch would be refused; None where nobody is timed."""
+    staff, timing = plan.timing, plan.assignment.timing
+    if staff is None or timing is None:
+        return None
+    launch = plan_launch(plan.assignment.interface, built, dict(timing.shape))
+    if isinstance(launch, Finding):
+        return launch
+    sets = timing_sets(plan.assignment, built.constants, oracle, timing, plan.seed)
+    return TimingJob(
+        baseline=staff.baseline,
+        solution=staff.solution,
+        launch=launch,
+        sets=sets,
+        thresholds=staff.thresholds,
+        seed=plan.seed,
+        budget_seconds=timing.budget_seconds,
+        widths=widths(sets[0], built.parameter_bytes),
+        flops=staff.flops,
+        library=staff.library,
+    )
+
+
+def untimed(plan: Plan, error: str = "", refused: Finding | None = None) -> Timing | None:
+    """The record of a submission that was not timed; None where nobody is."""
+    staff, timing = plan.timing, plan.assignment.timing
+    if staff is None or timing is None:
+        return None
+    findings = () if refused is None else (refused,)
+    return Timing(baseline=staff.baseline.name, error=error, shape=timing.shape, findings=findings)
+
+
+def read(
+    plan: Plan,
+    seen: Observed | None,
+    problem: str,
+    job: TimingJob | Finding | None,
+    oracle: Oracle,
+    file: str,
+) -> Timing | None:
+    """What the rounds of a submission gave; ``problem`` is why nothing was observed at all."""
+    if problem or job is None:
+        return untimed(plan, problem)
+    if isinstance(job, Finding):
+        return untimed(plan, refused=job)
+    if seen is None or seen.answer is None or seen.answer.timing is None:
+        return untimed(plan, seen.answer.error if seen and seen.answer else "")
+    from grader.gpu.timing import read_timing  # noqa: PLC0415 - on the emulator it is not loaded
+
+    try:
+        return read_timing(
+            seen.answer.timing, _outputs(seen, job), _question(seen, seen.answer, job, oracle, file, plan)
+        )
+    except OurError as trouble:
+        return untimed(plan, str(trouble))
+
+
+def _question(
+    seen: Observed, answer: Answer, job: TimingJob, oracle: Oracle, file: str, plan: Plan
+) -> Question:
+    from grader.gpu.timing import Question  # noqa: PLC0415 - as above
+
+    timing = plan.assignment.timing
+    shape = timing.shape if timing else ()
+    request, _, _ = job.request(seen.gpu.architecture, "")
+    arrays = [a for a in job.sets[0] if isinstance(a.value, np.ndarray)]
+    return Question(
+        plan=request,
+        expected=tuple(_expected(arguments, oracle, dict(shape)) for arguments in job.sets),
+        read_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("in", "inout")),
+        written_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("out", "inout")),
+        l2_bytes=answer.device.l2_bytes if answer.device else 0,
+        file=file,
+        occupancy=_occupancy(seen, answer, job),
+        shape=shape,
+    )
+
+
+def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int]) -> Expected:
+    given = {a.name: a.value for a in arguments if a.direction in ("in", "inout")}
+    return oracle.expected(given, shape)
+
+
+def _occupancy(seen: Observed, answer: Answer, job: TimingJob) -> float | None:
+    """The share of a multiprocessor's threads that the launch can keep resident, as the driver counts."""
+    student = answer.resources.get("student")
+    if student is None or student.blocks_per_multiprocessor is None:
+        return None
+    most = _MOST_THREADS.get(seen.gpu.capability, 2048)
+    warps = -(-prod(job.launch.block) // 32)
+    return min(1.0, student.blocks_per_multiprocessor * warps * 32 / most)
+
+
+def _outputs(seen: Observed, job: TimingJob) -> Outputs:
+    """The outputs of timed launches that came back, by input set and digest."""
+    from grader.gpu.answer import read_array  # noqa: PLC0415 - as above
+
+    listed = (seen.answer.timing or {}).get("outputs", []) if seen.answer else []
+    result = seen.result
+    if result is None or not isinstance(listed, list) or len(listed) > len(job.outputs()):
+        raise OurError("the harness lists outputs of timed launches that it cannot have")
+    like = {a.name: a.value for a in job.sets[0] if isinstance(a.value, np.ndarray)}
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for each in listed:
+        which, digest, array, file = _entry(each)
+        if array not in like or file not in job.outputs() or which not in range(len(job.sets)):
+            raise OurError("the harness lists an output of a timed launch that was not asked for")
+        found.setdefault((which, digest), {})[array] = read_array(result, file, like[array])
+    return found
+
+
+def _entry(each: object) -> tuple[int, str, str, str]:
+    """A line of the list of outputs, of the types that it must have."""
+    if isinstance(each, dict):
+        values = tuple(each.get(name) for name in ("set", "digest", "array", "file"))
+        which, digest, array, file = values
+        if type(which) is int and all(isinstance(text, str) for text in values[1:]):
+            return which, str(digest), str(array), str(file)
+    raise OurError("the harness lists outputs of timed launches in a form that it must not have")

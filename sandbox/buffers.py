@@ -1,0 +1,230 @@
+"""The arrays of timed launches: masters, rotating working places, poison, and what a launch left in them.
+
+Each input set has masters on the device that no launch is given. A launch works on copies, at places chosen
+anew at random, so that nothing can be known of its arguments from earlier ones; its outputs hold poison.
+Afterwards the outputs are digested and the inputs compared with the masters as they were before any kernel
+of a student's ran; then all is poisoned over, so that no right answer stays in device memory.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from device import Device
+    from numpy.typing import NDArray
+
+Argument = dict[str, Any]
+Places = dict[str, int]
+
+SLOTS = 3
+"""Allocations that the copies of one array rotate through."""
+
+OFFSETS = 32
+"""A copy begins at a random one of so many multiples of 256 bytes in its slot."""
+
+CELLS = 3
+"""Numbers that come back after a launch."""
+
+STEP = 256
+THREADS = 256
+MOST_BLOCKS = 2048
+LONG = 2**64
+GOLDEN = 0x9E3779B97F4A7C15
+"""An odd number far from any pattern, to make many seeds of one."""
+
+
+class Left(NamedTuple):
+    """What a launch left: a digest of all outputs, elements that still hold poison, inputs as they were."""
+
+    digest: str
+    unwritten: int
+    inputs: bool
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array as every set has it, but for what is in it; ``seed`` is that of its digests."""
+
+    name: str
+    direction: str
+    like: NDArray[Any]
+    offset: int
+    seed: int
+
+    @cached_property
+    def poison(self) -> int:
+        """Its first element repeated to 64 bits; the file of an ``out`` array holds poison."""
+        element = self.like.reshape(-1)[:1].tobytes() or b"\0"
+        return int.from_bytes(element * (8 // len(element)), "little")
+
+    @cached_property
+    def slot_bytes(self) -> int:
+        """What a slot takes, a multiple of 256: room for every start."""
+        used = self.like.nbytes + self.offset * self.like.itemsize
+        return (OFFSETS + -(-used // STEP)) * STEP
+
+
+class Helpers:
+    """Our own device code, with numbers as arguments."""
+
+    def __init__(self, device: Device, image: Path) -> None:
+        self._device = device
+        names = ("digest", "unwritten", "poison", "copy_words", "read_words", "fma_peak")
+        self.functions = {name: device.function(image, name) for name in names}
+
+    def run(self, name: str, work: int, *arguments: np.generic) -> None:
+        """Launch a helper with about ``work`` things to do, as far as they need threads of their own."""
+        blocks = max(1, min(MOST_BLOCKS, -(-work // THREADS)))
+        self._device.launch(self.functions[name], (blocks, 1, 1), (THREADS, 1, 1), 0, arguments)
+
+    def digest(self, start: int, size: int, seed: int, result: int) -> None:
+        """Add the digest of ``size`` bytes to the number at ``result``."""
+        self.run("digest", size // 4, np.uintp(start), np.uint64(size), np.uint64(seed), np.uintp(result))
+
+    def unwritten(self, start: int, like: NDArray[Any], pattern: int, result: int) -> None:
+        """Add the number of elements that hold the pattern to the number at ``result``."""
+        width = np.uint32(like.itemsize)
+        numbers = np.uintp(start), np.uint64(like.size), width, np.uint64(pattern), np.uintp(result)
+        self.run("unwritten", like.size, *numbers)
+
+    def poison(self, start: int, size: int, pattern: int) -> None:
+        """Fill ``size`` bytes, a multiple of 8, as is ``start``."""
+        self.run("poison", size // 8, np.uintp(start), np.uint64(size // 8), np.uint64(pattern))
+
+
+class Workplace:
+    """The arrays of all input sets on the device; see the module's docstring."""
+
+    def __init__(
+        self,
+        device: Device,
+        helpers: Helpers,
+        sets: Sequence[Sequence[Argument]],
+        folder: Path,
+        rng: random.Random,
+    ) -> None:
+        self._device, self._helpers, self._rng = device, helpers, rng
+        self._owned: list[int] = []
+        loaded = [_loaded(each, folder) for each in sets]
+        self.arrays = _arrays(sets[0], loaded[0])
+        self._slots = {each.name: self._make_slots(each) for each in self.arrays}
+        self._chosen: dict[str, int] = {}
+        self._cells = self._allocate(CELLS * 8)
+        self._masters = [self._make_masters(each) for each in loaded]
+        self._known = [self._measure(each, ("in",))[2] for each in self._masters]
+
+    def _allocate(self, size: int) -> int:
+        self._owned.append(self._device.allocate(size))
+        return self._owned[-1]
+
+    def _make_slots(self, array: Array) -> list[int]:
+        slots = [self._allocate(array.slot_bytes) for _ in range(SLOTS)]
+        for slot in slots:
+            self._helpers.poison(slot, array.slot_bytes, array.poison)
+        return slots
+
+    def _make_masters(self, contents: Mapping[str, NDArray[Any]]) -> Places:
+        made = {
+            each.name: self._allocate(each.like.nbytes) for each in self.arrays if each.direction != "out"
+        }
+        for name, address in made.items():
+            self._device.upload(address, contents[name])
+        return made
+
+    def lay_out(self, which: int) -> Places:
+        """Choose places at random, copy the inputs of a set there, poison the outputs."""
+        places = {each.name: self._choose(each) for each in self.arrays}
+        self.refresh(which, places)
+        return places
+
+    def _choose(self, array: Array) -> int:
+        slot = self._rng.randrange(SLOTS)
+        self._chosen[array.name] = self._slots[array.name][slot]
+        start = self._rng.randrange(OFFSETS) * STEP + array.offset * array.like.itemsize
+        return self._chosen[array.name] + start
+
+    def refresh(self, which: int, places: Places) -> None:
+        """Make the arrays at the places that were chosen last as they are before a launch."""
+        for each in self.arrays:
+            if each.direction == "out":
+                self._blot_out(each)
+            elif each.like.nbytes:
+                self._device.copy(places[each.name], self._masters[which][each.name], each.like.nbytes)
+
+    def inspect(self, which: int, places: Places) -> Left:
+        """What the launch left; waits for it."""
+        outputs, unwritten, inputs = self._measure(places, ("in", "out", "inout"))
+        return Left(f"{outputs:016x}", unwritten, inputs == self._known[which])
+
+    def _measure(self, places: Places, directions: tuple[str, ...]) -> tuple[int, int, int]:
+        """Digest of the outputs, number of unwritten elements, digest of the inputs."""
+        outputs, unwritten, inputs = (self._cells + 8 * index for index in range(3))
+        self._device.fill(self._cells, 0, CELLS * 8)
+        for each in self.arrays:
+            if each.direction not in directions or not each.like.nbytes:
+                continue
+            place, result = places[each.name], inputs if each.direction == "in" else outputs
+            self._helpers.digest(place, each.like.nbytes, each.seed, result)
+            if each.direction == "out":
+                self._helpers.unwritten(place, each.like, each.poison, unwritten)
+        cells = np.zeros(CELLS, np.uint64)
+        self._device.download(self._cells, cells)
+        self._device.synchronize()
+        return int(cells[0]), int(cells[1]), int(cells[2])
+
+    def outputs(self, places: Places) -> dict[str, NDArray[Any]]:
+        """The outputs in full."""
+        found = {each.name: np.empty_like(each.like) for each in self.arrays if each.direction != "in"}
+        for name, array in found.items():
+            self._device.download(places[name], array)
+        self._device.synchronize()
+        return found
+
+    def forget(self) -> None:
+        """Poison what was an output of the last launch, and all around it in its slot."""
+        for each in self.arrays:
+            if each.direction != "in":
+                self._blot_out(each)
+
+    def _blot_out(self, array: Array) -> None:
+        self._helpers.poison(self._chosen[array.name], array.slot_bytes, array.poison)
+
+    def close(self) -> None:
+        """Give all memory back."""
+        for address in self._owned:
+            self._device.free(address)
+
+
+def _loaded(arguments: Sequence[Argument], folder: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of one input set."""
+    return {
+        each["name"]: np.ascontiguousarray(np.load(folder / each["file"], allow_pickle=False))
+        for each in arguments
+        if each["direction"] != "value"
+    }
+
+
+def _arrays(arguments: Sequence[Argument], contents: Mapping[str, NDArray[Any]]) -> list[Array]:
+    """The arrays of a set, each with a seed of its own for digests that nobody outside this run knows."""
+    secret = secrets.randbits(64)
+    arrays = [each for each in arguments if each["direction"] != "value"]
+    return [
+        Array(
+            each["name"],
+            each["direction"],
+            contents[each["name"]],
+            each.get("offset", 0),
+            (secret + index * GOLDEN) % LONG,
+        )
+        for index, each in enumerate(arrays)
+    ]

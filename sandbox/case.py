@@ -1,0 +1,108 @@
+"""One launch: arrays to the device, the kernel, and what came of it as ``result.json`` says it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from arena import Array, as_records
+from faults import DeviceFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from arena import Arena
+    from device import Device
+
+    Room: TypeAlias = Callable[[Device, Sequence[Array]], Arena]
+    """What finds room for arrays on a device."""
+
+Record: TypeAlias = dict[str, Any]
+
+ENDED_BY_DRIVER = "cudaErrorLaunchTimeout"
+"""Where a screen hangs on the device, the driver has a time limit of its own, of a few seconds."""
+
+OF_THE_MACHINE = frozenset(
+    {"cudaErrorECCUncorrectable", "cudaErrorNvlinkUncorrectable", "cudaErrorContained"}
+    | {"cudaErrorDevicesUnavailable", "cudaErrorSystemNotReady"}
+)
+"""Errors that show while a kernel runs and that no kernel causes."""
+
+
+def run_case(
+    device: Device,
+    case: Mapping[str, Any],
+    kernel: Mapping[str, Any],
+    folder: Path,
+    room: Room,
+    ready: Callable[[dict[str, list[int]]], None],
+) -> Record:
+    """Launch one case; ``ready`` hears where the arrays lie, just before.
+
+    The module is loaded for this case alone: what a kernel leaves in a `__device__` variable is gone with it,
+    as it is in the emulator, and a case gives the same wherever it stands in the order. Raises DeviceFault
+    where the fault is not the kernel's: no memory, no such kernel, a device that is broken.
+    """
+    arrays = [_array(each, folder) for each in case["arguments"] if each["direction"] != "value"]
+    module = device.load(folder / kernel["image"])
+    function = device.entry(module, case.get("entry") or kernel["entry"])
+    arena = room(device, arrays)
+    places = arena.places()
+    ready({array.name: [places[array.name], array.content.nbytes] for array in arrays})
+    record = _launched(device, case, function, _values(case, places))
+    if record["state"] == "done":
+        record |= _outcome(arena, case["name"], folder)
+    if record["state"] in ("done", "refused"):
+        arena.release()
+        device.unload(module)
+    return record
+
+
+def _array(argument: Mapping[str, Any], folder: Path) -> Array:
+    content = np.load(folder / argument["file"], allow_pickle=False)
+    return Array(argument["name"], argument["direction"], content, argument.get("offset", 0))
+
+
+def _values(case: Mapping[str, Any], places: Mapping[str, int]) -> list[np.generic]:
+    """The launch's arguments: addresses, and scalars in the width that the kernel takes them in."""
+    widths = case.get("widths", {})
+    return [
+        np.dtype(widths.get(each["name"], each["dtype"])).type(each["value"])
+        if each["direction"] == "value"
+        else np.uintp(places[each["name"]])
+        for each in case["arguments"]
+    ]
+
+
+def _launched(device: Device, case: Mapping[str, Any], function: int, values: list[np.generic]) -> Record:
+    """A launch that is refused never ran; what a kernel does shows when it is waited for."""
+    start, stop = device.events()
+    device.synchronize()
+    device.record(start)
+    try:
+        device.launch(function, case["grid"], case["block"], case["shared"], values)
+    except DeviceFault as refusal:
+        return _ended("refused", refusal)
+    try:
+        device.record(stop)
+        device.synchronize()
+    except DeviceFault as fault:
+        if fault.name in OF_THE_MACHINE:
+            raise
+        return _ended("timeout" if fault.name == ENDED_BY_DRIVER else "fault", fault)
+    return {"state": "done", "seconds": device.between_ms(start, stop) / 1000}
+
+
+def _ended(state: str, fault: DeviceFault) -> Record:
+    return {"state": state, "error": fault.name, "message": fault.message}
+
+
+def _outcome(arena: Arena, name: str, folder: Path) -> Record:
+    after = arena.afterwards()
+    files = {array: f"out/{name}-{array}.npy" for array in after.outputs}
+    if files:
+        (folder / "out").mkdir(exist_ok=True)
+    for array, file in files.items():
+        np.save(folder / file, after.outputs[array], allow_pickle=False)
+    return {"outputs": files, "changed": after.changed, "outside": as_records(after.outside)}

@@ -1,0 +1,249 @@
+"""The device, through the parts of CuPy that need no compiler: memory, modules, launches, events.
+
+This is the only file that imports CuPy. `load_library` does so without touching a device, so that a process
+may do it and then fork; a `Device` is made in the process that uses it, and makes its context.
+"""
+
+from __future__ import annotations
+
+import importlib
+import uuid
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from context import Context
+from faults import DeviceFault
+from nvml import Meter, driver_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+__all__ = ["Device", "DeviceFault", "load_library"]
+
+SHARED_BYTES = 48 * 1024
+"""Shared memory that a block gets without asking for more (CUDA C++ Programming Guide, "Shared Memory")."""
+
+
+class Packed(NamedTuple):
+    """A kernel's arguments as `cuLaunchKernel` takes them: the address of the addresses of the values."""
+
+    address: int
+    values: list[NDArray[Any]]
+    pointers: NDArray[np.uintp]
+
+
+def load_library() -> None:
+    """Import CuPy. It does not open the driver yet, so a fork is still allowed afterwards."""
+    importlib.import_module("cupy")
+
+
+class Device(Context):
+    """The first visible device, and this process's context on it. Every method may raise DeviceFault.
+
+    Modules, functions and events are plain integers, like addresses.
+    """
+
+    def __init__(self) -> None:
+        from cupy.cuda import driver, runtime  # noqa: PLC0415 - only where a device is used
+
+        super().__init__(driver, runtime)
+        self._functions: dict[tuple[str, str], int] = {}
+        with self._faults():
+            runtime.setDevice(0)
+            runtime.free(0)  # makes the context, on every version of CUDA
+            self._known: dict[str, Any] = runtime.getDeviceProperties(0)
+
+    # what it is
+
+    def properties(self) -> dict[str, Any]:
+        """What a record of a run says of the device and of the software between it and us."""
+        with self._faults():
+            driver_cuda, runtime = self._runtime.driverGetVersion(), self._runtime.runtimeGetVersion()
+        return {
+            "name": self._known["name"].decode(errors="replace"),
+            "uuid": self.uuid,
+            "compute_capability": [self._known["major"], self._known["minor"]],
+            "driver": driver_version(),
+            "driver_cuda": driver_cuda,
+            "runtime": runtime,
+            "cupy": importlib.import_module("cupy").__version__,
+            "numpy": np.__version__,
+            "multiprocessors": self._known["multiProcessorCount"],
+            "l2_bytes": self.l2_bytes,
+            "memory_bytes": self._known["totalGlobalMem"],
+        }
+
+    @property
+    def uuid(self) -> str:
+        """As NVML writes it."""
+        return f"GPU-{uuid.UUID(bytes=bytes(self._known['uuid'])[:16])}"
+
+    @property
+    def l2_bytes(self) -> int:
+        """Bytes of the L2 cache."""
+        return int(self._known["l2CacheSize"])
+
+    @cached_property
+    def _meter(self) -> Meter:
+        return Meter(self.uuid)
+
+    def clocks(self) -> dict[str, float | None] | None:
+        """See `nvml.Meter.read`."""
+        return self._meter.read()
+
+    # kernels
+
+    def load(self, image: Path) -> int:
+        """The module in a cubin, its variables as they are in the file."""
+        content = image.read_bytes()
+        with self._faults():
+            return int(self._driver.moduleLoadData(content))
+
+    def unload(self, module: int) -> None:
+        """Forget a module."""
+        with self._faults():
+            self._driver.moduleUnload(module)
+
+    def entry(self, module: int, name: str) -> int:
+        """The kernel of this name in a module."""
+        with self._faults():
+            return int(self._driver.moduleGetFunction(module, name))
+
+    def function(self, image: Path, entry: str) -> int:
+        """The kernel ``entry`` of a cubin; each is loaded once and stays loaded."""
+        key = str(image), entry
+        if key not in self._functions:
+            self._functions[key] = self.entry(self.load(image), entry)
+        return self._functions[key]
+
+    def resources(self, function: int, threads: int, shared: int) -> dict[str, int]:
+        """What a kernel takes, and how many blocks of ``threads`` a multiprocessor holds at once."""
+        driver = self._driver
+        asked = {
+            "registers": driver.CU_FUNC_ATTRIBUTE_NUM_REGS,
+            "shared_bytes": driver.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+            "local_bytes": driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+            "max_threads": driver.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        }
+        with self._faults():
+            taken = {name: int(driver.funcGetAttribute(number, function)) for name, number in asked.items()}
+        return taken | {
+            "blocks_per_multiprocessor": self.blocks_per_multiprocessor(function, threads, shared)
+        }
+
+    def blocks_per_multiprocessor(self, function: int, threads: int, shared: int) -> int:
+        """Theoretical occupancy in blocks; 0 where a block does not fit at all."""
+        try:
+            with self._faults():
+                self._allow_shared(function, shared)
+                ask = self._driver.occupancyMaxActiveBlocksPerMultiprocessor
+                return int(ask(function, threads, shared))
+        except DeviceFault:
+            return 0
+
+    def _allow_shared(self, function: int, shared: int) -> None:
+        """What a host program asks for by `cudaFuncSetAttribute` before such a launch."""
+        if shared > SHARED_BYTES:
+            attribute = self._driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self._driver.funcSetAttribute(function, attribute, shared)
+
+    def launch(
+        self,
+        function: int,
+        grid: Sequence[int],
+        block: Sequence[int],
+        shared: int,
+        arguments: Sequence[np.generic],
+    ) -> None:
+        """Launch a kernel; ``arguments`` are NumPy scalars of the widths of its parameters.
+
+        A DeviceFault here means that the launch was refused; what the kernel does comes with `synchronize`.
+        """
+        packed = _packed(arguments)
+        with self._faults():
+            self._allow_shared(function, shared)
+            self.watch.begin()
+            try:
+                self._driver.launchKernel(function, *grid, *block, shared, 0, packed.address, 0)
+            except RuntimeError:
+                self.watch.end()
+                raise
+
+    # time
+
+    def events(self) -> tuple[int, int]:
+        """Two events, to be recorded again and again."""
+        with self._faults():
+            return int(self._runtime.eventCreate()), int(self._runtime.eventCreate())
+
+    def record(self, event: int) -> None:
+        """Note the time when everything before is done."""
+        with self._faults():
+            self._runtime.eventRecord(event, 0)
+
+    def between_ms(self, start: int, stop: int) -> float:
+        """Milliseconds from one recorded event to another; both must be done."""
+        with self._faults():
+            return float(self._runtime.eventElapsedTime(start, stop))
+
+    def elapsed_ms(
+        self,
+        start: int,
+        stop: int,
+        function: int,
+        grid: Sequence[int],
+        block: Sequence[int],
+        shared: int,
+        arguments: Sequence[np.generic],
+    ) -> float:
+        """Milliseconds of a launch; whatever can be made ready is ready before the first event."""
+        packed = _packed(arguments)
+        numbers = (*grid, *block, shared, 0, packed.address, 0)
+        with self._faults():
+            self._allow_shared(function, shared)
+        launch = self._driver.launchKernel
+        return self.elapsed_of_ms(start, stop, lambda: launch(function, *numbers))
+
+    def elapsed_of_ms(self, start: int, stop: int, work: Callable[[], object]) -> float:
+        """Milliseconds of what ``work`` asks the device to do."""
+        record, runtime = self._runtime.eventRecord, self._runtime
+        self.watch.begin()
+        try:
+            with self._faults():
+                record(start, 0)
+                work()
+                record(stop, 0)
+                runtime.eventSynchronize(stop)
+                return float(runtime.eventElapsedTime(start, stop))
+        finally:
+            self.watch.end()
+
+    def sgemm(self, m: int, n: int, k: int, a: int, b: int, c: int) -> Callable[[], None] | None:
+        """A call of cuBLAS that multiplies row-major float32 matrices, C = A·B; None where it is missing."""
+        try:
+            from cupy.cuda import cublas  # noqa: PLC0415 - 0.1 s and more, and only for timing
+
+            handle = cublas.create()
+        except (ImportError, RuntimeError):
+            return None
+        one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+        plain = cublas.CUBLAS_OP_N
+
+        def multiply() -> None:
+            # Column-major, as cuBLAS reads them, the three are their transposes: Cᵀ = Bᵀ·Aᵀ.
+            factors = (one.ctypes.data, b, n, a, k, zero.ctypes.data, c, n)
+            with self._faults():
+                cublas.sgemm(handle, plain, plain, n, m, k, *factors)
+
+        return multiply
+
+
+def _packed(arguments: Sequence[np.generic]) -> Packed:
+    """Arguments in memory that stays where it is as long as the result lives."""
+    values = [np.asarray(argument) for argument in arguments]
+    pointers = np.array([value.ctypes.data for value in values], np.uintp)
+    return Packed(pointers.ctypes.data, values, pointers)

@@ -1,0 +1,74 @@
+"""Launches kernels on a GPU inside a sandbox, as a request asks for it, and says what came of it.
+
+``python harness.py request.json`` leaves ``result.json`` and the arrays that it names in the folder of the
+request. It knows no expected value and decides nothing: what it says is read outside as if an enemy had
+written it. What kernels print is on the standard output, and means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from device import Device, load_library
+from faults import described
+from results import Results
+from supervisor import Supervisor
+from tasks import Job, work_off_here
+from watch import Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def main(arguments: Sequence[str], open_device: Callable[[], Device] | None = None) -> int:
+    """Do what the request asks for; 0 where ``result.json`` is complete, whatever happened to the kernels."""
+    begun = time.monotonic()
+    (file,) = arguments
+    folder = Path(file).resolve().parent
+    request = json.loads(Path(file).read_text(encoding="utf-8"))
+    results = Results(folder)
+    try:
+        if open_device is None:
+            load_library()
+        results.seconds["import"] = time.monotonic() - begun
+        job = Job(request, folder, open_device or Device, Watch())
+        MODES[request["mode"]](job, results, begun)
+    except Exception as problem:  # noqa: BLE001 - whatever it is, it is ours, and is said where all is said
+        results.error = ": ".join(described(problem))
+    results.write()
+    return 0
+
+
+def _run(job: Job, results: Results, begun: float) -> None:
+    """With processes that may hang or die: for what kernels compute, and how fast."""
+    Supervisor(job, results, begun + job.seconds("total")).run()
+
+
+def _sanitize(job: Job, results: Results, begun: float) -> None:
+    """In this one process, which a tool watches."""
+    results.write()
+    current = 0
+
+    def tell(kind: str, value: Any) -> None:  # noqa: ANN401 - JSON
+        nonlocal current
+        if kind == "device":
+            results.device, results.seconds["context"] = value
+        elif kind == "begin":
+            current = value
+            results.begin(current, job.cases[current]["name"])
+        else:
+            results.add(current, {"places": value} if kind == "places" else value)
+        results.write()
+
+    work_off_here(job, results, tell)
+    results.seconds["cases"] = time.monotonic() - begun
+
+
+MODES: dict[str, Callable[[Job, Results, float], None]] = {"run": _run, "sanitize": _sanitize}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

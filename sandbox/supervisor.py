@@ -1,0 +1,218 @@
+"""Mode "run": processes of ours work on the device, and one that never touches it looks after them.
+
+A fault takes the context of its process along, so the next case gets a new process; a kernel that hangs is
+killed with its process. After that the device is asked whether it is well, and if not, nothing more is tried.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from children import Child
+from tasks import probe, time_kernels, work_off
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from children import Tell
+    from results import Results
+    from tasks import Job
+
+Ending: TypeAlias = Literal["over", "died", "hung", "silent", "late"]
+"""A child came to its end; died; its kernel took too long; it said nothing; the time for all is over."""
+
+POLL = 0.02
+TRIES = 2
+"""How often a case is begun whose process dies without a word: the first time it may have been ours."""
+
+
+@dataclass
+class _Limits:
+    """Seconds for a kernel, for our own steps, and the end of everything on the monotonic clock."""
+
+    kernel: float
+    silence: float = inf
+    end: float = inf
+
+
+class Supervisor:
+    """Works off the cases of a job, then its timing."""
+
+    def __init__(self, job: Job, results: Results, end: float) -> None:
+        self._job, self._results, self._end = job, results, end
+        self._pending = list(range(len(job.cases)))
+        self._lost = dict.fromkeys(self._pending, 0)
+        self._lost_at_start = 0
+        self._current: int | None = None
+        self._case_seconds = job.seconds("case")
+        self._in_kernels = 0.0
+        self._broken, self._raised = "", False
+        self._probed = ""
+
+    def run(self) -> None:
+        """Everything; ``result.json`` is complete when this returns."""
+        results, begun = self._results, time.monotonic()
+        results.write()
+        while self._pending and results.health == "ok" and not results.error:
+            self._after_cases(self._cases())
+            results.write()
+        results.seconds["cases"] = time.monotonic() - begun
+        if self._job.request.get("timing") and results.all_done() and not self._pending:
+            begun = time.monotonic()
+            self._timing()
+            results.seconds["timing"] = time.monotonic() - begun
+        results.write()
+
+    # cases
+
+    def _cases(self) -> Ending:
+        """One child on all cases that are left."""
+        self._current = None
+        pending = tuple(self._pending)
+        limits = _Limits(self._case_seconds, self._case_seconds + self._job.seconds("probe"), self._end)
+        return self._watched(lambda tell: work_off(self._job, pending, tell), limits)
+
+    def _after_cases(self, ending: Ending) -> None:
+        at = self._current
+        if ending == "hung" and at is not None:
+            self._timed_out(at)
+        elif ending == "late":
+            self._too_late(at)
+        elif ending != "over" or at is not None:
+            self._died(at)
+        if ending != "over":
+            self._check_health()
+
+    def _timed_out(self, at: int) -> None:
+        message = f"the kernel did not end within {self._case_seconds:g} s"
+        self._finish(at, {"state": "timeout", "message": message, "seconds": self._case_seconds})
+        self._case_seconds = self._job.seconds("after_timeout")
+
+    def _died(self, at: int | None) -> None:
+        """The child ended without a word of its case, or before it came to one."""
+        if at is None:
+            self._lost_at_start += 1
+            if self._lost_at_start == TRIES:
+                self._results.error = f"no process could use the device: {self._broken}"
+            return
+        self._lost[at] += 1
+        if self._lost[at] == TRIES:
+            self._finish(at, {"state": "lost", "message": f"twice: {self._broken}"})
+            if self._raised:
+                self._results.error = f"case {self._job.cases[at]['name']}: {self._broken}"
+
+    def _too_late(self, at: int | None) -> None:
+        """The time for all is over: by the kernels, or else the student has not to answer for it."""
+        busy = self._job.watch.busy_seconds()
+        by_kernels = self._in_kernels + busy > self._job.seconds("total") / 2
+        for left in tuple(self._pending):
+            if left == at and busy:
+                state, message = "timeout", f"the kernel had run for {busy:.1f} s when all time was used up"
+            else:
+                state, message = "timeout" if by_kernels else "lost", "not begun: all time was used up"
+                self._results.begin(left, self._job.cases[left]["name"])
+            self._finish(left, {"state": state, "message": message})
+
+    def _finish(self, at: int, record: dict[str, Any]) -> None:
+        self._results.add(at, record)
+        self._pending.remove(at)
+        self._in_kernels += record.get("seconds", 0.0)
+        self._current = None
+
+    # timing and health
+
+    def _timing(self) -> None:
+        """The timed rounds wait for a lock, as long as there is time; only their kernels have a limit."""
+        limits = _Limits(self._job.seconds("case"), inf, self._end)
+        ending = self._watched(lambda tell: time_kernels(self._job, tell), limits)
+        self._results.write()
+        if self._results.timing is None:
+            why = {
+                "hung": f"timeout: a timed launch did not end within {limits.kernel:g} s",
+                "late": "lost: the time for all was over before the timing was",
+            }.get(ending, f"lost: {self._broken}")
+            self._results.timing = {"stopped": "fault", "fault": why}
+        if ending != "over" or self._results.timing.get("stopped") == "fault":
+            self._check_health()
+
+    def _check_health(self) -> None:
+        """Ask the device, in a new process, whether it still computes; it always gets its full time."""
+        if self._results.health != "ok":
+            return
+        self._probed = "the device did not answer"
+        seconds = self._job.seconds("probe")
+        limits = _Limits(seconds, seconds, time.monotonic() + seconds)
+        self._watched(lambda tell: probe(self._job, tell), limits)
+        if self._raised:
+            self._results.error = f"the device cannot be asked whether it is well: {self._broken}"
+        elif self._probed and self._results.health == "ok":
+            self._results.health = f"sick: {self._probed}"
+
+    # processes
+
+    def _watched(self, work: Callable[[Tell], None], limits: _Limits) -> Ending:
+        """Fork a child that does ``work``, listen to it, and end it where it takes too long."""
+        self._job.watch.end()
+        self._broken, self._raised = "its process ended without a word", False
+        child = Child(work)
+        ending = self._listened(child, limits)
+        if ending != "over":
+            child.kill()
+        status = child.reap(self._job.seconds("probe"))
+        if status is None:
+            self._results.health = "sick: a process that had used the device could not be ended"
+        elif ending == "over" and status:
+            ending = "died"
+            self._broken += f" (signal {-status})" if status < 0 else ""
+        return ending
+
+    def _listened(self, child: Child, limits: _Limits) -> Ending:
+        heard = time.monotonic()
+        while True:
+            told = child.hear(POLL)
+            if told is None:
+                return "over"
+            for kind, value in told:
+                getattr(self, f"_hear_{kind}")(value)
+            now = time.monotonic()
+            heard = now if told else heard
+            if self._job.watch.busy_seconds() > limits.kernel:
+                return "hung"
+            if now > limits.end:
+                return "late"
+            if now - heard > limits.silence:
+                self._broken = f"its process said nothing for {limits.silence:g} s"
+                return "silent"
+
+    def _hear_device(self, value: list[Any]) -> None:
+        self._results.device = value[0]
+        self._results.seconds.setdefault("context", value[1])
+
+    def _hear_resources(self, value: dict[str, Any]) -> None:
+        self._results.resources = value
+
+    def _hear_begin(self, at: int) -> None:
+        self._current = at
+        self._results.begin(at, self._job.cases[at]["name"])
+        self._results.write()
+
+    def _hear_places(self, places: dict[str, list[int]]) -> None:
+        if self._current is not None:
+            self._results.add(self._current, {"places": places})
+
+    def _hear_end(self, record: dict[str, Any]) -> None:
+        if self._current is not None:
+            self._finish(self._current, record)
+            self._results.write()
+
+    def _hear_timing(self, answer: dict[str, Any]) -> None:
+        self._results.timing = answer
+
+    def _hear_probed(self, said: str) -> None:
+        self._probed = said
+
+    def _hear_broken(self, said: list[str]) -> None:
+        self._broken, self._raised = f"{said[0]}: {said[1]}", True

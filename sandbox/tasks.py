@@ -1,0 +1,154 @@
+"""What is done on the device: the cases one after another, the timing, and a probe whether it is well."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from arena import Exact, Fenced
+from case import run_case
+from faults import DeviceFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from children import Tell
+    from device import Device
+    from results import Results
+    from watch import Watch
+
+ENDING = ("fault", "timeout")
+"""States after which a context is of no use any more."""
+
+OF_THE_SETUP = frozenset(
+    {"cudaErrorNoKernelImageForDevice", "cudaErrorInvalidKernelImage", "cudaErrorSymbolNotFound"}
+    | {"cudaErrorUnsupportedPtxVersion", "cudaErrorInsufficientDriver", "cudaErrorSystemDriverMismatch"}
+)
+"""Errors that say that what is installed, or a cubin of ours, does not fit: the device is not sick."""
+
+_PROBED = 1 << 16
+
+
+@dataclass(frozen=True)
+class Job:
+    """A request, the folder that its files are in, and how to open the device."""
+
+    request: dict[str, Any]
+    folder: Path
+    open_device: Callable[[], Device]
+    watch: Watch
+
+    @property
+    def cases(self) -> list[dict[str, Any]]:
+        """The launches that are asked for."""
+        return list(self.request["cases"])
+
+    def seconds(self, name: str) -> float:
+        """One of the request's limits."""
+        return float(self.request["seconds"][name])
+
+    def device(self, tell: Tell) -> Device:
+        """Open the device in this process; what it is, and how long that took, is told."""
+        begun = time.monotonic()
+        device = self.open_device()
+        device.watch = self.watch
+        tell("device", [device.properties(), time.monotonic() - begun])
+        return device
+
+
+def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
+    """Launch the pending cases, until one of them takes the context with it."""
+    device = job.device(tell)
+    if len(pending) == len(job.cases):
+        tell("resources", resources(job, device))
+    for at in pending:
+        tell("begin", at)
+        if _one(job, device, at, Fenced, tell)["state"] in ENDING:
+            return
+
+
+def work_off_here(job: Job, results: Results, tell: Tell) -> None:
+    """Launch all cases in this process, which a tool watches; what it stops does not end the others.
+
+    The tool may take a kernel alone off the device, and the context lives on; or it may not.
+    """
+    device = job.device(tell)
+    dead: DeviceFault | None = None
+    for at in range(len(job.cases)):
+        tell("begin", at)
+        try:
+            if dead is None:
+                _one(job, device, at, Exact, tell)
+                device.synchronize()
+        except DeviceFault as fault:
+            dead = fault
+        if dead is not None and results.state(at) == "lost":
+            tell("end", {"error": dead.name, "message": f"the context was lost: {dead.message}"})
+
+
+def _one(job: Job, device: Device, at: int, room: Any, tell: Tell) -> dict[str, Any]:  # noqa: ANN401 - a class
+    case = job.cases[at]
+    kernel = job.request["kernels"][case["kernel"]]
+    record = run_case(device, case, kernel, job.folder, room, lambda places: tell("places", places))
+    tell("end", record)
+    return record
+
+
+def resources(job: Job, device: Device) -> dict[str, dict[str, int]]:
+    """What each kernel takes in its timed launch, else in its first case; without those that do not load."""
+    found = {}
+    for name, kernel in job.request["kernels"].items():
+        launch = _launch_of(job, name)
+        with suppress(DeviceFault):
+            if launch is not None:
+                module = device.load(job.folder / kernel["image"])
+                function = device.entry(module, launch.get("entry") or kernel["entry"])
+                found[name] = device.resources(function, int(np.prod(launch["block"])), launch["shared"])
+                device.unload(module)
+    return found
+
+
+def _launch_of(job: Job, kernel: str) -> dict[str, Any] | None:
+    plan = job.request.get("timing") or {"launches": {}}
+    cases = (case for case in job.cases if case["kernel"] == kernel)
+    launch: dict[str, Any] | None = plan["launches"].get(kernel) or next(cases, None)
+    return launch
+
+
+def time_kernels(job: Job, tell: Tell) -> None:
+    """The timed rounds; a fault is part of their answer."""
+    device = job.device(tell)
+    if not job.cases:
+        tell("resources", resources(job, device))
+    rounds = importlib.import_module("timing")
+    try:
+        answer = rounds.run(device, job.request["timing"], job.request["kernels"], job.folder)
+    except DeviceFault as fault:
+        answer = {"stopped": "fault", "fault": str(fault)}
+    tell("timing", answer)
+
+
+def probe(job: Job, tell: Tell) -> None:
+    """Whether a new process can still compute on the device: a kernel of ours gives what it must."""
+    try:
+        device = job.device(tell)
+        function = device.function(job.folder / job.request["helpers"], "probe")
+        place = device.allocate(4 * _PROBED)
+        device.fill(place, 0, 4 * _PROBED)
+        device.launch(function, (64, 1, 1), (256, 1, 1), 0, (np.uintp(place), np.uint64(_PROBED)))
+        device.synchronize()
+        found = np.empty(_PROBED, np.uint32)
+        device.download(place, found)
+    except DeviceFault as problem:
+        if problem.name in OF_THE_SETUP:
+            raise
+        tell("probed", str(problem))
+        return
+    right = np.arange(_PROBED, dtype=np.uint32) * 3 + 1
+    wrong = int(np.count_nonzero(found != right))
+    tell("probed", f"a kernel of ours got {wrong} of {_PROBED} numbers wrong" if wrong else "")

@@ -1,0 +1,48 @@
+"""What attacks.yaml expects of each cheat, and how a grade falls short of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+FOLDER = Path(__file__).parents[1] / "sandbox" / "attacks"
+
+_KEYS = {"tries", "harmless", "emulator", "gpu"}
+_PARTS = {"loses", "may_lose", "finds"}
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What must come of a file on one backend: items that it fails, and kinds among its findings."""
+
+    loses: frozenset[str] = frozenset()
+    may_lose: frozenset[str] = frozenset()
+    finds: frozenset[str] = frozenset()
+
+    def complaints(self, lost: Collection[str], kinds: Collection[str]) -> tuple[str, ...]:
+        """What is not as expected, a line each."""
+        told = (
+            ("keeps", self.loses - set(lost)),
+            ("loses", set(lost) - self.loses - self.may_lose),
+            ("has no finding of kind", self.finds - set(kinds)),
+        )
+        return tuple(f"{what} {name}" for what, names in told for name in sorted(names))
+
+
+def expectations(backend: str) -> dict[str, Expected]:
+    """By file, what attacks.yaml says of a backend; raises ValueError for a key that it does not know."""
+    table: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "attacks.yaml").read_text("utf-8"))
+    for name, entry in table.items():
+        unknown = (set(entry) - _KEYS) | (set(entry[backend]) - _PARTS)
+        if unknown or not entry.get("tries"):
+            raise ValueError(f"attacks.yaml: {name}: {sorted(unknown) or 'it does not say what it tries'}")
+    return {
+        name: Expected(**{part: frozenset(names) for part, names in entry[backend].items()})
+        for name, entry in table.items()
+    }

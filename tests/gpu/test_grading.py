@@ -1,0 +1,210 @@
+"""Grading with a GPU that is only pretended: what comes back decides, and our faults stay ours."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.gpu import devices
+from grader.gpu.backend import Station
+from grader.model import FindingKind, Grade, Submission, Verdict
+from grader.spec import find_assignment, load_assignment, reference_folder
+from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu, product
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.plan import Plan
+
+ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+FOLDER = reference_folder(ASSIGNMENT)
+SOLUTION = FOLDER / "solution.cu"
+SPEED = "speedup"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Builds of this module's tests."""
+    return tmp_path_factory.mktemp("builds")
+
+
+@pytest.fixture(autouse=True)
+def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_FOLDERS", (str(tmp_path),))
+
+
+@pytest.fixture(scope="module")
+def plan(cache: Path) -> Plan:
+    """The visible cases on the pretended GPU, with tools."""
+    tools = Tools(find_toolchain(), PretendGpu(), cache)
+    station = Station((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
+    return pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, station=station)
+
+
+def _graded(plan: Plan, cache: Path, device: PretendGpu, file: Path = SOLUTION) -> Grade:
+    tools = Tools(find_toolchain(), device, cache)
+    return pipeline.grade(plan, Submission("s", file.name, file.read_bytes(), "d"), tools)
+
+
+def _verdicts(grade: Grade) -> dict[str, Verdict]:
+    return {item.result.item.id: item.result.verdict for item in grade.items if item.result.item.id != SPEED}
+
+
+def _findings(grade: Grade, item: str) -> list[Any]:
+    return [f for each in grade.items if each.result.item.id == item for f in each.result.findings]
+
+
+def test_a_right_kernel_passes_with_every_witness(plan: Plan, cache: Path) -> None:
+    """On the GPU by name; four tools and one run were asked for."""
+    device = PretendGpu()
+    grade = _graded(plan, cache, device)
+    assert set(_verdicts(grade).values()) == {Verdict.PASS}
+    assert (grade.backend, grade.device) == ("gpu", GPU.name)
+    tools = [job.argv[job.argv.index("--tool") + 1] for job in device.jobs if "--tool" in job.argv]
+    assert sorted(tools) == ["initcheck", "memcheck", "racecheck", "synccheck"]
+    assert len(device.jobs) == 5
+
+
+def test_outputs_are_judged_by_what_the_gpu_gave(plan: Plan, cache: Path) -> None:
+    """A kernel that is right on the emulator and wrong on the GPU is wrong."""
+
+    def off_by_one(case: Case, arrays: Arrays) -> Case:
+        done = product(case, arrays)
+        arrays["C"][-1, -1] += 1
+        return done
+
+    verdicts = _verdicts(_graded(plan, cache, PretendGpu(off_by_one)))
+    assert (verdicts["aligned"], verdicts["edges"]) == (Verdict.FAIL, Verdict.FAIL)
+
+
+def test_traffic_is_counted_by_the_emulator(plan: Plan, cache: Path) -> None:
+    """The same numbers as without a GPU."""
+    grade = _graded(plan, cache, PretendGpu())
+    counters = {case.case.id: case.counters.global_load_bytes for case in grade.cases}
+    assert counters["mp3"] == 64704
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "told"),
+    [
+        (
+            {"state": "fault", "error": "cudaErrorIllegalAddress", "message": "an illegal memory access"},
+            FindingKind.FAULT,
+            "the GPU stopped the kernel: an illegal memory access (cudaErrorIllegalAddress)",
+        ),
+        ({"state": "timeout", "seconds": 10.0}, FindingKind.TIMEOUT, "did not end within 10 s on the GPU"),
+        (
+            {"state": "refused", "error": "cudaErrorInvalidValue", "message": "invalid argument"},
+            FindingKind.FAULT,
+            "the GPU refused the launch: invalid argument",
+        ),
+    ],
+)
+def test_what_stops_a_kernel_is_a_finding(
+    plan: Plan, cache: Path, answer: Case, kind: FindingKind, told: str
+) -> None:
+    """In the cases where it happened; it costs what a stop costs."""
+
+    def stops(case: Case, arrays: Arrays) -> Case:
+        return answer if case["name"] == "0" else product(case, arrays)
+
+    grade = _graded(plan, cache, PretendGpu(stops))
+    assert _verdicts(grade)["aligned"] is Verdict.FAIL
+    said = [item.result.message for item in grade.items if item.result.item.id == "aligned"]
+    found = [f for item in grade.items for f in item.result.findings if f.kind is kind]
+    assert told in " ".join((*said, *(f.message for f in found)))
+
+
+def test_a_write_outside_an_array_is_found_without_any_tool(plan: Plan, cache: Path) -> None:
+    """The red zone says which array and which element."""
+
+    def writes(case: Case, arrays: Arrays) -> Case:
+        outside = [{"array": "C", "element": arrays["C"].size, "count": 3}]
+        return product(case, arrays) | {"outside": outside}
+
+    grade = _graded(plan, cache, PretendGpu(writes))
+    (finding, *_) = _findings(grade, "memory")
+    assert (finding.kind, finding.address, finding.witnesses) == (
+        FindingKind.OUT_OF_BOUNDS,
+        "C[4096]",
+        ("gpu",),
+    )
+    assert _verdicts(grade)["memory"] is Verdict.FAIL
+
+
+def test_a_changed_input_fails_the_case(plan: Plan, cache: Path) -> None:
+    """Whatever the output."""
+    device = PretendGpu(lambda case, arrays: product(case, arrays) | {"changed": ["A"]})
+    assert _verdicts(_graded(plan, cache, device))["aligned"] is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("forged", "told"),
+    [
+        ({"result.json": b"not json"}, "cannot be read"),
+        ({"result.json": b'{"format": 1, "error": "no device"}'}, "no device"),
+        ({"out/0-C.npy": b"\x93NUMPY"}, "out/0-C.npy"),
+    ],
+)
+def test_an_answer_that_cannot_be_believed_is_our_error(
+    plan: Plan, cache: Path, forged: dict[str, bytes], told: str
+) -> None:
+    """Nobody gets a zero for it."""
+    device = PretendGpu(forge=lambda kind, files: files | forged if kind == "run" else files)
+    grade = _graded(plan, cache, device)
+    assert (grade.verdict, _verdicts(grade)["aligned"]) == (Verdict.ERROR, Verdict.ERROR)
+    assert told in grade.error
+
+
+def test_a_sick_gpu_is_taken_out_of_use(plan: Plan, cache: Path) -> None:
+    """It is our error, and nothing more is tried on it."""
+    first = _graded(plan, cache, PretendGpu(health="sick: the probe did not end"))
+    assert (first.verdict, devices.is_sick(GPU)) == (
+        Verdict.ERROR,
+        "the GPU did not recover: sick: the probe did not end",
+    )
+    device = PretendGpu()
+    second = _graded(plan, cache, device)
+    assert (second.verdict, device.jobs) == (Verdict.ERROR, [])
+    assert "no GPU is fit for use" in second.error
+
+
+def test_a_tool_that_cannot_be_believed_leaves_the_word_to_the_emulator(plan: Plan, cache: Path) -> None:
+    """It is tried once more, and the grade says that it came to nothing."""
+    device = PretendGpu(
+        forge=lambda kind, files: {
+            k: v for k, v in files.items() if not k.endswith(".log") or kind != "racecheck"
+        }
+    )
+    grade = _graded(plan, cache, device)
+    assert _verdicts(grade)["barriers"] is Verdict.PASS
+    assert sum("racecheck" in job.argv for job in device.jobs) == 2
+    assert "no log" in dict(grade.witnesses)["racecheck"]
+
+
+def test_a_race_that_the_tools_do_not_see_still_counts(plan: Plan, cache: Path) -> None:
+    """The emulator saw it."""
+    grade = _graded(plan, cache, PretendGpu(), FOLDER / "mistakes/no_second_barrier.cu")
+    assert _verdicts(grade)["barriers"] is Verdict.FAIL
+    assert _findings(grade, "barriers")[0].witnesses == ("emulator",)
+
+
+def test_without_a_timing_answer_the_speedup_is_our_error(plan: Plan, cache: Path) -> None:
+    """The rest of the grade stands beside it."""
+    grade = _graded(plan, cache, PretendGpu())
+    (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
+    assert (speed.result.verdict, speed.points) == (Verdict.ERROR, Fraction(0))
+
+
+def test_nothing_of_one_submission_is_given_to_another(plan: Plan, cache: Path) -> None:
+    """A job holds its own kernel and the staff's, and no source text."""
+    device = PretendGpu()
+    _graded(plan, cache, device)
+    for job in device.jobs:
+        names = {name for name, _ in job.files}
+        assert not [name for name in names if name.endswith((".cu", ".yaml", ".ptx"))]
+        assert job.gpu == GPU.uuid

@@ -1,0 +1,114 @@
+"""When the harness lets kernels be timed, and what becomes of rounds that end badly."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from device import DeviceFault
+
+from tests.gpu.fake_device import IMAGE, FakeDevice
+from tests.gpu.fake_harness import SHORT, put_timing, run
+from tests.gpu.harness_jobs import HarnessJob
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> HarnessJob:
+    """An empty job."""
+    return HarnessJob(tmp_path, IMAGE)
+
+
+def test_the_timing_runs_after_the_cases_in_a_process_of_its_own(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gets a device, the plan, the kernels and the folder; NumPy's numbers pass into JSON."""
+
+    def rounds(device: FakeDevice, plan: Any, kernels: Any, folder: Path) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        assert device.free_of_earlier_work()
+        return {"rounds": np.int64(3), "ms": np.ones(2), "plan": plan, "kernels": kernels, "in": str(folder)}
+
+    put_timing(monkeypatch, rounds)
+    job.timing = {"launches": {}}
+    content = run(job.case("copies")).content
+    assert content["timing"] == {
+        "rounds": 3,
+        "ms": [1.0, 1.0],
+        "plan": job.timing,
+        "kernels": {"student": {"image": "student.cubin", "entry": "copies"}},
+        "in": str(job.folder),
+    }
+    assert content["seconds"]["timing"] > 0
+
+
+def test_a_job_may_have_a_timing_and_no_cases(job: HarnessJob, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kernels' resources are those of the timed launches."""
+    put_timing(monkeypatch, lambda *_: {"rounds": 1})
+    job.timing = {"launches": {"student": {"grid": [1, 1, 1], "block": [16, 16, 1], "shared": 64}}}
+    content = run(job).content
+    assert content["timing"] == {"rounds": 1}
+    assert content["resources"]["student"]["blocks_per_multiprocessor"] == 8
+
+
+@pytest.mark.parametrize("entry", ["faults", "hangs"])
+def test_nothing_is_timed_unless_every_case_is_done(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch, entry: str
+) -> None:
+    """A kernel that faults is not worth the device's time."""
+    put_timing(monkeypatch, lambda *_: {"rounds": 1})
+    job.seconds = SHORT
+    job.timing = {"launches": {}}
+    assert run(job.case("copies").case(entry)).content["timing"] is None
+
+
+def test_a_fault_while_timing_is_told_and_the_device_probed(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cases keep what they had."""
+
+    def rounds(_device: FakeDevice, _plan: Any, _kernels: Any, folder: Path) -> None:  # noqa: ANN401 - JSON
+        (folder / "broken").touch()
+        raise DeviceFault("cudaErrorIllegalAddress", "an illegal memory access was encountered")
+
+    put_timing(monkeypatch, rounds)
+    job.timing = {"launches": {}}
+    answered = run(job.case("copies"))
+    assert answered.states == ["done"]
+    assert answered.content["timing"]["stopped"] == "fault"
+    assert answered.content["timing"]["fault"].startswith("cudaErrorIllegalAddress: ")
+    assert answered.content["health"].startswith("sick: ")
+
+
+def test_a_kernel_that_hangs_while_timed_is_killed_but_waiting_for_the_lock_is_not(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0.6 s without work on the device pass; 0.4 s of a kernel do not."""
+
+    def rounds(device: FakeDevice, *_: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        time.sleep(0.6)
+        (job.folder / "waited").touch()
+        device.launch(device.function(job.folder / "student.cubin", "hangs"), (1, 1, 1), (1, 1, 1), 0, ())
+        device.synchronize()
+        return {}
+
+    put_timing(monkeypatch, rounds)
+    job.seconds = SHORT
+    job.timing = {"launches": {}}
+    content = run(job.case("copies")).content
+    assert (job.folder / "waited").exists()
+    assert content["timing"]["fault"].startswith("timeout: ")
+    assert content["health"] == "ok"
+
+
+@pytest.mark.parametrize("answer", [{"ms": float("nan")}, {"ms": object()}])
+def test_a_timing_that_cannot_be_written_is_lost(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any]
+) -> None:
+    """No NaN gets into `result.json`."""
+    put_timing(monkeypatch, lambda *_: answer)
+    job.timing = {"launches": {}}
+    assert run(job.case("copies")).content["timing"]["fault"].startswith("lost: ")

@@ -1,0 +1,180 @@
+"""On a GPU (`pytest -m gpu`): it agrees with the emulator, attacks fail, and blind tools are found out.
+
+The emulator's grades are made side by side with the same seed, so both judge the same numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.gpu.sanitizer import find_sanitizer
+from tests.attacks import FOLDER as ATTACKS
+from tests.attacks import expectations
+from tests.bench.gpu import grading
+from tests.bench.gpu.grading import ASSIGNMENT, MATMUL, ROOT, Batch, errors, kinds, lost
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(1800)]  # the first test of a fixture waits for a class
+
+SPEEDUP = "speedup"
+"""The one item that only a GPU can judge."""
+
+RIGHT = ("solution", "double_buffered", "naive")
+MISTAKES = tuple(path.stem for path in sorted((MATMUL / "mistakes").glob("*.cu")))
+EXPECTED = {name.removesuffix(".cu"): expected for name, expected in expectations("gpu").items()}
+HONEST = ("a_first", "zz_last")
+"""The model solution, graded before and after all attacks."""
+
+_OPEN = "nothing orders the threads, so the product may come out right or wrong"
+_RUBBISH = "the emulator's registers begin with zero, a GPU's with what was there before"
+_RESULT = ("aligned", "edges", "reuse")
+MAY_BE_LOST_ON_A_GPU = {
+    "no_first_barrier": (_RESULT, _OPEN),
+    "no_second_barrier": (_RESULT, _OPEN),
+    "no_barriers": (_RESULT, _OPEN),
+    "second_barrier_after_loop": (_RESULT, _OPEN),
+    "uninitialised_sum": ((*_RESULT, "barriers"), _RUBBISH),
+}
+"""By file: items that the emulator passes and a GPU may fail, and why. `reuse` needs `aligned`."""
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Batch]:
+    """The staff's kernels and all mistakes, by both backends."""
+    folder = tmp_path_factory.mktemp("agreement")
+    files = (*(MATMUL / f"{name}.cu" for name in RIGHT), *(MATMUL / "mistakes").glob("*.cu"))
+    given = grading.put(folder / "given", {path.name: path.read_bytes() for path in files})
+    return {
+        backend: grading.grade(ASSIGNMENT, given, folder / backend, backend=backend, cache=folder / "cache")
+        for backend in ("emulator", "gpu")
+    }
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Batch:
+    """All attacks, and the model solution among them, on the GPU."""
+    folder = tmp_path_factory.mktemp("attacks")
+    sources = {path.name: path.read_bytes() for path in ATTACKS.glob("*.cu")}
+    sources |= {f"{name}.cu": (MATMUL / "solution.cu").read_bytes() for name in HONEST}
+    given = grading.put(folder / "given", sources)
+    return grading.grade(ASSIGNMENT, given, folder / "out", "--jobs", "2", cache=folder / "cache")
+
+
+@pytest.mark.parametrize("name", [*RIGHT, *MISTAKES])
+def test_the_gpu_and_the_emulator_agree_item_by_item(both: dict[str, Batch], name: str) -> None:
+    """But for the speedup, and for what a file of the table above may lose on a GPU only."""
+    on_gpu, emulated = both["gpu"].grades[name], both["emulator"].grades[name]
+    assert (errors(on_gpu), errors(emulated)) == ([], [])
+    verdicts = {item["id"]: item["verdict"] for item in on_gpu["items"] if item["id"] != SPEEDUP}
+    expected = {item["id"]: item["verdict"] for item in emulated["items"] if item["id"] != SPEEDUP}
+    allowed, _ = MAY_BE_LOST_ON_A_GPU.get(name, ((), ""))
+    differ = {item for item, verdict in verdicts.items() if verdict != expected[item]}
+    assert differ <= set(allowed)
+    assert all(verdicts[item] == "fail" for item in differ)
+
+
+@pytest.mark.parametrize("name", [*RIGHT, *MISTAKES])
+def test_what_the_emulator_finds_is_told_on_the_gpu_too(both: dict[str, Batch], name: str) -> None:
+    """The same kinds of findings from races, memory and compilation; a GPU may add others."""
+    told = {"race", "out-of-bounds", "uninitialised", "misaligned", "barrier-divergence", "compile"}
+    on_gpu, emulated = both["gpu"].grades[name], both["emulator"].grades[name]
+    gone = (kinds(emulated) - kinds(on_gpu)) & told
+    assert not gone or "aligned" in set(lost(on_gpu)) - set(lost(emulated))
+
+
+def test_the_table_of_differences_names_files_that_exist() -> None:
+    """A misspelt one would never be met."""
+    assert set(MAY_BE_LOST_ON_A_GPU) <= set(MISTAKES)
+
+
+def test_the_model_solution_has_every_point_on_a_gpu(both: dict[str, Batch]) -> None:
+    """The speedup too."""
+    graded = both["gpu"].grades["solution"]
+    assert [graded["verdict"], graded["score"], graded["max_score"]] == ["pass", 100, 100]
+
+
+def test_the_naive_kernel_is_no_faster_than_itself(both: dict[str, Batch]) -> None:
+    """It earns nothing for speed, and its ratio to the baseline is 1."""
+    graded = both["gpu"].grades["naive"]
+    assert SPEEDUP in lost(graded)
+    ratio = graded["timing"]["speedup"]
+    assert ratio["low"] - 0.02 <= 1 <= ratio["high"] + 0.02
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_attack_on_the_gpu_ends_as_its_table_says(attacked: Batch, name: str) -> None:
+    """It loses just the items that it should, with the findings that say why, and is no error of ours."""
+    graded = attacked.grades[name]
+    told = {item["id"]: item["message"] for item in graded["items"]}
+    assert errors(graded) == []
+    assert EXPECTED[name].complaints(lost(graded), kinds(graded)) == (), told
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_the_model_solution_keeps_full_marks_beside_attacks_on_the_gpu(attacked: Batch, name: str) -> None:
+    """Whatever ran on the device before it, or hung there."""
+    graded = attacked.grades[name]
+    assert errors(graded) == []
+    assert [graded["score"], graded["max_score"]] == [100, 100]
+
+
+def test_the_planted_bugs_are_found_before_a_batch(both: dict[str, Batch]) -> None:
+    """A batch begins with them; every tool then looked at the model solution and came to an end."""
+    witnesses = both["gpu"].grades["solution"]["witnesses"]
+    tools = ("memcheck", "racecheck", "initcheck", "synccheck")
+    assert {tool: witnesses.get(tool) for tool in tools} == dict.fromkeys(tools, "ok")
+
+
+def test_tools_that_see_nothing_keep_a_batch_from_being_graded(tmp_path: Path) -> None:
+    """The real tools, told to look at no kernel, report no bug and end well: our error, exit code 3."""
+    real = find_sanitizer()
+    assert real is not None
+    blind = tmp_path / "blind-sanitizer"
+    blind.write_text(f'#!/bin/sh\nexec "{real}" --kernel-name kne=no_such_kernel "$@"\n', "utf-8")
+    blind.chmod(0o755)
+    out = tmp_path / "out"
+    solution = str(MATMUL / "solution.cu")
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", "grade", ASSIGNMENT, solution, "-o", str(out), "--backend", "gpu"],
+        cwd=ROOT,
+        env=dict(os.environ, GRADER_SANITIZER=str(blind), XDG_CACHE_HOME=str(tmp_path / "cache")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3, done.stderr
+    assert "memcheck did not find the planted" in done.stderr
+    assert not list(out.glob("grades/*"))
+
+
+def test_doctor_says_what_the_gpu_is_and_that_the_tools_see(tmp_path: Path) -> None:
+    """It ends with 0 on a machine that can grade on a GPU."""
+    done = subprocess.run(
+        [sys.executable, "-m", "grader", "doctor"],
+        cwd=ROOT,
+        env=dict(os.environ, XDG_CACHE_HOME=str(tmp_path / "cache")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "missing" not in done.stdout
+
+
+def test_a_check_on_the_gpu_of_the_model_solution_has_full_marks(tmp_path: Path) -> None:
+    """The student's own command, with a JSON file that says which GPU it was."""
+    told = tmp_path / "grade.json"
+    options = ("--backend", "gpu", "--json", str(told))
+    grading.command("check", ASSIGNMENT, str(MATMUL / "solution.cu"), *options, cache=tmp_path / "cache")
+    graded = json.loads(told.read_text("utf-8"))
+    assert (graded["verdict"], errors(graded)) == ("pass", [])
+    assert graded["backend"]["name"] == "gpu"
+    assert graded["backend"]["device"]

@@ -1,0 +1,116 @@
+"""The planted bugs: that they are what they should be, and what is said of a tool that misses its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grader.emulator.launch import run
+from grader.gpu import selftest
+from grader.gpu.sanitizer import KINDS, TOOLS, ToolReport
+from grader.gpu.selftest import RIGHT, missed, planted
+from grader.model import Finding, FindingKind
+from tests.emulator import nvcc
+
+EVERY = tuple(str(at) for at in range(len(TOOLS) + 1))
+
+
+def _report(tool: str) -> ToolReport:
+    """What a tool that works says: its own bug, and nothing else."""
+    bug = planted(tool)
+    finding = Finding(bug.kind, "it is there", line=bug.lines[0])
+    case = str(bug.case)
+    return ToolReport(
+        tool,
+        "findings",
+        findings=((case, (finding,)),),
+        cleared=tuple(each for each in EVERY if each != case),
+    )
+
+
+REPORTS = {tool: _report(tool) for tool in TOOLS}
+
+
+def _with(report: ToolReport) -> tuple[ToolReport, ...]:
+    return tuple((REPORTS | {report.tool: report}).values())
+
+
+def test_every_tool_has_a_planted_bug_with_a_line_and_a_kernel_of_its_own() -> None:
+    """The kernel that is right has the case that is left."""
+    bugs = [planted(tool) for tool in TOOLS]
+    assert sorted([RIGHT, *(bug.case for bug in bugs)]) == [case.index for case in selftest.cases()]
+    assert all(bug.lines and bug.kind is KINDS[bug.tool] for bug in bugs)
+
+
+def test_the_planted_bugs_are_there_and_the_kernel_without_one_is_right() -> None:
+    """So says the emulator, which lets two branches have a barrier each, as devices since sm_70 do."""
+    module = nvcc.compile_one(selftest.source(), name=selftest.NAME)
+    names = dict(selftest.entries())
+    assert sorted(nvcc.entries(module)) == sorted(names.values())
+    found = {
+        case.index: run(
+            module, names[str(case.index)], case.launch, case.arguments, detect=True, source=selftest.NAME
+        ).findings
+        for case in selftest.cases()
+    }
+    for tool in ("memcheck", "racecheck", "initcheck"):
+        bug = planted(tool)
+        assert [(finding.kind, finding.line) for finding in found[bug.case]] == [(bug.kind, bug.lines[0])]
+    assert not found[RIGHT]
+
+
+def test_tools_that_find_their_bugs_and_clear_the_right_kernel_are_trusted() -> None:
+    """Nothing to say."""
+    assert missed(tuple(REPORTS.values())) == ()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_that_misses_its_bug_is_named_with_the_line(tool: str) -> None:
+    """A clean report is the very thing that must not be believed."""
+    (said,) = missed(_with(ToolReport(tool, "clean", cleared=EVERY)))
+    line = " or ".join(map(str, planted(tool).lines))
+    assert said == f"{tool} did not find the planted {KINDS[tool]} on line {line} of planted.cu"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_right_kind_on_a_wrong_line_or_in_a_wrong_case_is_a_miss(tool: str) -> None:
+    """So is another kind on the right line."""
+    report = REPORTS[tool]
+    ((case, (finding,)),) = report.findings
+    other = next(kind for kind in FindingKind if kind is not finding.kind)
+    for wrong in (replace(finding, line=1), replace(finding, line=None), replace(finding, kind=other)):
+        assert missed(_with(replace(report, findings=((case, (wrong,)),))))
+    assert missed(_with(replace(report, findings=(("9", (finding,)),))))
+
+
+def test_either_of_the_two_barriers_may_be_told() -> None:
+    """It is the tool's choice."""
+    first, second = planted("synccheck").lines
+    report = REPORTS["synccheck"]
+    ((case, (finding,)),) = report.findings
+    assert finding.line == first
+    assert missed(_with(replace(report, findings=((case, (replace(finding, line=second),)),)))) == ()
+
+
+def test_a_tool_that_came_to_no_conclusion_says_why() -> None:
+    """Its reason is part of the sentence."""
+    (said,) = missed(_with(ToolReport("initcheck", "inconclusive", "it left no XML")))
+    assert said.endswith("of planted.cu: it left no XML")
+
+
+def test_a_tool_that_was_not_run_is_missed_only_where_it_is_asked_for() -> None:
+    """Where the emulator judges races two tools are not run."""
+    two = (REPORTS["memcheck"], REPORTS["initcheck"])
+    assert missed(two) == ("racecheck was not run", "synccheck was not run")
+    assert missed(two, ("memcheck", "initcheck")) == ()
+
+
+def test_a_tool_that_accuses_the_right_kernel_or_cannot_clear_it_is_not_trusted() -> None:
+    """Who blames everybody finds every bug."""
+    report = REPORTS["memcheck"]
+    accused = (*report.findings, (str(RIGHT), (Finding(FindingKind.OUT_OF_BOUNDS, "writes out[3]"),)))
+    (said,) = missed(_with(replace(report, findings=accused)))
+    assert said == "memcheck accuses the kernel of planted.cu that has no bug: writes out[3]"
+    (said,) = missed(_with(replace(report, cleared=(), doubts=((str(RIGHT), "it left out records"),))))
+    assert said == "memcheck could not clear the kernel of planted.cu that has no bug: it left out records"

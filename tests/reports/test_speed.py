@@ -1,0 +1,236 @@
+"""What reports tell of how fast a submission was."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader import score
+from grader.checks import speedup
+from grader.errors import UsageError
+from grader.model import (
+    Build,
+    Evidence,
+    Finding,
+    FindingKind,
+    Grade,
+    Ratio,
+    Resources,
+    Threshold,
+    Timing,
+    Verdict,
+    Visibility,
+)
+from grader.reports import grade_json, gradebook, gradescope, html, junit, text
+from grader.reports.audience import student_view
+from grader.reports.class_table import render_class
+from grader.spec.thresholds import band
+from tests.reports.sample_grades import ITEMS, compile_error, graded, passing
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden
+
+TIMED = Timing(
+    baseline="naive",
+    speedup=Ratio(1.1302, 1.1271, 1.1334),
+    control=Ratio(1.0002, 0.9981, 1.0019),
+    solution=Ratio(1.5301, 1.5202, 1.5399),
+    rounds=42,
+    dropped=3,
+    milliseconds=(("student", 0.378), ("naive", 0.4272), ("library", 0.0501), ("solution", 0.2792)),
+    first_milliseconds=1.2345,
+    launches=42,
+    verified=8,
+    findings=(),
+    floor_milliseconds=0.04215,
+    gflops=(("naive", 5027.0), ("student", 5681.3), ("solution", 7692.0), ("library", 42864.0)),
+    occupancy=0.75,
+    details=(("event_overhead_ms", 0.0013), ("clocks", [{"round": 0, "sm_mhz": 1980}])),
+    shape=(("M", 1024), ("K", 1024), ("N", 1024)),
+)
+
+
+def timed(timing: Timing = TIMED, name: str = "frances") -> Grade:
+    """A right kernel that is a little faster than the naive one, on a GPU."""
+    build = Build(ok=True, resources=Resources(38, 2048, 0, 0, 388))
+    evidence = Evidence("gpu", build, timing=timing)
+    steps = band(Threshold(Fraction(1)), Threshold(of_solution=Fraction(9, 10)))
+    item = replace(ITEMS[4], options=(("baseline", "naive"), ("steps", steps)), hint="load in order")
+    grade = graded(name, (*map(passing, ITEMS[:4]), speedup.check(item, evidence)))
+    return replace(
+        grade,
+        backend="gpu",
+        device="NVIDIA H100 80GB HBM3",
+        timing=score.timing_of(evidence),
+        witnesses=(("emulator", "ok"), ("racecheck", "ok"), ("memcheck", "did not come to its end")),
+    )
+
+
+def hidden() -> Grade:
+    """The same where students may not look into the item."""
+    grade = timed()
+    secret = replace(grade.items[4].result.item, visibility=Visibility.HIDDEN)
+    last = replace(grade.items[4], result=replace(grade.items[4].result, item=secret))
+    return replace(grade, items=(*grade.items[:4], last))
+
+
+def test_the_terminal_sets_the_kernels_beside_each_other(golden: Golden) -> None:
+    """A line for each, what the device could do, what the kernel takes, and how it was measured."""
+    golden("reports/timed.txt", text.render(timed(), width=100).plain)
+
+
+def test_staff_see_who_looked(golden: Golden) -> None:
+    """The tools with what became of them; in ASCII where a terminal has nothing else."""
+    page = text.render(timed(), audience="staff", width=80, ascii_only=True).plain
+    golden("reports/timed-staff.txt", page)
+    assert "memcheck: did not come to its end" in page
+    assert "memcheck" not in text.render(timed()).plain
+
+
+def test_a_page_tells_the_same(golden: Golden) -> None:
+    """A table of kernels in the page of a submission."""
+    golden("reports/timed.html", html.render(timed()))
+
+
+def test_a_stored_grade_keeps_what_was_timed(golden: Golden) -> None:
+    """Every key of it; and read back, the grade is the one that was stored."""
+    stored = grade_json.dump(timed())
+    golden("reports/timed.json", stored)
+    again = grade_json.load(stored)
+    assert (again.timing, again.witnesses) == (timed().timing, timed().witnesses)
+    assert grade_json.dump(again) == stored
+    assert text.render(again, audience="staff") == text.render(timed(), audience="staff")
+
+
+def test_a_finding_keeps_its_witnesses() -> None:
+    """They are written where there are any, and read back."""
+    seen = Finding(FindingKind.RACE, "a race", witnesses=("emulator", "racecheck"))
+    grade = timed()
+    item = replace(
+        grade.items[3], result=replace(grade.items[3].result, findings=(seen, replace(seen, witnesses=())))
+    )
+    stored = grade_json.dump(replace(grade, items=(item,)))
+    written = json.loads(stored)["items"][0]["findings"]
+    assert written[0]["witnesses"] == ["emulator", "racecheck"]
+    assert "witnesses" not in written[1]
+    assert grade_json.load(stored).items[0].result.findings == item.result.findings
+
+
+def test_junit_has_the_speedup_as_a_property(golden: Golden) -> None:
+    """With its interval and the GPU it was measured on."""
+    golden("reports/timed.xml", junit.render([timed()]))
+
+
+def test_gradescope_keeps_the_speedup_for_staff_who_export_it() -> None:
+    """``extra_data`` is passed through; without a timing there is none."""
+    results = json.loads(gradescope.render(timed()))
+    speed = {"median": 1.1302, "low": 1.1271, "high": 1.1334}
+    assert results["extra_data"] == {"gpu": "NVIDIA H100 80GB HBM3", "speedup": speed}
+    assert "extra_data" not in json.loads(gradescope.render(compile_error()))
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_class_has_a_column_for_the_speed(width: int, golden: Golden) -> None:
+    """Empty for who was not timed."""
+    table = render_class([timed(), compile_error()], width=width)
+    golden(f"reports/timed-class-{width}.txt", table.plain)
+
+
+def test_the_page_of_a_class_has_it_too() -> None:
+    """Only where anything was timed."""
+    page = html.render_class([timed(), compile_error()])
+    assert '<th>score</th><th>speed</th><th title="Compiles' in page
+    assert '<td class="n">1.13×</td>' in page
+    assert "<th>speed</th>" not in html.render_class([compile_error()])
+
+
+def test_the_gradebook_has_the_measured_speedup_beside_the_points() -> None:
+    """In a column of its own name, for an item is often called `speedup`."""
+    rows = list(csv.DictReader(io.StringIO(gradebook.render([timed(), compile_error()]))))
+    assert [(row["measured_speedup"], row["speedup"]) for row in rows] == [("1.1302", "3"), ("", "0")]
+    assert "measured_speedup" not in gradebook.render([compile_error()])
+
+
+def test_what_was_timed_is_hidden_with_the_item_that_judges_it() -> None:
+    """Its numbers would tell what the item says; staff see them."""
+    assert student_view(hidden()).timing == ()
+    assert "naive" not in text.render(hidden()).plain.replace("Faster than the naive kernel", "")
+    assert "0.378 ms" in text.render(hidden(), audience="staff").plain
+    assert "extra_data" not in json.loads(gradescope.render(hidden()))
+    assert "speedup.low" not in junit.render([student_view(hidden())])
+
+
+def test_a_timing_without_a_speedup_tells_nothing() -> None:
+    """An error of ours is told by the item; there are no numbers to show."""
+    grade = timed(Timing(error="the GPU has gone"))
+    assert grade.items[4].result.verdict is Verdict.ERROR
+    shown = text.render(grade).plain
+    assert "the GPU has gone" in shown
+    assert "GFLOP/s" not in shown
+    assert grade_json.load(grade_json.dump(grade)).timing == grade.timing
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    """No roofline, no resources, no control, no other kernels: what is left is shown."""
+    bare = Timing(
+        baseline="naive", speedup=Ratio(1.5, 1.49, 1.51), milliseconds=(("student", 0.3),), rounds=20
+    )
+    evidence = Evidence("gpu", Build(ok=True), timing=bare)
+    grade = replace(timed(), device="", timing=score.timing_of(evidence))
+    block = text.render(grade).plain.partition("\nSpeed\n")[2]
+    assert block == "  this submission  0.300 ms    1.50 times as fast (1.49 to 1.51)\n  20 rounds\n"
+
+
+def test_numbers_that_are_not_finite_do_no_harm() -> None:
+    """They are shown as what they are, also when they were stored."""
+    odd = replace(TIMED, milliseconds=(("student", float("inf")), ("naive", float("nan"))))
+    grade = grade_json.load(grade_json.dump(timed(odd)))
+    assert "inf ms" in text.render(grade).plain
+
+
+def test_names_in_a_timing_are_harmless() -> None:
+    """A stored file may hold anything."""
+    nasty = "\x1b[31m<b>"
+    odd = replace(TIMED, milliseconds=((nasty, 1.0), ("student", 2.0)), shape=((nasty, 3),))
+    grade = replace(timed(odd), device=nasty)
+    assert "\x1b" not in text.render(grade, audience="staff").plain
+    assert "<b>" not in html.render(grade, audience="staff")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("speedup", {"median": "fast", "low": 1, "high": 2}),
+        ("milliseconds", [1, 2]),
+        ("rounds", "many"),
+        ("resources", {"registers": 3}),
+        ("occupancy", "full"),
+    ],
+)
+def test_a_timing_that_does_not_fit_is_refused(key: str, value: object) -> None:
+    """The file is named, and the key."""
+    stored: dict[str, Any] = json.loads(grade_json.dump(timed()))
+    stored["timing"][key] = value
+    with pytest.raises(UsageError, match=f"timing.*{key}"):
+        grade_json.load(json.dumps(stored))
+
+
+def test_keys_of_a_later_timing_are_kept() -> None:
+    """What is not known here is no less stored."""
+    stored = json.loads(grade_json.dump(timed()))
+    stored["timing"]["joules"] = 12.5
+    assert dict(grade_json.load(json.dumps(stored)).timing)["joules"] == 12.5
+
+
+def test_all_of_a_timing_is_kept_in_the_grade() -> None:
+    """Each field of the record is a key, and what the build says of the kernel is with it."""
+    held = dict(score.timing_of(Evidence("gpu", Build(ok=True, resources=Resources(38)), timing=TIMED)))
+    assert held.keys() == set(asdict(TIMED)) | {"roofline_share", "resources"}
+    assert held["roofline_share"] == pytest.approx(0.04215 / 0.378)
+    assert score.timing_of(Evidence("emulator", Build(ok=True))) == ()
