@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import traceback
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,10 +28,9 @@ from grader.spec import reference_folder
 from grader.speed import read, timing_job
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from grader.build import Tools
-    from grader.gpu.backend import Observed
+    from grader.gpu.backend import Observed, Station
+    from grader.gpu.timed import TimingJob
     from grader.model import Argument, Build, Case, Launch, Named, Submission
     from grader.oracle import Oracle
     from grader.plan import Plan
@@ -73,23 +71,24 @@ def _on_gpu(
     oracle: Oracle,
     kernel: emulator.Emulated,
 ) -> tuple[Evidence, Named[float]]:
-    """The emulator and the GPU side by side: one computes here, the other's jobs are waited for."""
+    """The emulator first, then the GPU, on which nothing is launched that the emulator never saw end.
+
+    A kernel that hangs on a GPU keeps everybody else there waiting, and may bring it down.
+    """
     station = plan.station
     if station is None:
         raise OurError("no GPU was chosen")
+    runs = _emulated(plan, cases, kernel)
     launches = tuple(
         DeviceCase(index, each.launch, each.arguments)
-        for index, each in enumerate(cases)
-        if not isinstance(each.launch, Finding)
+        for index, (each, run) in enumerate(zip(cases, runs, strict=True))
+        if not isinstance(each.launch, Finding) and not _never_ends(run)
     )
-    from grader.gpu.backend import observe  # noqa: PLC0415 - on the emulator it is not loaded
-
     timing = timing_job(plan, built, oracle)
-    timed = None if isinstance(timing, Finding) else timing
-    with ThreadPoolExecutor(1) as pool:
-        watching = pool.submit(observe, station, tools, built, submission.file, launches, timed)
-        runs = _emulated(plan, cases, kernel)
-        seen, problem = _result(watching)
+    timed = timing if len(launches) == len(cases) and not isinstance(timing, Finding) else None
+    seen, problem = None, ""
+    if launches:
+        seen, problem = _observed(station, tools, built, submission.file, launches, timed)
     found = [_both(index, run, seen, problem, station.races) for index, run in enumerate(runs)]
     evidence = Evidence(
         gpu.NAME,
@@ -104,10 +103,10 @@ def _on_gpu(
 
 def _both(index: int, emulated: Run, seen: Observed | None, problem: str, races: str) -> Both:
     """A case that was launched nowhere is judged by the finding that says why."""
-    if seen is None:
+    if problem:
         return Both(Run(completed=False, error=problem))
-    on_device = dict(seen.runs).get(index)
-    if on_device is None:
+    on_device = dict(seen.runs).get(index) if seen else None
+    if on_device is None or seen is None:
         return Both(emulated)
     return together(emulated, on_device, index, seen.reports, races)
 
@@ -121,10 +120,24 @@ def _as_on_device(built: Build, seen: Observed | None) -> Build:
     return replace(built, resources=taken)
 
 
-def _result(watching: Future[Observed]) -> tuple[Observed | None, str]:
-    """What was observed, or what kept us from it."""
+def _never_ends(run: Run) -> bool:
+    """Whether the emulator gave a run up: it follows a kernel a hundred times as far as these cases take."""
+    return not run.completed and any(finding.kind is FindingKind.TIMEOUT for finding in run.findings)
+
+
+def _observed(
+    station: Station,
+    tools: Tools,
+    built: Build,
+    file: str,
+    launches: tuple[DeviceCase, ...],
+    timing: TimingJob | None,
+) -> tuple[Observed | None, str]:
+    """What was observed on a GPU, or what kept us from it."""
+    from grader.gpu.backend import observe  # noqa: PLC0415 - on the emulator it is not loaded
+
     try:
-        return watching.result(), ""
+        return observe(station, tools, built, file, launches, timing), ""
     except OurError as problem:
         return None, str(problem)
     except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero

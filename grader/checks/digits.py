@@ -54,12 +54,9 @@ def _same_side(value: float, asked: Limit, count: int) -> bool:
 
 
 def milliseconds(*times: float) -> tuple[str, ...]:
-    """Times to three digits, or to as many as it takes for different times to look different; no unit."""
-    for digits in range(3, 7):
-        shown = tuple(_rounded(time, digits) for time in times)
-        if len(set(shown)) == len(set(times)):
-            break
-    return shown
+    """Times to three digits, or to four where only these make different times look different; no unit."""
+    shown, closer = (tuple(_rounded(time, digits) for time in times) for digits in (3, 4))
+    return closer if len(set(shown)) < len(set(closer)) else shown
 
 
 def _rounded(value: float, digits: int) -> str:

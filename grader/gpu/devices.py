@@ -7,15 +7,19 @@ Both lie in a folder that all users of the machine share and that a restart empt
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cuda-grader[gpu]'`"
 
@@ -110,6 +114,14 @@ def lock_file(gpu: Gpu) -> Path:
     except OSError as problem:
         raise StorageError(f"{path}: the GPU's lock cannot be opened: {problem.strerror}") from None
     return path
+
+
+@contextmanager
+def alone(gpu: Gpu) -> Iterator[None]:
+    """Hold a GPU's lock: nothing is timed on it meanwhile, nor is anything else run alone."""
+    with lock_file(gpu).open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def is_sick(gpu: Gpu) -> str:

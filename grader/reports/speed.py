@@ -98,7 +98,7 @@ def _rows(timing: Mapping[str, Any]) -> Iterator[Row]:
     for name, shown in zip(names, milliseconds(*(taken[name] for name in names)), strict=True):
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
-        told = _told(ratio, " times as fast") if ratio else ""
+        told = _told(ratio, "×") if ratio else ""
         yield Row(safe_text.one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
 
 
@@ -119,7 +119,7 @@ def _remarks(timing: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _told(ratio: Ratio, unit: str = "") -> str:
-    """`1.52 times as fast (1.51 to 1.53)`."""
+    """`1.52× (1.51 to 1.53)`."""
     ends = (ratio.median, ratio.low, ratio.high)
     median, low, high = (f"{value:.{decimals(ends)}f}" for value in ends)
     return f"{median}{unit} ({low} to {high})"

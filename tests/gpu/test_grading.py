@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ def test_traffic_is_counted_by_the_emulator(plan: Plan, cache: Path) -> None:
             FindingKind.FAULT,
             "the GPU stopped the kernel: an illegal memory access (cudaErrorIllegalAddress)",
         ),
-        ({"state": "timeout", "seconds": 10.0}, FindingKind.TIMEOUT, "did not end within 10 s on the GPU"),
+        ({"state": "timeout", "seconds": 5.0}, FindingKind.TIMEOUT, "did not end within 5 s on the GPU"),
         (
             {"state": "refused", "error": "cudaErrorInvalidValue", "message": "invalid argument"},
             FindingKind.FAULT,
@@ -117,6 +118,33 @@ def test_what_stops_a_kernel_is_a_finding(
     said = [item.result.message for item in grade.items if item.result.item.id == "aligned"]
     found = [f for item in grade.items for f in item.result.findings if f.kind is kind]
     assert told in " ".join((*said, *(f.message for f in found)))
+
+
+def test_a_hang_is_believed_only_when_the_kernel_ran_alone(plan: Plan, cache: Path) -> None:
+    """It may have been kept waiting by what others ran: the second run, with the GPU locked, decides."""
+    locked = []
+
+    def waits_once(case: Case, arrays: Arrays) -> Case:
+        with devices.lock_file(GPU).open("rb") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                locked.append(case["name"])
+                return product(case, arrays)
+        return {"state": "timeout", "seconds": 5.0}
+
+    assert _verdicts(_graded(plan, cache, PretendGpu(waits_once)))["aligned"] is Verdict.PASS
+    assert len(locked) >= len(plan.cases)
+
+
+def test_what_the_emulator_never_saw_end_is_not_launched(plan: Plan, cache: Path) -> None:
+    """A kernel that hangs on a GPU keeps everybody else waiting."""
+    device = PretendGpu()
+    grade = _graded(plan, cache, device, FOLDER / "mistakes/infinite_loop.cu")
+    assert (device.jobs, _verdicts(grade)["aligned"]) == ([], Verdict.FAIL)
+    assert FindingKind.TIMEOUT in {f.kind for f in _findings(grade, "aligned")}
+    (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
+    assert speed.result.verdict is Verdict.FAIL
 
 
 def test_a_write_outside_an_array_is_found_without_any_tool(plan: Plan, cache: Path) -> None:

@@ -184,7 +184,7 @@ def test_what_is_not_known_is_left_out() -> None:
     evidence = Evidence("gpu", Build(ok=True), timing=bare)
     grade = replace(timed(), device="", timing=score.timing_of(evidence))
     block = text.render(grade).plain.partition("\nSpeed\n")[2]
-    assert block == "  this submission  0.300 ms    1.50 times as fast (1.49 to 1.51)\n  20 rounds\n"
+    assert block == "  this submission  0.300 ms    1.50× (1.49 to 1.51)\n  20 rounds\n"
 
 
 def test_numbers_that_are_not_finite_do_no_harm() -> None:
