@@ -107,6 +107,7 @@ class Bench:
         """Make the library ready to do the same, and let it load its code."""
         self.running = "library"
         places = self._work.lay_out(0)
+        self.wait()  # loading the library may take seconds, and that is no kernel's fault
         sizes, matrices = (asked[key] for key in "mnk"), (places[asked[key]] for key in "abc")
         self._library, self._library_places = self._device.sgemm(*sizes, *matrices), places
         if self._library is not None:

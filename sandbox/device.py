@@ -113,6 +113,11 @@ class Device(Context):
         with self._faults():
             return int(self._driver.moduleGetFunction(module, name))
 
+    def make_ready(self, function: int) -> None:
+        """Have a kernel's code loaded now, and not with its first launch (CUDA's lazy loading)."""
+        with self._faults():
+            self._driver.funcGetAttribute(self._driver.CU_FUNC_ATTRIBUTE_NUM_REGS, function)
+
     def function(self, image: Path, entry: str) -> int:
         """The kernel ``entry`` of a cubin; each is loaded once and stays loaded."""
         key = str(image), entry

@@ -29,4 +29,6 @@ class Loaded:
         if self._module is not None:
             self._device.unload(self._module)
         self._module = self._device.load(self._image)
-        return self._device.entry(self._module, self._entry)
+        function = self._device.entry(self._module, self._entry)
+        self._device.make_ready(function)
+        return function

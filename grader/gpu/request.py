@@ -51,7 +51,6 @@ _ENVIRONMENT = (
     ("PYTHONNOUSERSITE", "1"),
     ("CUPY_CACHE_DIR", "."),
     ("CUDA_CACHE_DISABLE", "1"),
-    ("CUDA_MODULE_LOADING", "EAGER"),  # or the first launch of a module would be timed with its loading
 )
 
 

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME
 from grader.errors import OurError, UsageError
 from grader.gpu.answer import read_answer
@@ -147,9 +148,12 @@ def files(tool: str) -> tuple[str, str]:
 def find_sanitizer(explicit: str | None = None) -> Path | None:
     """The first compute-sanitizer of: ``explicit``, GRADER_SANITIZER, the pip wheels, PATH, /usr/local/cuda*.
 
-    None where there is none; raises UsageError where one was named and is not there.
+    None where there is none, or where it was named ``none``; raises UsageError where one was named and is not
+    there.
     """
     named = explicit or os.environ.get("GRADER_SANITIZER")
+    if named == "none":
+        return None
     if named:
         found = shutil.which(named)
         if found is None:
@@ -226,10 +230,11 @@ def _must_agree(status: int, said: Said, records: int) -> None:
         raise UnreadableError(f"it ended with the exit status {status}, but its XML holds {records} records")
 
 
-def _gap(said: Said, records: int, strange: int) -> str:
+def _gap(said: Said, records: int, strange: tuple[str, ...]) -> str:
     """Why records may be missing; empty where all are there and understood."""
     if strange:
-        return f"{strange} of its records are of a kind that we do not understand"
+        kinds = harmless(", ".join(sorted(set(strange))))[:100]
+        return f"{len(strange)} of its records are of a kind that we do not understand ({kinds})"
     if said.left_out or records >= MOST_RECORDS:
         return f"it left out records after the first {records}"
     if said.total != records:

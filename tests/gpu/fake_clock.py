@@ -146,6 +146,9 @@ class FakeDevice:
     def entry(self, _module: int, entry: str) -> str:
         return entry
 
+    def make_ready(self, _function: str) -> None:
+        self._note("ready")
+
     def launch(
         self,
         function: str,

@@ -3,7 +3,8 @@
 `python -m tests.bench.gpu.repeatability FOLDER [--quick] [--part same|ratios|busy]`
 
 Every run is a submission of its own to `grader grade`: its own process on the GPU, its own rounds. The
-assignment has one small case, so that a run is little but its timing; `same` also runs full gradings.
+assignment has one small case and no sanitizer runs, so that a run is little but its timing; `same` also runs
+full gradings.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def runs_of(folder: Path, name: str, assignment: str, sources: Mapping[str, str]
     given = folder / name
     for each, source in sources.items():
         grading.put(given, students(source, (f"{each}-{number:03}" for number in range(times))))
-    batch = grading.grade(assignment, given, folder / f"out-{name}", *JOBS, cache=folder / "cache")
+    out, tools = folder / f"out-{name}", assignment == grading.ASSIGNMENT
+    batch = grading.grade(assignment, given, out, *JOBS, cache=folder / "cache", tools=tools)
     return {
         each: [compact(g) for student, g in batch.grades.items() if student.rpartition("-")[0] == each]
         for each in sources
