@@ -140,9 +140,14 @@ def _examine(nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
         compile_for_hazards=hazard.result().commands[1],
         ptxas=str(ptxas),
         environment=tuple((n, plan.variables[n]) for n in ("NVVMIR_LIBRARY_DIR",) if n in plan.variables),
-        roots=(toolkit, *folders.result()),
+        roots=_with_real_paths((toolkit, *folders.result())),
         architecture=architecture,
     )
+
+
+def _with_real_paths(folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Each folder as it is named and, where links lead to it, as it really is: gcc may name it either way."""
+    return tuple(dict.fromkeys(path for folder in folders for path in (folder, os.path.realpath(folder))))
 
 
 @dataclass(frozen=True, slots=True)

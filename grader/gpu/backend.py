@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 ENDED = ("done", "fault")
 """States of cases that are worth a tool's time: a kernel that hangs would hang under it, too."""
 
-HARNESSES = 2
-"""Harnesses on a GPU at once: one prepares while another one times."""
-
 SANITIZED_WORK = 2**22
 """Cases are given to the tools, the smallest first, until this much work (the product of their sizes)."""
 
@@ -137,7 +134,7 @@ def _on(
     assembled = time.perf_counter()
     images = (("student", image), *(timing.images(gpu.architecture) if timing else ()))
     job = run_job(where, images, cases, timing.request(gpu.architecture, lock) if timing else None)
-    with devices.slot(gpu, "harness", HARNESSES):
+    with devices.slot(gpu, devices.HARNESS):
         result = tools.sandbox.run(job)
     answer = _answer(result)
     if _hung(answer):  # or was kept waiting by what others ran: nobody is accused before it ran alone

@@ -11,10 +11,10 @@ import fcntl
 import importlib.util
 import os
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from grader.errors import OurError, StorageError
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cuda-grader[gpu]'`"
 
-TOOLS = "tools"
-"""What the tools of a submission are called among those who wait for a slot."""
+HARNESS, TOOLS = "harness", "tools"
+SLOTS = {HARNESS: 2, TOOLS: 2}
+"""Jobs on a GPU at once: one harness prepares while another one times; the four tools for two submissions."""
 
 _FOLDERS = ("/run/lock", "/var/lock")
 _LIBRARIES = {"cupy": "cupy-cuda13x", "pynvml": "nvidia-ml-py"}
@@ -125,24 +126,39 @@ def _opened(name: str) -> Path:
 
 
 @contextmanager
-def slot(gpu: Gpu, what: str, slots: int = 1) -> Iterator[None]:
-    """Hold one of the ``slots`` that a GPU has for processes of a kind; waits for it.
+def slot(gpu: Gpu, what: str) -> Iterator[None]:
+    """Hold one of the `SLOTS` that a GPU has for jobs of a kind; waits for it.
 
     Contexts on a GPU are made one after another (0.2 to 0.4 s each on an H200), and all that run share its
     time by turns. More of them at once only make each other wait.
     """
-    number = os.getpid() % slots
-    with _opened(f"cuda-grader-{gpu.uuid}.{what}-{number}.lock").open("rb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as stack:
+        locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, what)]
+        if not any(map(_taken, locks)):
+            fcntl.flock(locks[os.getpid() % len(locks)], fcntl.LOCK_EX)
         yield
 
 
 @contextmanager
 def alone(gpu: Gpu) -> Iterator[None]:
-    """Hold a GPU's lock, and the tools': nothing is timed on it meanwhile, and no tool runs."""
-    with slot(gpu, TOOLS), lock_file(gpu).open("rb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """Hold a GPU's lock and all slots of the tools: nothing is timed on it meanwhile, and no tool runs."""
+    with ExitStack() as stack:
+        for path in (*_slots(gpu, TOOLS), lock_file(gpu)):
+            fcntl.flock(stack.enter_context(path.open("rb")), fcntl.LOCK_EX)
         yield
+
+
+def _slots(gpu: Gpu, what: str) -> list[Path]:
+    return [_opened(f"cuda-grader-{gpu.uuid}.{what}-{number}.lock") for number in range(SLOTS[what])]
+
+
+def _taken(lock: IO[bytes]) -> bool:
+    """Take a lock if nobody has it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def is_sick(gpu: Gpu) -> str:

@@ -58,6 +58,9 @@ FOUND = 86
 MOST_RECORDS = 1000
 """Records that a tool writes; later ones are only counted."""
 
+TROUBLE = "Sanitizer"
+"""The kind of its records that say that it dropped others."""
+
 _OPTIONS = {
     "memcheck": ("--padding", "64"),  # an access just behind an array must not land in the next one
     "racecheck": (
@@ -232,6 +235,8 @@ def _must_agree(status: int, said: Said, records: int) -> None:
 
 def _gap(said: Said, records: int, strange: tuple[str, ...]) -> str:
     """Why records may be missing; empty where all are there and understood."""
+    if TROUBLE in strange:
+        return "it dropped records, because there were more than it can hold"
     if strange:
         kinds = harmless(", ".join(sorted(set(strange))))[:100]
         return f"{len(strange)} of its records are of a kind that we do not understand ({kinds})"

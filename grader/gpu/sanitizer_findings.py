@@ -3,6 +3,7 @@
 Kinds of records, as version 2025.3 writes them: ``Precise`` and ``Imprecise`` (memcheck: an access that was
 seen, a stop that was not), ``Analysis`` (racecheck: instructions that race), ``Initcheck``, ``Synccheck``;
 and ``Api`` for calls of the host's: those say nothing of a kernel that the harness does not say better.
+``Sanitizer`` is the tool's own trouble: it dropped records, having too many of them.
 """
 
 from __future__ import annotations

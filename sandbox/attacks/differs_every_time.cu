@@ -1,8 +1,8 @@
 // Adds up half of the sum in nine launches of ten, and sees to it that no two outputs are the same to the
 // bit: a grader that looks closely at a few outputs only may not look at the wrong ones.
 //
-// After it: outputs that nobody has looked at count for nothing, and of those that are looked at some are
-// wrong. The speedup is lost, for wrong output.
+// After it: every launch has a copy of the module of its own, so every one is the first: the products are
+// right, and the time is that of an honest kernel.
 
 #define TILE_SIZE 16
 #define LARGE 512  // no case is as large; the timed product is

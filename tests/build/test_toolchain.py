@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.build import find_toolchain, toolchain
+from grader.build import build, find_toolchain, toolchain
 from grader.errors import ToolMissing, UsageError
+from grader.model import KernelInterface, Parameter, Submission
+from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,3 +97,16 @@ def test_the_usual_places_are_looked_at_in_order(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(toolchain, "_wheel_folders", lambda: iter((tmp_path / "none", tmp_path / "cu13")))
     monkeypatch.setenv("PATH", str(on_path.parent))
     assert list(toolchain._candidates())[:2] == [wheel, on_path]
+
+
+def test_headers_of_a_toolkit_behind_a_link_are_the_toolkit_s(tmp_path: Path) -> None:
+    """The preprocessor names them by their real path where that is shorter."""
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    (folder / "toolkit").symlink_to(find_toolchain().nvcc.resolve().parent.parent)
+    linked = find_toolchain(str(folder / "toolkit" / "bin" / "nvcc"))
+    source = b"#include <cuda/std/type_traits>\n__global__ void kernel(int *out) { *out = 1; }\n"
+    interface = KernelInterface("kernel", (Parameter("out", "out", "int32"),), (), (), ())
+    submission = Submission("s", "s.cu", source, "")
+    built = build(submission, interface, sandbox=LocalSandbox(), toolchain=linked, cache=None)
+    assert built.ok, built.findings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import sys
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -126,6 +127,39 @@ def test_the_lock_ends_with_who_holds_it() -> None:
             fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
         first.close()
         fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_a_gpu_has_so_many_slots_for_jobs_of_a_kind() -> None:
+    """Who comes later waits until one is free; other kinds have slots of their own."""
+    waiting = threading.Event()
+
+    def late() -> None:
+        with devices.slot(GPU, devices.TOOLS):
+            waiting.set()
+
+    thread = threading.Thread(target=late)
+    with devices.slot(GPU, devices.TOOLS), devices.slot(GPU, devices.HARNESS):
+        with devices.slot(GPU, devices.TOOLS):
+            thread.start()
+            assert not waiting.wait(0.2)
+    thread.join(10)
+    assert waiting.is_set()
+
+
+def test_who_is_alone_on_a_gpu_waits_for_the_tools_and_the_timing() -> None:
+    """And keeps both away."""
+    entered = threading.Event()
+
+    def alone() -> None:
+        with devices.alone(GPU):
+            entered.set()
+
+    thread = threading.Thread(target=alone)
+    with devices.slot(GPU, devices.TOOLS):
+        thread.start()
+        assert not entered.wait(0.2)
+    assert entered.wait(10)
+    thread.join(10)
 
 
 def test_a_lock_that_cannot_be_made_is_our_error(folder: Path) -> None:

@@ -95,7 +95,8 @@ def test_one_case_that_did_not_end_leaves_the_others_cleared() -> None:
         ([access()], log(1, "7 errors were skipped (error buffer overflow)."), "left out"),
         ([access()] * 1000, log(1000), "left out records after the first 1000"),
         ([access()], log(3), "summary counts 3, but its XML holds 1 records"),
-        ([access(), "<record><kind>Novel</kind></record>"], log(2), "do not understand"),
+        ([access(), "<record><kind>Novel</kind></record>"], log(2), "do not understand (Novel)"),
+        ([access(), "<record><kind>Sanitizer</kind></record>"], log(2), "it dropped records"),
     ],
 )
 def test_where_records_are_missing_findings_count_but_silence_does_not(

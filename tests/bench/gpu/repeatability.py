@@ -105,7 +105,7 @@ def ratios(folder: Path, *, quick: bool) -> str:
 
 def busy_machine(folder: Path, *, quick: bool) -> str:
     """The model solution, and kernels at 0.97 and 1.03 of the threshold, while something else runs."""
-    times = 2 if quick else 20
+    times = 2 if quick else 10
     told = []
     for kind in KINDS:
         runs = kept(folder / f"{_slug(kind)}.json", partial(_while, folder, kind, times, quick=quick))
