@@ -6,6 +6,7 @@ may do it and then fork; a `Device` is made in the process that uses it, and mak
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import uuid
 from functools import cached_property
@@ -79,8 +80,13 @@ class Device(Context):
 
     @property
     def uuid(self) -> str:
-        """As NVML writes it."""
-        return f"GPU-{uuid.UUID(bytes=bytes(self._known['uuid'])[:16])}"
+        """As NVML writes it. From the driver: what CuPy gives ends at the first zero byte."""
+        content, number = (ctypes.c_ubyte * 16)(), ctypes.c_int()
+        status = self._libcuda.cuDeviceGet(ctypes.byref(number), 0)
+        status = status or self._libcuda.cuDeviceGetUuid_v2(content, number)
+        if status:
+            raise self._fault(self._runtime.CUDARuntimeError(status))
+        return f"GPU-{uuid.UUID(bytes=bytes(content))}"
 
     @property
     def l2_bytes(self) -> int:

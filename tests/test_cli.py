@@ -42,7 +42,7 @@ def test_help_is_complete(
         (["check", "tiled-matmul", "does/not/exist.cu"], "does/not/exist.cu"),
         (["grade", "tiled-matmul", "does/not/exist", "-o", "out"], "does/not/exist"),
         (["report", "does/not/exist"], "no grades here"),
-        (["check", "tiled-matmul", str(SOLUTION), "--backend", "gpu"], "--backend emulator"),
+        (["check", "tiled-matmul", str(SOLUTION), "--backend", "gpu"], "no NVIDIA GPU was found"),
         (["check", "tiled-matmul", str(SOLUTION), "--sandbox", "docker"], "--sandbox local"),
         (["check", "tiled-matmul", str(MISTAKES)], "`grade` takes a class"),
         (["check", "tiled-matmull", str(SOLUTION)], "did you mean `tiled-matmul`?"),
@@ -58,6 +58,8 @@ def test_wrong_usage_is_answered_with_a_next_step(
 ) -> None:
     """Exit code 2, one message, no traceback."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("grader.gpu.devices.missing_libraries", tuple)
+    monkeypatch.setattr("grader.gpu.devices.find_gpus", tuple)
     assert main(arguments) == 2
     told = capsys.readouterr().err
     assert says in told

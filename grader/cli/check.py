@@ -54,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     if grade.verdict is Verdict.PASS:
         console.print("\nGrading uses more shapes than this check, and other numbers.")
     if grade.verdict is Verdict.ERROR:
+        if station is not None:
+            console.print("\nWith `--backend emulator` the file is checked without the GPU.")
         return _OURS
     return int(setup.below(grade, options.fail_under))
 

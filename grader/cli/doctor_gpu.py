@@ -15,11 +15,8 @@ from grader.gpu.sanitizer import HOW_TO_GET, find_sanitizer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.build import Toolchain, Tools
+    from grader.build import Tools
     from grader.gpu.devices import Gpu
-
-OLDEST = (7, 5)
-"""The lowest compute capability that CUDA 13 compiles for."""
 
 _CONTAINER_TOOLKIT = (1, 17, 8)
 """The first NVIDIA Container Toolkit without the container escape CVE-2025-23266 (NVIDIA security bulletin,
@@ -40,7 +37,8 @@ def examine(tools: Tools) -> Iterator[Finding]:
         return
     for gpu in gpus:
         yield Finding(True, "gpu", _described(gpu))
-        yield from _misfits(gpu, tools.toolchain)
+        if devices.unfit(gpu):
+            yield Finding(False, "gpu", "cannot be used", devices.unfit(gpu), needed=False)
     yield from _container_toolkit()
     if missing:
         yield Finding(False, "cupy", "not installed", devices.HOW_TO_GET_CUPY, needed=False)
@@ -50,7 +48,9 @@ def examine(tools: Tools) -> Iterator[Finding]:
         yield Finding(False, "sanitizer", "not installed", HOW_TO_GET, needed=False)
     else:
         yield Finding(True, "sanitizer", f"{_version(str(found))} at {found}")
-    yield from _trials(tools, gpus)
+    fit = tuple(gpu for gpu in gpus if not devices.unfit(gpu))
+    if fit:
+        yield from _trials(tools, fit)
 
 
 def _described(gpu: Gpu) -> str:
@@ -60,18 +60,6 @@ def _described(gpu: Gpu) -> str:
     text = f"{gpu.name}, {memory} GiB, compute capability {major}.{minor}, driver {gpu.driver} (CUDA {cuda})"
     sick = devices.is_sick(gpu)
     return f"{text}; out of use since: {sick}" if sick else text
-
-
-def _misfits(gpu: Gpu, toolchain: Toolchain) -> Iterator[Finding]:
-    """What cannot work together, by NVIDIA's rules of compatibility (CUDA Compatibility, minor versions)."""
-    toolkit = tuple(int(part) for part in toolchain.version.split(".")[:2])
-    if toolkit[0] > gpu.driver_cuda[0]:
-        found = f"nvcc {toolchain.version} makes code that driver {gpu.driver} does not load"
-        fix = f"update the driver (CUDA 13: 580), or name an nvcc {gpu.driver_cuda[0]}.x with --nvcc"
-        yield Finding(False, "driver", found, fix, needed=False)
-    if gpu.capability < OLDEST and toolkit[0] >= 13:  # noqa: PLR2004 - a version
-        found = f"nvcc {toolchain.version} does not compile for this GPU"
-        yield Finding(False, "gpu", found, "name an nvcc 12.x with --nvcc, or use another GPU", needed=False)
 
 
 def _container_toolkit() -> Iterator[Finding]:

@@ -56,11 +56,14 @@ def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:
         raise ToolMissing(f"--backend gpu needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
     if options.backend == "gpu" and not found:
         raise UsageError("--backend gpu: no NVIDIA GPU was found here; `grader doctor` says what is missing")
-    if found and missing:
-        note = f"there is a GPU ({found[0].name}), but no {missing[0]}: grading on the emulator"
-        console(stderr=True).print(f"{note}; {devices.HOW_TO_GET_CUPY}")
+    fit = tuple(gpu for gpu in found if not devices.unfit(gpu))
+    if found and (missing or not fit):
+        why = f"{missing[0]} is missing; {devices.HOW_TO_GET_CUPY}" if missing else devices.unfit(found[0])
+        if options.backend == "gpu":
+            raise ToolMissing(f"--backend gpu: {found[0].name}: {why}")
+        console(stderr=True).print(f"graded on the emulator, not on {found[0].name}: {why}")
         return ()
-    return found
+    return fit
 
 
 def station(options: argparse.Namespace, tools: Tools, gpus: tuple[Gpu, ...]) -> Station | None:

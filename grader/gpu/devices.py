@@ -50,6 +50,20 @@ class Gpu:
         return f"sm_{major}{minor}"
 
 
+OLDEST_CAPABILITY, OLDEST_CUDA = (7, 5), (13, 0)
+"""What CUDA 13 compiles for, and the driver's CUDA that loads what it makes (CUDA Compatibility guide)."""
+
+
+def unfit(gpu: Gpu) -> str:
+    """Why a GPU cannot be used with CUDA 13, with what to do about it; empty where it can."""
+    if gpu.driver_cuda < OLDEST_CUDA:
+        cuda = ".".join(map(str, gpu.driver_cuda))
+        return f"its driver {gpu.driver} is for CUDA {cuda}; CUDA 13 needs driver 580 or newer"
+    if gpu.capability < OLDEST_CAPABILITY:
+        return "CUDA 13 does not compile for compute capabilities below 7.5; use another GPU"
+    return ""
+
+
 def missing_libraries() -> tuple[str, ...]:
     """Which of the Python packages that a GPU needs are not installed."""
     return tuple(each for name, each in _LIBRARIES.items() if importlib.util.find_spec(name) is None)

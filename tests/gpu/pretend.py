@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from grader.gpu.devices import Gpu
 from grader.gpu.request import ANSWER, npy, output_file
+from grader.gpu.sanitizer import FOUND
 from grader.sandbox import Job, LocalSandbox, Outcome, Result, Status
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class PretendGpu:
             left |= _clean(tool)
         left = self.forge(tool or "run", left)
         back = tuple((name, content) for name, content in left.items() if name in job.wanted)
-        return Result(Outcome(Status.EXIT, 0, b"", b"", 0.1), back)
+        found = any(b"<record>" in content for name, content in back if name.endswith(".xml"))
+        return Result(Outcome(Status.EXIT, FOUND if found else 0, b"", b"", 0.1), back)
 
     def _cases(self, request: dict[str, Any], files: dict[str, bytes]) -> dict[str, bytes]:
         left: dict[str, bytes] = {}

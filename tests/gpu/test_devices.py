@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import sys
 import threading
+from contextlib import ExitStack
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -138,10 +139,11 @@ def test_a_gpu_has_so_many_slots_for_jobs_of_a_kind() -> None:
             waiting.set()
 
     thread = threading.Thread(target=late)
-    with devices.slot(GPU, devices.TOOLS), devices.slot(GPU, devices.HARNESS):
-        with devices.slot(GPU, devices.TOOLS):
-            thread.start()
-            assert not waiting.wait(0.2)
+    with ExitStack() as stack:
+        for kind in (devices.HARNESS, devices.TOOLS, devices.TOOLS):
+            stack.enter_context(devices.slot(GPU, kind))
+        thread.start()
+        assert not waiting.wait(0.2)
     thread.join(10)
     assert waiting.is_set()
 

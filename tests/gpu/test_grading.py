@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.plan import Plan
+    from grader.sandbox import Job, Result
 
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
 FOLDER = reference_folder(ASSIGNMENT)
@@ -199,6 +201,26 @@ def test_a_sick_gpu_is_taken_out_of_use(plan: Plan, cache: Path) -> None:
     second = _graded(plan, cache, device)
     assert (second.verdict, device.jobs) == (Verdict.ERROR, [])
     assert "no GPU is fit for use" in second.error
+
+
+def test_where_a_gpu_is_sick_the_next_one_does_it(plan: Plan, cache: Path) -> None:
+    """The job is tried again elsewhere, and the sick one is left alone from then on."""
+    other = replace(GPU, uuid="GPU-22222222-0000-4000-8000-000000000000", name="Another GPU")
+
+    class OneIsSick(PretendGpu):
+        """Only one of its GPUs recovers."""
+
+        def run(self, job: Job) -> Result:
+            """As on any other."""
+            self.health = "ok" if job.gpu == other.uuid else "sick: no answer"
+            return super().run(job)
+
+    two = replace(plan, station=replace(plan.station, gpus=(GPU, other)) if plan.station else None)
+    for _ in range(8):  # they begin with either
+        grade = _graded(two, cache, OneIsSick())
+        assert (grade.device, grade.error) == ("Another GPU", "")
+    assert devices.is_sick(GPU)
+    assert not devices.is_sick(other)
 
 
 def test_a_tool_that_cannot_be_believed_leaves_the_word_to_the_emulator(plan: Plan, cache: Path) -> None:

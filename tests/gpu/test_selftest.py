@@ -8,10 +8,11 @@ import pytest
 
 from grader.emulator.launch import run
 from grader.gpu import selftest
-from grader.gpu.sanitizer import KINDS, TOOLS, ToolReport
+from grader.gpu.sanitizer import KINDS, TOOLS, ToolReport, files, read
 from grader.gpu.selftest import RIGHT, missed, planted
 from grader.model import Finding, FindingKind
 from tests.emulator import nvcc
+from tests.gpu.captured import CAPTURES, answer, left
 
 EVERY = tuple(str(at) for at in range(len(TOOLS) + 1))
 
@@ -114,3 +115,15 @@ def test_a_tool_that_accuses_the_right_kernel_or_cannot_clear_it_is_not_trusted(
     assert said == "memcheck accuses the kernel of planted.cu that has no bug: writes out[3]"
     (said,) = missed(_with(replace(report, cleared=(), doubts=((str(RIGHT), "it left out records"),))))
     assert said == "memcheck could not clear the kernel of planted.cu that has no bug: it left out records"
+
+
+def test_what_the_tools_left_of_the_planted_bugs_on_a_device_is_understood() -> None:
+    """The captures of an H200: each bug on its line, and the kernel that is right is cleared."""
+    answered = answer(["done"] * len(selftest.cases()))
+    reports = []
+    for tool in TOOLS:
+        said = {name: (CAPTURES / f"planted-{name}").read_text("utf-8") for name in files(tool)}
+        xml, log = (said[name] for name in files(tool))
+        result = left(tool, xml, log, status=86, answered=answered)
+        reports.append(read(tool, result, selftest.cases(), selftest.NAME))
+    assert missed(tuple(reports)) == ()

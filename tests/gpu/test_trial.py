@@ -1,0 +1,122 @@
+"""A GPU on trial, before a batch and in `doctor`: a tool that cannot see grades nobody by its silence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.build import Tools, find_toolchain
+from grader.cli import setup
+from grader.errors import OurError
+from grader.gpu import devices, selftest, trial
+from grader.gpu.backend import Station
+from grader.gpu.sanitizer import TOOLS, files
+from tests.gpu.captured import CAPTURES
+from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.sandbox import Job, Result
+
+OTHER = replace(GPU, uuid="GPU-11111111-0000-4000-8000-000000000000", name="Another GPU")
+STATION = Station((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cubin of the planted bugs."""
+    return tmp_path_factory.mktemp("cubins")
+
+
+@pytest.fixture(autouse=True)
+def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_FOLDERS", (str(tmp_path),))
+
+
+def reverses(_case: Case, arrays: Arrays) -> Case:
+    """What the kernel without a bug does."""
+    arrays["out"][:] = arrays["in"][::-1]
+    return {"state": "done", "seconds": 1e-5}
+
+
+def planted(kind: str, left: dict[str, bytes]) -> dict[str, bytes]:
+    """What each tool left of its planted bug on a device, under the name that our own code is built under."""
+    if kind == "run":
+        return left
+    captured = {name: (CAPTURES / f"planted-{name}").read_bytes() for name in files(kind)}
+    return left | {name: text.replace(b"student_source.cu", b"own.cu") for name, text in captured.items()}
+
+
+def _faults(device: PretendGpu, cache: Path) -> tuple[str, ...]:
+    return trial.faults(STATION, Tools(find_toolchain(), device, cache), GPU)
+
+
+def test_a_device_on_which_every_tool_finds_its_bug_is_fit(cache: Path) -> None:
+    """And one that was taken out of use is taken back."""
+    devices.mark_sick(GPU, "it hung")
+    tools = Tools(find_toolchain(), PretendGpu(reverses, forge=planted), cache)
+    station, problems = trial.examine(STATION, tools)
+    assert (station.gpus, problems, devices.is_sick(GPU)) == ((GPU,), (), "")
+
+
+@pytest.mark.parametrize("blind", TOOLS)
+def test_a_tool_that_finds_nothing_is_named_with_the_line_it_missed(blind: str, cache: Path) -> None:
+    """Whatever the others find."""
+
+    def forge(kind: str, left: dict[str, bytes]) -> dict[str, bytes]:
+        return left if kind == blind else planted(kind, left)
+
+    (fault,) = _faults(PretendGpu(reverses, forge=forge), cache)
+    assert f"{blind} did not find the planted" in fault
+    assert selftest.NAME in fault
+
+
+def test_a_device_that_computes_wrongly_is_not_fit(cache: Path) -> None:
+    """No tool is even tried."""
+    device = PretendGpu(lambda _case, _arrays: {"state": "done"})
+    assert _faults(device, cache) == ("the GPU ran a simple kernel and its result is wrong",)
+    assert len(device.jobs) == 1
+
+
+@pytest.mark.parametrize(
+    ("device", "told"),
+    [
+        (PretendGpu(reverses, health="sick: no answer"), "sick: no answer"),
+        (
+            PretendGpu(lambda _c, _a: {"state": "fault", "error": "cudaErrorX", "message": "?"}),
+            "fault cudaErrorX",
+        ),
+    ],
+)
+def test_a_device_that_does_not_run_a_kernel_is_not_fit(device: PretendGpu, told: str, cache: Path) -> None:
+    """With what it said."""
+    (fault,) = _faults(device, cache)
+    assert told in fault
+
+
+def test_a_batch_stops_where_no_gpu_can_be_trusted(cache: Path) -> None:
+    """With our error: else everybody would pass."""
+    tools = Tools(find_toolchain(), PretendGpu(reverses), cache)
+    with pytest.raises(OurError, match=r"no GPU here can be trusted with grades: .*did not find the planted"):
+        setup.on_trial(STATION, tools)
+
+
+def test_a_batch_goes_on_with_the_gpus_that_are_fit(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The other one is named."""
+
+    class OneIsBlind(PretendGpu):
+        """Its tools see on one of its GPUs only."""
+
+        def run(self, job: Job) -> Result:
+            """As on any other."""
+            self.forge = planted if job.gpu == GPU.uuid else (lambda _kind, left: left)
+            return super().run(job)
+
+    tools = Tools(find_toolchain(), OneIsBlind(reverses), cache)
+    station = setup.on_trial(replace(STATION, gpus=(GPU, OTHER)), tools)
+    assert station is not None
+    assert station.gpus == (GPU,)
+    assert "not used: Another GPU" in capsys.readouterr().err.replace("\n", " ")
