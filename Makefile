@@ -10,6 +10,8 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_NEW_ENOUGH)' 2>/dev/
 BIN := .venv/bin
 STAMP := .venv/.set-up
 CLASS := tests/sample_class
+# Files go to one process each, in the order in which they are named: those that take longest first.
+IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 # The schema of Jenkins' xUnit plugin; pytest's source distribution carries it.
 JENKINS := .venv/junit-10.xsd
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
@@ -44,10 +46,10 @@ test: $(STAMP) $(JENKINS)  ## lint, types, layers and every test that needs neit
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-cache >.venv/layers.log || { cat .venv/layers.log; exit 1; }
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q $(IN_PARALLEL) tests/test_*.py tests
 
 test-slow: $(STAMP)  ## the tests that take minutes: every right kernel of the collection
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m slow $(IN_PARALLEL)
 
 clean:  ## remove .venv, caches and the demonstration's output
 	rm -rf .venv demo-out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

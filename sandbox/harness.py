@@ -2,12 +2,13 @@
 
 ``python harness.py request.json`` leaves ``result.json`` and the arrays that it names in the folder of the
 request. It knows no expected value and decides nothing: what it says is read outside as if an enemy had
-written it. What kernels print is on the standard output, and means nothing.
+written it. What kernels print goes nowhere: it could be a flood, and it means nothing.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -68,7 +69,15 @@ def _sanitize(job: Job, results: Results, begun: float) -> None:
     results.seconds["cases"] = time.monotonic() - begun
 
 
+def silence() -> None:
+    """Let the standard output lead nowhere, in this process and those that it forks."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 MODES: dict[str, Callable[[Job, Results, float], None]] = {"run": _run, "sanitize": _sanitize}
 
 if __name__ == "__main__":
+    silence()
     sys.exit(main(sys.argv[1:]))

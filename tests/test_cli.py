@@ -229,6 +229,8 @@ def test_two_batches_never_write_into_one_folder(
 
 def test_asked_to_stop_it_says_how_to_go_on(small_class: Path, tmp_path: Path) -> None:
     """SIGTERM is answered like Ctrl-C: exit code 130 and one line."""
+    for number in range(4):  # enough to do that it cannot be over before it is asked
+        shutil.copy(MISTAKES / "infinite_loop.cu", small_class / f"slow-{number}.cu")
     command = [
         sys.executable,
         "-m",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from grader.gpu.sanitizer import ToolReport
     from grader.gpu.timed import TimingJob
     from grader.model import Build, Named, Run
-    from grader.sandbox import Result
+    from grader.sandbox import Job, Result
 
 ENDED = ("done", "fault")
 """States of cases that are worth a tool's time: a kernel that hangs would hang under it, too."""
@@ -95,7 +95,7 @@ def observe(
     last: OurError | None = None
     for gpu in _in_turn(devices.healthy(station.gpus)):
         try:
-            return _on(gpu, station, tools, built, file, cases, timing)
+            return _Look(gpu, station, tools, built, file, cases, timing).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
@@ -114,46 +114,94 @@ def _in_turn(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     return (*gpus[first:], *gpus[:first])
 
 
-def _on(
-    gpu: Gpu,
-    station: Station,
-    tools: Tools,
-    built: Build,
-    file: str,
-    cases: tuple[DeviceCase, ...],
-    timing: TimingJob | None,
-) -> Observed:
-    began = time.perf_counter()
-    helpers = dict(station.helpers)[gpu.architecture]
-    lock = str(devices.lock_file(gpu))
-    where = Where(station.python, helpers, gpu.uuid, lock)
-    arguments = cases[0].arguments if cases else ()
-    scalars = widths(arguments, built.parameter_bytes)
-    cubin = assemble(tools, built.ptx, gpu.architecture)
-    image = Image(cubin, built.entry, scalars, has_variables(built.ptx))
-    assembled = time.perf_counter()
-    images = (("student", image), *(timing.images(gpu.architecture) if timing else ()))
-    job = run_job(where, images, cases, timing.request(gpu.architecture, lock) if timing else None)
-    with devices.slot(gpu, devices.HARNESS):
-        result = tools.sandbox.run(job)
-    answer = _answer(result)
-    if _hung(answer):  # or was kept waiting by what others ran: nobody is accused before it ran alone
-        with devices.alone(gpu):
-            again = timing.request(gpu.architecture, "") if timing else None
-            result = tools.sandbox.run(run_job(where, images, cases, again))
-        answer = _answer(result)
-    answered = {case.name: case for case in answer.cases}
-    runs = tuple((c.index, observed.run_of(c, answered.get(str(c.index)), result, file)) for c in cases)
-    ran = time.perf_counter()
-    ended = tuple(c for c in cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
-    reports = _sanitized(station, tools, gpu, where, built, file, ended, scalars)
-    seconds = (
-        ("assemble for the gpu", assembled - began),
-        ("gpu", ran - assembled),
-        *((f"gpu: {name}", amount) for name, amount in answer.seconds.items()),
-        ("sanitizer", time.perf_counter() - ran),
-    )
-    return Observed(gpu, runs, reports, answer, result, seconds)
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One submission on one GPU. Every method may raise OurError."""
+
+    gpu: Gpu
+    station: Station
+    tools: Tools
+    built: Build
+    file: str
+    cases: tuple[DeviceCase, ...]
+    timing: TimingJob | None
+
+    def observed(self) -> Observed:
+        """First the harness, then the tools."""
+        began = time.perf_counter()
+        result, answer = self._ran()
+        answered = {case.name: case for case in answer.cases}
+        runs = tuple(
+            (c.index, observed.run_of(c, answered.get(str(c.index)), result, self.file)) for c in self.cases
+        )
+        ran = time.perf_counter()
+        ended = (c for c in self.cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
+        reports = self._reports(small_enough(tuple(ended)))
+        seconds = (
+            ("gpu", ran - began),
+            *((f"gpu: {name}", amount) for name, amount in answer.seconds.items()),
+            ("sanitizer", time.perf_counter() - ran),
+        )
+        return Observed(self.gpu, runs, reports, answer, result, seconds)
+
+    def _ran(self) -> tuple[Result, Answer]:
+        """The harness's job and its answer; a second time, alone, where a kernel did not end.
+
+        It may have been kept waiting by what others ran: nobody is accused before it ran alone.
+        """
+        lock = str(devices.lock_file(self.gpu))
+        with devices.slot(self.gpu, devices.HARNESS):
+            result, answer = self._harness(lock)
+        if not _hung(answer):
+            return result, answer
+        with devices.alone(self.gpu):
+            return self._harness("")
+
+    def _harness(self, lock: str) -> tuple[Result, Answer]:
+        architecture, built = self.gpu.architecture, self.built
+        cubin = assemble(self.tools, built.ptx, architecture)
+        own = Image(cubin, built.entry, self._widths(), has_variables(built.ptx))
+        images = (("student", own), *(self.timing.images(architecture) if self.timing else ()))
+        timing = self.timing.request(architecture, lock) if self.timing else None
+        result = self.tools.sandbox.run(run_job(self._where(lock), images, self.cases, timing))
+        return result, _answer(result)
+
+    def _where(self, lock: str = "") -> Where:
+        helpers = dict(self.station.helpers)[self.gpu.architecture]
+        return Where(self.station.python, helpers, self.gpu.uuid, lock)
+
+    def _widths(self) -> Named[str]:
+        return widths(self.cases[0].arguments if self.cases else (), self.built.parameter_bytes)
+
+    def _reports(self, cases: tuple[DeviceCase, ...]) -> tuple[ToolReport, ...]:
+        """What the tools say of these cases, all tools at once."""
+        names = sanitizer.tools_for(self.station.races) if self.station.sanitizer else ()
+        if not cases or not names:
+            return ()
+        entries = tuple((str(case.index), name_for(case.index)) for case in cases)
+        text = with_copies(self.built.hazard_ptx, self.built.entry, (name for _, name in entries))
+        cubin = assemble(self.tools, text, self.gpu.architecture, optimised=False)
+        images = (("student", Image(cubin, self.built.entry, self._widths())),)
+
+        def report(tool: str) -> ToolReport:
+            command = sanitizer.command(tool, self.station.sanitizer)
+            files = sanitizer.files(tool)
+            where = self._where()
+            job = run_job(
+                where, images, cases, mode="sanitize", entries=entries, tool=command, tool_files=files
+            )
+            return self._believed(tool, job, cases)
+
+        with devices.slot(self.gpu, devices.TOOLS), ThreadPoolExecutor(len(names)) as pool:
+            return tuple(pool.map(report, names))
+
+    def _believed(self, tool: str, job: Job, cases: tuple[DeviceCase, ...]) -> ToolReport:
+        """A tool's report; one that comes to nothing is tried once more, unless it took all its time."""
+        result = self.tools.sandbox.run(job)
+        report = sanitizer.read(tool, result, cases, self.file)
+        if report.verdict == sanitizer.INCONCLUSIVE and result.outcome.status is not Status.TIME:
+            return sanitizer.read(tool, self.tools.sandbox.run(job), cases, self.file)
+        return report
 
 
 def _hung(answer: Answer) -> bool:
@@ -174,40 +222,6 @@ def _answer(result: Result) -> Answer:
     if answer.error and not answer.cases:
         raise OurError(f"the harness on the GPU failed: {answer.error}")
     return answer
-
-
-def _sanitized(
-    station: Station,
-    tools: Tools,
-    gpu: Gpu,
-    where: Where,
-    built: Build,
-    file: str,
-    cases: tuple[DeviceCase, ...],
-    scalars: Named[str],
-) -> tuple[ToolReport, ...]:
-    """What the tools say of the small cases, all tools at once; a tool that fails is tried once more."""
-    chosen = small_enough(cases)
-    names = sanitizer.tools_for(station.races) if station.sanitizer else ()
-    if not chosen or not names:
-        return ()
-    entries = tuple((str(case.index), name_for(case.index)) for case in chosen)
-    text = with_copies(built.hazard_ptx, built.entry, (name for _, name in entries))
-    cubin = assemble(tools, text, gpu.architecture, optimised=False)
-    images = (("student", Image(cubin, built.entry, scalars)),)
-
-    def one(tool: str) -> ToolReport:
-        command = sanitizer.command(tool, station.sanitizer)
-        files = sanitizer.files(tool)
-        job = run_job(where, images, chosen, mode="sanitize", entries=entries, tool=command, tool_files=files)
-        result = tools.sandbox.run(job)
-        report = sanitizer.read(tool, result, chosen, file)
-        if report.verdict == sanitizer.INCONCLUSIVE and result.outcome.status is not Status.TIME:
-            return sanitizer.read(tool, tools.sandbox.run(job), chosen, file)
-        return report
-
-    with devices.slot(gpu, devices.TOOLS), ThreadPoolExecutor(len(names)) as pool:
-        return tuple(pool.map(one, names))
 
 
 def small_enough(cases: tuple[DeviceCase, ...]) -> tuple[DeviceCase, ...]:

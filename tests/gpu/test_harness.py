@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import harness
 import numpy as np
@@ -15,9 +18,6 @@ from grader.model import Argument, Launch
 from tests.gpu.fake_device import IMAGE, FakeDevice
 from tests.gpu.fake_harness import run
 from tests.gpu.harness_jobs import POISON, HarnessJob, N
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -108,6 +108,17 @@ def test_every_case_finds_the_variables_of_its_module_as_they_were_compiled(job:
     """What a kernel counts in a `__device__` variable starts anew."""
     answered = run(job.case("counts").case("counts"))
     assert [answered.output(at, "C")[0] for at in (0, 1)] == [1.0, 1.0]
+
+
+def test_the_harness_s_output_leads_nowhere() -> None:
+    """For C as for Python, in its own process as in those that it forks."""
+    code = (
+        "import ctypes, os, harness; harness.silence(); print('by Python', flush=True); os.fork(); "
+        "c = ctypes.CDLL(None); c.printf(b'by a kernel'); c.fflush(None)"
+    )
+    folder = Path(harness.__file__).parent
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
 
 
 def test_what_kernels_print_comes_out(job: HarnessJob, capfd: pytest.CaptureFixture[str]) -> None:

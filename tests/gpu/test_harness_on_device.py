@@ -180,9 +180,9 @@ def test_variables_of_the_module_start_anew(ran: tuple[Answered, str]) -> None:
     assert ran[0].output(at("counts"), "C")[0] == 1.0
 
 
-def test_what_a_kernel_prints_is_on_the_standard_output(ran: tuple[Answered, str]) -> None:
-    """And nothing else is."""
-    assert ran[1] == f"N is {N}\n"
+def test_what_a_kernel_prints_goes_nowhere(ran: tuple[Answered, str]) -> None:
+    """It could be a flood, and nobody reads it."""
+    assert ran[1] == ""
 
 
 def test_resources_are_those_of_the_first_launch(ran: tuple[Answered, str]) -> None:
