@@ -59,11 +59,12 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
         found = [Both(run) for run in runs]
         evidence = Evidence(emulator.NAME, built, device=emulator.DEVICE)
         return _finished(plan, built, cases, found, oracle, kernel, evidence), ()
-    return _on_gpu(plan, submission, built, tools, cases, oracle, kernel)
+    return _on_gpu(plan, plan.station, submission, built, tools, cases, oracle, kernel)
 
 
 def _on_gpu(
     plan: Plan,
+    station: Station,
     submission: Submission,
     built: Build,
     tools: Tools,
@@ -75,9 +76,6 @@ def _on_gpu(
 
     A kernel that hangs on a GPU keeps everybody else there waiting, and may bring it down.
     """
-    station = plan.station
-    if station is None:
-        raise OurError("no GPU was chosen")
     runs = _emulated(plan, cases, kernel)
     launches = tuple(
         DeviceCase(index, each.launch, each.arguments)
@@ -93,7 +91,7 @@ def _on_gpu(
     evidence = Evidence(
         gpu.NAME,
         _as_on_device(built, seen),
-        device=seen.gpu.name if seen else "",
+        device=seen.gpu.name if seen else station.devices,
         timing=read(plan, seen, problem, timing, oracle, submission.file),
         witnesses=tuple((report.tool, report.reason or "ok") for report in seen.reports) if seen else (),
     )

@@ -95,8 +95,7 @@ def _nothing(plan: Plan, built: Build) -> Evidence:
     """The evidence where nothing could be run."""
     if plan.station is None:
         return Evidence(emulator.NAME, built, device=emulator.DEVICE)
-    devices = ", ".join(dict.fromkeys(each.name for each in plan.station.gpus))
-    return Evidence(gpu.NAME, built, device=devices, timing=untimed(plan))
+    return Evidence(gpu.NAME, built, device=plan.station.devices, timing=untimed(plan))
 
 
 def _ours(reason: str) -> str:

@@ -87,8 +87,9 @@ def _session(
     toolkit = tools.toolchain.version
     if station is None:
         return Session(assignment.id, assignment.digest, emulator.NAME, seed, release, toolkit)
-    devices = ", ".join(sorted({gpu.name for gpu in station.gpus}))
-    return Session(assignment.id, assignment.digest, gpu.NAME, seed, release, toolkit, devices, station.races)
+    return Session(
+        assignment.id, assignment.digest, gpu.NAME, seed, release, toolkit, station.devices, station.races
+    )
 
 
 def _already_done(options: argparse.Namespace, session: Session, out: OutFolder) -> dict[str, str]:

@@ -54,6 +54,11 @@ class Station:
     sanitizer: str = ""
     races: str = "both"
 
+    @property
+    def devices(self) -> str:
+        """What its GPUs are called, each name once."""
+        return ", ".join(dict.fromkeys(gpu.name for gpu in self.gpus))
+
 
 @dataclass(frozen=True, slots=True)
 class Observed:
