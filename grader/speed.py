@@ -95,10 +95,9 @@ def _question(
 
     timing = plan.assignment.timing
     shape = timing.shape if timing else ()
-    request, _, _ = job.request(seen.gpu.architecture, "")
     arrays = [a for a in job.sets[0] if isinstance(a.value, np.ndarray)]
     return Question(
-        plan=request,
+        plan=job.rules(),
         expected=tuple(_expected(arguments, oracle, dict(shape)) for arguments in job.sets),
         read_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("in", "inout")),
         written_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("out", "inout")),

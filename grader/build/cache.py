@@ -47,19 +47,29 @@ def digest(submission: Submission, interface: KernelInterface, toolchain: Toolch
 
 def load(folder: Path, key: str) -> Build | None:
     """The stored build, or None."""
+    body = read_entry(_path(folder, key))
     try:
-        checksum, _, body = _path(folder, key).read_bytes().partition(b"\n")
-        if hashlib.sha256(body).hexdigest().encode() != checksum:
-            return None
-        return _build(json.loads(body))
-    except (OSError, ValueError, TypeError, KeyError):
+        return None if body is None else _build(json.loads(body))
+    except (ValueError, TypeError, KeyError):
         return None
 
 
 def store(folder: Path, key: str, build: Build) -> None:
     """Keep a build; where the folder cannot be written, do nothing."""
-    path = _path(folder, key)
-    body = json.dumps(asdict(build)).encode()
+    write_entry(_path(folder, key), json.dumps(asdict(build)).encode())
+
+
+def read_entry(path: Path) -> bytes | None:
+    """What an entry holds beside its checksum; None where there is none that is whole."""
+    try:
+        checksum, _, body = path.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return body if hashlib.sha256(body).hexdigest().encode() == checksum else None
+
+
+def write_entry(path: Path, body: bytes) -> None:
+    """Make an entry, whole or not at all; where the folder cannot be written, do nothing."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent)

@@ -6,25 +6,20 @@ The PTX is the very text that the emulator runs, so that both backends judge one
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from grader.build.cache import read_entry, write_entry
 from grader.build.compiler import CUBIN, PTX
 from grader.build.toolchain import host_compiler
 from grader.errors import OurError
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.build.tools import Tools
 
 OWN_SOURCE = "own.cu"
 _LIMITS = Limits()
 _LAST_WORDS = 300
-_CHECKSUM = 32
 
 
 def assemble(tools: Tools, ptx: str, architecture: str, *, optimised: bool = True) -> bytes:
@@ -49,7 +44,7 @@ def _made(tools: Tools, argv: tuple[str, ...], file: tuple[str, bytes]) -> bytes
     """The cubin that a command makes of a file, from the cache where it is known."""
     key = hashlib.sha256(repr((argv, tools.toolchain.version, file)).encode()).hexdigest()
     path = tools.cache / "cubins" / key[:2] / f"{key}.cubin" if tools.cache else None
-    stored = _load(path) if path else None
+    stored = read_entry(path) if path else None
     if stored is not None:
         return stored
     result = tools.sandbox.run(Job(argv, (file,), (CUBIN,), _LIMITS))
@@ -58,25 +53,5 @@ def _made(tools: Tools, argv: tuple[str, ...], file: tuple[str, bytes]) -> bytes
         words = " ".join((result.outcome.stdout + result.outcome.stderr).decode(errors="replace").split())
         raise OurError(f"no cubin could be made ({result.outcome.status}): {words[-_LAST_WORDS:]}")
     if path:
-        _store(path, cubin)
+        write_entry(path, cubin)
     return cubin
-
-
-def _load(path: Path) -> bytes | None:
-    """A stored cubin that is whole: its checksum stands before it."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    checksum, cubin = content[:_CHECKSUM], content[_CHECKSUM:]
-    return cubin if hashlib.sha256(cubin).digest() == checksum else None
-
-
-def _store(path: Path, cubin: bytes) -> None:
-    """Keep a cubin; where the folder cannot be written, do nothing."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(hashlib.sha256(cubin).digest() + cubin)
-        os.replace(temporary, path)  # noqa: PTH105 - both are texts

@@ -62,15 +62,23 @@ class TimingJob:
     def request(self, architecture: str, lock: str) -> tuple[dict[str, Any], Named[bytes], tuple[str, ...]]:
         """The plan as the harness reads it, the files that it names, and those that shall come back."""
         files: dict[str, bytes] = {}
-        sets = [described(each, f"timed/in-{index}", files) for index, each in enumerate(self.sets)]
         launches = {kernel.name: _launch(kernel.launch) for kernel in self.staff()}
         widths = {kernel.name: dict(dict(kernel.images)[architecture].widths) for kernel in self.staff()}
-        plan = {
-            "baseline": self.baseline.name,
-            "solution": self.solution.name if self.solution else None,
+        plan = self.rules() | {
             "launches": launches | {"student": _launch(self.launch)},
             "widths": widths | {"student": dict(self.widths)},
-            "sets": sets,
+            "sets": [described(each, f"timed/in-{index}", files) for index, each in enumerate(self.sets)],
+            "kept_outputs": KEPT_OUTPUTS,
+            "library": dict(self.library) or None,
+            "lock": lock,
+        }
+        return plan, tuple(files.items()), self.outputs()
+
+    def rules(self) -> dict[str, Any]:
+        """The part of the plan that the rounds are made by and judged by: what runs, and until when."""
+        return {
+            "baseline": self.baseline.name,
+            "solution": self.solution.name if self.solution else None,
             "seed": self.seed,
             "settle": [[float(each.fixed), float(each.of_solution)] for each in self.thresholds],
             "budget_seconds": self.budget_seconds,
@@ -79,12 +87,8 @@ class TimingJob:
             "most_rounds": MOST_ROUNDS,
             "resamples": RESAMPLES,
             "level": LEVEL,
-            "kept_outputs": KEPT_OUTPUTS,
             "flops": self.flops,
-            "library": dict(self.library) or None,
-            "lock": lock,
         }
-        return plan, tuple(files.items()), self.outputs()
 
     def outputs(self) -> tuple[str, ...]:
         """The files in which outputs of timed launches may come back."""

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from timing import UNTOLD
 
 from grader import pipeline
 from grader.build import Tools, find_toolchain
@@ -251,6 +252,24 @@ def test_without_a_timing_answer_the_speedup_is_our_error(plan: Plan, cache: Pat
     grade = _graded(plan, cache, PretendGpu())
     (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
     assert (speed.result.verdict, speed.points) == (Verdict.ERROR, Fraction(0))
+
+
+def test_a_kernel_that_breaks_off_while_it_is_timed_loses_the_speedup(plan: Plan, cache: Path) -> None:
+    """What the harness says of the rounds is read with the rules that they were made by."""
+    names = ("round", "kernel", "set", "ms", "digest", "unwritten", "inputs", "tainted")
+    told = {
+        **UNTOLD,
+        "rounds": 0,
+        "columns": {name: [] for name in names},
+        "clocks": [],
+        "outputs": [],
+        "stopped": "fault",
+        "fault": "student: cudaErrorIllegalAddress: an illegal memory access was encountered",
+    }
+    grade = _graded(plan, cache, PretendGpu(timing=told))
+    (speed,) = [item for item in grade.items if item.result.item.id == SPEED]
+    assert speed.result.verdict is Verdict.FAIL
+    assert "the GPU stopped the kernel while it was timed" in speed.result.message
 
 
 def test_nothing_of_one_submission_is_given_to_another(plan: Plan, cache: Path) -> None:
