@@ -1,14 +1,16 @@
 """gradebook.csv: a row per submission, a column per rubric item, for a spreadsheet.
 
 Spreadsheets take a cell that opens with ``=``, ``+``, ``-`` or ``@`` for a formula, and students choose
-their file names: such a cell gets an apostrophe in front (OWASP, *CSV Injection*). What was not judged
-is an empty cell, which is not a zero.
+their file names: such a cell gets an apostrophe in front (OWASP, *CSV Injection*), and so does what would
+open one where a spreadsheet takes ``;`` for the separator. What was not judged is an empty cell, which is
+not a zero.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import TYPE_CHECKING
 
 from grader.model import Verdict
@@ -25,6 +27,7 @@ AFTER_ITEMS = ("error",)
 MEASURED = "measured_speedup"
 """A column only where something was timed; an item may well be called `speedup`."""
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")
+SEPARATED_FORMULA = re.compile(r"(;[\s\"']*)(?=[=+\-@|%＝＋－＠])")
 NOT_JUDGED = {Verdict.SKIP, Verdict.ERROR}
 
 
@@ -43,7 +46,7 @@ def render(grades: Sequence[Grade]) -> str:
 
 def cell(text: str) -> str:
     """Make a text harmless in a spreadsheet, on one line."""
-    shown = safe_text.one_line(text, 1000)
+    shown = SEPARATED_FORMULA.sub(r"\1'", safe_text.one_line(text, 1000))
     return f"'{shown}" if shown.startswith(FORMULA_STARTS) else shown
 
 

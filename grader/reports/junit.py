@@ -10,6 +10,7 @@ divided among the cases that earned them, so that they add up (but for rounding)
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET  # only written here, never parsed
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 WHOLE_SUBMISSION = {"compile", "speedup"}
 """The checks that look at no case of their own."""
 
+MARKER = re.compile(r"\[\[(?=\w+\|)")
 LONGEST_MESSAGE = 2_000
 LONGEST_OUTPUT = 20_000
 
@@ -128,8 +130,8 @@ def _test(grade: Grade, outcome: Outcome, classname: str) -> TestCase:
     if outcome.case is not None:
         name += f": {safe_text.one_line(outcome.case.case.id)}"
     test = TestCase(name, classname, stdout=_points(outcome))
-    message = safe_text.one_line(_message(outcome), LONGEST_MESSAGE)
-    output = safe_text.many_lines(_output(grade, outcome), LONGEST_OUTPUT)
+    message = _plain(safe_text.one_line(_message(outcome), LONGEST_MESSAGE))
+    output = _plain(safe_text.many_lines(_output(grade, outcome), LONGEST_OUTPUT))
     if outcome.verdict == Verdict.FAIL:
         test.add_failure_info(message, output, _kind(outcome))
     elif outcome.verdict == Verdict.ERROR:
@@ -137,6 +139,11 @@ def _test(grade: Grade, outcome: Outcome, classname: str) -> TestCase:
     elif outcome.verdict == Verdict.SKIP:
         test.add_skipped_info(message, output)
     return test
+
+
+def _plain(text: str) -> str:
+    """Take their meaning from ``[[PROPERTY|…]]`` and ``[[ATTACHMENT|…]]``: only we may say such things."""
+    return MARKER.sub("[ [", text)
 
 
 def _points(outcome: Outcome) -> str:
@@ -159,17 +166,18 @@ def _message(outcome: Outcome) -> str:
     about = title(outcome.item)
     case = outcome.case
     if case is None:
-        return f"{about}: {outcome.item.result.message}"
+        return f"{about}: {safe_text.headline(outcome.item.result.message)}"
     own = [finding for finding in outcome.item.result.findings if finding.case == case.case.id]
     if own and f"`{case.case.id}`" in own[0].message:
-        return f"{about}: {own[0].message}"
-    return f"{about}, case {case_name(case)}: {own[0].message if own else _reason(outcome.item, case)}"
+        return f"{about}: {safe_text.headline(own[0].message)}"
+    why = own[0].message if own else _reason(outcome.item, case)
+    return f"{about}, case {case_name(case)}: {safe_text.headline(why)}"
 
 
 def _reason(item: ItemGrade, case: CaseGrade) -> str:
     """Say why, where no finding tells of the case: how wrong its output was, else what the item says."""
     verdict = dict(item.result.case_verdicts).get(case.case.id)
-    wrong = item.result.item.check == "output" and verdict == Verdict.FAIL
+    wrong = item.result.item.check in {"output", "array"} and verdict == Verdict.FAIL
     if wrong and case.max_error is not None and case.error_bound is not None:
         return f"the largest error is {case.max_error:.3g} where at most {case.error_bound:.3g} is allowed"
     return item.result.message

@@ -10,7 +10,7 @@ import re
 
 ESCAPE_SEQUENCE = re.compile(
     r"""\x1b\[[0-?]*[ -/]*[@-~]      # control sequences: colour, cursor movement
-      | \x1b[\]PX^_].*?(?:\x07|\x1b\\|$)   # strings: window title, hyperlink, up to their terminator
+      | \x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?   # strings: window title, hyperlink, up to their end
       | \x1b[ -/]*[0-~]              # two-character sequences: reset, character set
     """,
     re.VERBOSE,
@@ -18,6 +18,11 @@ ESCAPE_SEQUENCE = re.compile(
 """ECMA-48 escape sequences, sections 5.3 to 5.6."""
 
 TAB_WIDTH = 4
+
+UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters and marks that nobody sees, though they are printable: most `Default_Ignorable_Code_Point`s."""
 
 ASCII_FOR = str.maketrans(
     {
@@ -41,6 +46,12 @@ def one_line(text: str, limit: int = 200) -> str:
     return code(" ".join(_lines(text[: 4 * limit])).strip(), limit)
 
 
+def headline(text: str) -> str:
+    """Take the first line of ``text``, without the colon that announces the lines below it."""
+    first, newline, _ = text.partition("\n")
+    return first.removesuffix(":") if newline else text
+
+
 def code(line: str, limit: int = 160) -> str:
     """Make a line of source harmless, keeping its indentation; at most ``limit`` characters."""
     return _cut(_visible(ESCAPE_SEQUENCE.sub("", line[: 4 * limit])).rstrip(), limit)
@@ -62,9 +73,14 @@ def _lines(text: str) -> list[str]:
 
 
 def _visible(line: str) -> str:
-    if line.isprintable():
+    if line.isascii() and line.isprintable():
         return line
-    return "".join(c if c.isprintable() else escape(c) for c in line.expandtabs(TAB_WIDTH))
+    return "".join(c if is_visible(c) else escape(c) for c in line.expandtabs(TAB_WIDTH))
+
+
+def is_visible(character: str) -> bool:
+    """Tell whether a character stands for itself: it is printable, and not one that nobody sees."""
+    return character.isprintable() and not UNSEEN.match(character)
 
 
 def escape(character: str) -> str:

@@ -1,23 +1,35 @@
-"""A file, a folder of files or a folder of one folder per student → `Submission` records.
+"""A file, a folder, an archive or a learning platform's download → `Submission` records.
 
 Whatever one student handed in never keeps another's from being read: what cannot be graded becomes a
 submission with a ``problem``, which its grade will say.
+
+    files, archives (zips, tars)   bytes, from disk and out of an archive
+    items                          both as one tree of folders and files
+    platforms                      which of them are whose
+    folders                        which of one student's files is the source
+    names, text                    ids and text that are safe to be shown
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.model import Finding, FindingKind, Named, Submission
+from grader.submission.archives import opened_class
 from grader.submission.files import Unusable
-from grader.submission.folders import entries, is_folder, read_file, read_folder
-from grader.submission.names import ids
+from grader.submission.folders import MAX_DEPTH, SOURCES, read_item
+from grader.submission.items import Bundle, OnDisk, entries
+from grader.submission.names import ARCHIVES, ending, ids, stem
+from grader.submission.platforms import by_student, is_download
 from grader.submission.text import decode, harmless, lines
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from grader.submission.items import Item
 
 __all__ = ["decode", "harmless", "lines", "read_submissions"]
 
@@ -26,31 +38,63 @@ def read_submissions(path: Path) -> tuple[Submission, ...]:
     """What was handed in at ``path``, sorted by id.
 
     A file is one submission. In a folder each file is one, and so is each folder: its one ``.cu`` file (else
-    its one ``.c``, ``.cpp`` or ``.cuh`` file, else its one ``.h`` file) with the headers beside it.
+    its one ``.c``, ``.cpp`` or ``.cuh`` file, else its one ``.h`` file) with the headers beside it, or else
+    what its one archive holds. What a learning platform named after a student is that student's. An
+    archive at ``path`` is a class like a folder, unless it holds one ``.cu`` file and headers.
     Ids come from the names, are unique and are safe as names of folders.
 
     Raises `UsageError` if there is nothing at ``path``, or nothing in it.
     """
-    shown = harmless(str(path))
+    with ExitStack() as stack:
+        found = _found(path, stack)
+        if not found:
+            shown = harmless(str(path))
+            raise UsageError(
+                f"there is nothing in `{shown}`; expected .cu files, or a folder for each student"
+            )
+        keyed = {f"{item.name}\0{number}": item for number, item in enumerate(found)}  # two may share a name
+        given = ids({key: item.name if item.is_folder else stem(item.name) for key, item in keyed.items()})
+        return tuple(sorted((_read(item, given[key]) for key, item in keyed.items()), key=lambda one: one.id))
+
+
+def _found(path: Path, stack: ExitStack) -> list[Item]:
+    """An item for each submission; the archive of a class stays open as long as ``stack``."""
     try:
-        if not path.is_dir():
-            path.stat()
-            return (_read(path.resolve(), ids({"": path.stem})[""]),)
-        found = entries(path)
+        if path.is_dir():
+            return by_student([OnDisk(entry) for entry in entries(path)])
+        path.stat()
+        whole = path.resolve()
+        if ending(whole.name) not in ARCHIVES or not OnDisk(whole).is_file:
+            return [OnDisk(whole)]
+        return _in_archive(whole.name, opened_class(whole.name, stack.enter_context(whole.open("rb"))))
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a usable path").lower()
-        raise UsageError(f"cannot read submissions from `{shown}`: {reason}") from error
-    if not found:
-        raise UsageError(f"there is nothing in `{shown}`; expected .cu files, or a folder for each student")
-    given = ids({entry.name: entry.name if is_folder(entry) else entry.stem for entry in found})
-    return tuple(sorted((_read(entry, given[entry.name]) for entry in found), key=lambda one: one.id))
+        raise UsageError(f"cannot read submissions from `{harmless(str(path))}`: {reason}") from error
+    except Unusable as unusable:
+        raise UsageError(f"cannot read submissions from `{harmless(str(path))}`: {unusable}") from unusable
 
 
-def _read(entry: Path, submission_id: str) -> Submission:
-    name, source, problem = entry.name, b"", None
+def _in_archive(name: str, found: list[Item]) -> list[Item]:
+    """What is in the archive, or in the only folder in it: one student's files, or a class."""
+    for _ in range(MAX_DEPTH):
+        if len(found) != 1 or not found[0].is_folder or is_download(found):
+            break
+        found = found[0].items()
+    endings = [ending(item.name) for item in found if not item.is_folder]
+    if (
+        len(endings) == len(found) > 1
+        and endings.count(".cu") == 1
+        and set(endings) <= {*SOURCES} - {".c", ".cpp"}
+    ):
+        return [Bundle(stem(name), tuple(found))]
+    return by_student(found)
+
+
+def _read(item: Item, submission_id: str) -> Submission:
+    name, source, problem = item.name, b"", None
     headers: Named[bytes] = ()
     try:
-        name, source, headers = read_folder(entry) if is_folder(entry) else read_file(entry)
+        name, source, headers = read_item(item)
     except Unusable as unusable:
         problem = Finding(kind=FindingKind.COMPILE, message=str(unusable), file=harmless(name))
     return Submission(

@@ -35,16 +35,8 @@ class Unusable(Exception):  # noqa: N818 - says what the submission is
     """What was handed in cannot be graded; the message is for the student. Never leaves the package."""
 
 
-def read_source(file: Path, inside: Path | None) -> bytes:
-    """The bytes of a source file with something in it; raises `Unusable`. See `read_bytes`."""
-    content = read_bytes(file, inside)
-    if not content.removeprefix(codecs.BOM_UTF8).strip():
-        raise Unusable(f"`{harmless(file.name)}` is empty; expected the file with your kernel")
-    return content
-
-
-def read_bytes(file: Path, inside: Path | None) -> bytes:
-    """The bytes of a text file of at most `MAX_BYTES`; raises `Unusable`.
+def read_bytes(file: Path, inside: Path | None, most: int, wanted: str) -> bytes:
+    """The bytes of a file, ``most`` at most, which is to be ``wanted``; raises `Unusable`.
 
     A link is followed if it leads to a file under ``inside``, the folder of the same student; without
     ``inside`` none is. The file is opened once, without waiting for anybody, and what was opened is checked.
@@ -58,17 +50,19 @@ def read_bytes(file: Path, inside: Path | None) -> bytes:
         with os.fdopen(os.open(target, flags), "rb") as stream:
             status = os.fstat(stream.fileno())
             _require_regular(status, name)
-            content = stream.read(MAX_BYTES + 1) if status.st_size <= MAX_BYTES else b""
+            content = stream.read(most + 1) if status.st_size <= most else b""
             size = max(status.st_size, len(content))
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or "the link leads in a circle"
         raise Unusable(f"`{name}` cannot be read: {reason.lower()}; check its permissions") from error
-    if size > MAX_BYTES:
-        raise Unusable(
-            f"`{name}` has {size:,} bytes; expected a source file of at most {MAX_BYTES // 2**20} MiB"
-        )
-    _require_text(content, name)
+    require_size(size, name, most, wanted)
     return content
+
+
+def require_size(size: int, name: str, most: int, wanted: str) -> None:
+    """Raises `Unusable` for a file of more than ``most`` bytes, a whole number of MiB."""
+    if size > most:
+        raise Unusable(f"`{name}` has {size:,} bytes; expected {wanted} of at most {most // 2**20} MiB")
 
 
 def _behind_link(file: Path, inside: Path | None, name: str) -> Path:
@@ -86,7 +80,8 @@ def _require_regular(status: os.stat_result, name: str) -> None:
         raise Unusable(f"`{name}` is {kind}; expected a source file")
 
 
-def _require_text(content: bytes, name: str) -> None:
+def require_text(content: bytes, name: str) -> None:
+    """Raises `Unusable` for what is no text: a program, an archive, a document, NUL bytes."""
     for start, kind in _MAGIC:
         if content.startswith(start):
             raise Unusable(f"`{name}` is {kind}; expected the source text of your kernel")

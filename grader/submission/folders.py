@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import codecs
 import re
-import stat
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from grader.submission.files import MAX_BYTES, Unusable, read_bytes, read_source
+from grader.submission import archives
+from grader.submission.files import MAX_BYTES, Unusable, require_text
+from grader.submission.names import ARCHIVES, ending
 from grader.submission.text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from grader.model import Named
+    from grader.submission.items import Item
 
 SOURCES = (".cu", ".c", ".cpp", ".cuh", ".h")
 """Endings of files that may hold a kernel."""
@@ -26,90 +27,115 @@ MAX_ENTRIES = 1000
 MAX_DEPTH = 4
 """So many folders, each the only thing in the one before, are opened to find a submission."""
 
-_IGNORED = frozenset({"__macosx", "thumbs.db", "desktop.ini"})
-_HEADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+ -]*\.(h|cuh)", re.IGNORECASE)
+_UNREAD_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".gz")
+_HEADER = re.compile(r"\w[\w.+ -]*\.(h|cuh)", re.IGNORECASE)
 
 
-def entries(folder: Path) -> list[Path]:
-    """What is in a folder, sorted, without hidden files and what operating systems leave behind."""
-    with os.scandir(folder) as found:
-        names = [entry.name for entry in found]
-    kept = (folder / name for name in sorted(names) if name[0] != "." and name.casefold() not in _IGNORED)
-    return [path for path in kept if not _is_our_output(path)]
+def read_item(item: Item, *, archived: bool = False) -> tuple[str, bytes, Named[bytes]]:
+    """The name of the source, its bytes, and the headers beside it; raises `Unusable`.
+
+    An archive counts as the folder that it holds; one in another (``archived``) is not opened.
+    """
+    if item.is_folder:
+        return _read_folder(item, archived=archived)
+    if item.is_file and ending(item.name) in ARCHIVES and not archived:
+        return _read_archive(item)
+    _require_source_name(item)
+    return item.name, _source_of(item), ()
 
 
-def _is_our_output(path: Path) -> bool:
-    """Whether a folder is what `grader grade -o` wrote: nobody handed it in."""
-    return is_folder(path) and (path / "journal.jsonl").is_file() and is_folder(path / "grades")
-
-
-def is_folder(path: Path) -> bool:
-    """Whether it is a folder itself; a link to one is not."""
-    return stat.S_ISDIR(_mode(path))
-
-
-def _mode(path: Path) -> int:
-    """Its own, not that of what a link leads to: that may be out of our reach."""
+def _read_archive(item: Item) -> tuple[str, bytes, Named[bytes]]:
+    content = item.read(archives.MAX_BYTES, "an archive")
     try:
-        return path.lstat().st_mode
-    except OSError:
-        return 0
+        return read_item(archives.opened(item.name, content), archived=True)
+    except Unusable as unusable:
+        raise Unusable(f"in `{harmless(item.name, 60)}`: {unusable}") from unusable
 
 
-def read_file(file: Path) -> tuple[str, bytes, Named[bytes]]:
-    """The name of the source, its bytes, and no headers; raises `Unusable`."""
-    if stat.S_ISREG(_mode(file)) and file.suffix.lower() not in SOURCES:
-        endings = f"{', '.join(SOURCES[:-1])} or {SOURCES[-1]}"
-        raise Unusable(f"`{harmless(file.name)}` is not a source file; expected the ending {endings}")
-    return file.name, read_source(file, inside=None), ()
+def _require_source_name(item: Item) -> None:
+    """What is no regular file gets another message, when it is read."""
+    kind = ending(item.name)
+    if not item.is_file or kind in SOURCES:
+        return
+    if kind in _UNREAD_ARCHIVES or kind in ARCHIVES:
+        expected = ", ".join(ARCHIVES[:-1])
+        what = "an archive in an archive" if kind in ARCHIVES else "an archive of a kind that is not read"
+        raise Unusable(
+            f"`{harmless(item.name)}` is {what}; expected {expected} or {ARCHIVES[-1]} of source files"
+        )
+    endings = f"{', '.join(SOURCES[:-1])} or {SOURCES[-1]}"
+    raise Unusable(f"`{harmless(item.name)}` is not a source file; expected the ending {endings}")
 
 
-def read_folder(folder: Path) -> tuple[str, bytes, Named[bytes]]:
-    """The name of the source, its bytes, and the headers beside it; raises `Unusable`."""
+def _read_folder(folder: Item, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
     files = _files(folder)
-    source = _source(files)
-    content = read_source(source, inside=folder)
-    headers = tuple(
-        (file.name, read_bytes(file, inside=folder))
-        for file in files
-        if file != source and _HEADER.fullmatch(file.name)
-    )
+    source = _source(files, folder.noun)
+    if ending(source.name) in ARCHIVES:
+        return read_item(source, archived=archived)
+    content = _source_of(source)
+    chosen = [file for file in files if file is not source and _HEADER.fullmatch(file.name)]
+    _require_distinct([source, *chosen])
+    headers = tuple((file.name, _text_of(file)) for file in chosen)
     if sum(len(header) for _, header in headers) > MAX_BYTES:
         raise Unusable(f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected less")
     return source.name, content, headers
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Item) -> list[Item]:
     """The files of the folder or, if there is but one folder in it, of that one."""
+    noun = folder.noun
     for _ in range(MAX_DEPTH):
-        try:
-            found = entries(folder)
-        except OSError as error:
-            reason = (error.strerror or "no reason given").lower()
-            raise Unusable(f"the folder cannot be read: {reason}; check its permissions") from error
+        found = folder.items()
         if len(found) > MAX_ENTRIES:
-            raise Unusable(f"the folder holds {len(found)} files; expected one .cu file and its headers")
-        if len(found) != 1 or not is_folder(found[0]):
+            raise Unusable(f"the {noun} holds {len(found)} files; expected one .cu file and its headers")
+        if len(found) != 1 or not found[0].is_folder:
             break
         folder = found[0]
     if not found:
-        raise Unusable("the folder is empty; expected one .cu file in it")
-    return [path for path in found if not is_folder(path)]
+        raise Unusable(f"the {noun} is empty; expected one .cu file in it")
+    return [item for item in found if not item.is_folder]
 
 
-def _source(files: list[Path]) -> Path:
-    """The one ``.cu`` file, or else the one file of another ending that may hold a kernel."""
-    for endings in ((".cu",), (".c", ".cpp", ".cuh"), (".h",)):
-        candidates = [file for file in files if file.suffix.lower() in endings]
+def _source(files: list[Item], noun: str) -> Item:
+    """The one ``.cu`` file, or else the one file of another ending that may hold a kernel, or one archive."""
+    for endings in ((".cu",), (".c", ".cpp", ".cuh"), (".h",), ARCHIVES):
+        candidates = [file for file in files if ending(file.name) in endings]
         if len(candidates) > 1:
             count = f"{len(candidates)} {' and '.join(endings)} files"
-            raise Unusable(f"the folder holds {count} ({_listed(candidates)}); expected exactly one")
+            raise Unusable(f"the {noun} holds {count} ({_listed(candidates)}); expected exactly one")
         if candidates:
             return candidates[0]
     held = f"it holds {_listed(files)}" if files else "it holds only folders"
-    raise Unusable(f"the folder has no source file; expected one .cu file, and {held}")
+    raise Unusable(f"the {noun} has no source file; expected one .cu file, and {held}")
 
 
-def _listed(files: Iterable[Path]) -> str:
+def _require_distinct(files: list[Item]) -> None:
+    """Two files whose names differ in case only are one file elsewhere; nobody guesses which was meant."""
+    first: dict[str, str] = {}
+    for file in files:
+        folded = file.name.casefold()
+        if folded in first:
+            names = f"`{harmless(first[folded], 60)}` and `{harmless(file.name, 60)}`"
+            raise Unusable(
+                f"there are two files called {names}; expected names that differ in more than case"
+            )
+        first[folded] = file.name
+
+
+def _source_of(item: Item) -> bytes:
+    """The bytes of a source file with something in it."""
+    content = _text_of(item)
+    if not content.removeprefix(codecs.BOM_UTF8).strip():
+        raise Unusable(f"`{harmless(item.name)}` is empty; expected the file with your kernel")
+    return content
+
+
+def _text_of(item: Item) -> bytes:
+    content = item.read(MAX_BYTES, "a source file")
+    require_text(content, harmless(item.name))
+    return content
+
+
+def _listed(files: Iterable[Item]) -> str:
     names = [f"`{harmless(file.name, 60)}`" for file in islice(files, 9)]
     return ", ".join(names[:8] + ["…"] * (len(names) > 8))  # noqa: PLR2004 - eight names are enough

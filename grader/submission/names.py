@@ -1,15 +1,38 @@
-"""File names → ids that are safe as folder names and in reports."""
+"""File names → ids that are safe as folder names and in reports, and endings."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+"""Endings of archives that are opened."""
+
 MAX_CHARACTERS = 60
 """At most four bytes each: an id with a suffix still fits into a file name."""
+
+
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Fillers and selectors: letters and marks that nobody sees."""
+
+
+def ending(name: str) -> str:
+    """The ending of a file name in small letters, ``.cu`` or ``.tar.gz``; empty where it has none."""
+    suffixes = PurePosixPath(name).suffixes[-2:]
+    both = "".join(suffixes).lower()
+    return both if both in ARCHIVES else "".join(suffixes[-1:]).lower()
+
+
+def stem(name: str) -> str:
+    """The name without its ending."""
+    return name[: len(name) - len(ending(name))]
 
 
 def ids(labels: Mapping[str, str]) -> dict[str, str]:
@@ -39,4 +62,5 @@ def safe(label: str) -> str:
 
 
 def _is_safe(character: str) -> bool:
-    return character in "._-" or unicodedata.category(character)[0] in "LMN"
+    seen = unicodedata.category(character)[0] in "LMN" and not _UNSEEN.match(character)
+    return seen or character in "._-"

@@ -28,6 +28,8 @@ NAMES = st.binary(min_size=1, max_size=90).map(os.fsdecode) | st.text(max_size=9
         ("Jose\u0301", "José"),
         ("नमस्ते", "नमस्ते"),
         ("a\u202eb\x00c\udcffd", "a_b_c_d"),
+        ("\u3164", "_"),
+        ("a\ufe0fb\u034f", "a_b_"),
         ("x" * 300, "x" * 60),
     ],
 )
