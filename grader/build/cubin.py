@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from grader.build.cache import read_entry, write_entry
 from grader.build.compiler import CUBIN, PTX
-from grader.build.toolchain import host_compiler
 from grader.errors import OurError
 from grader.sandbox import Job, Limits
 
@@ -34,7 +33,7 @@ def assemble(tools: Tools, ptx: str, architecture: str, *, optimised: bool = Tru
 
 def compile_own(tools: Tools, source: bytes, architecture: str, *, optimised: bool = True) -> bytes:
     """A cubin of our own device code, which it calls `OWN_SOURCE`; raises OurError if nvcc refuses it."""
-    options = ("-ccbin", host_compiler(), "-cubin", f"-arch={architecture}", "-lineinfo")
+    options = ("-ccbin", tools.toolchain.host_compiler, "-cubin", f"-arch={architecture}", "-lineinfo")
     plain = () if optimised else ("-Xcicc", "-O0", "-Xptxas", "-O0")
     argv = (str(tools.toolchain.nvcc), *options, *plain, OWN_SOURCE, "-o", CUBIN)
     return _made(tools, argv, (OWN_SOURCE, source))

@@ -16,7 +16,7 @@ from grader.build.kernel import candidates, instances, not_found
 from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME, compile_files, line_count
 from grader.model import Build, Finding, FindingKind
-from grader.sandbox import Limits
+from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +54,9 @@ def build(
     stored = cache_folder.load(cache, key) if cache else None
     if stored is not None:
         return replace(stored, seconds=(("cache", time.perf_counter() - began),))
-    compiler = _compiler(submission, interface, sandbox, toolchain, limits)
-    made, lasting = _outcome(compiler, interface)
+    with sandbox.stage(Stage(limits)) as inside:
+        compiler = _compiler(submission, interface, inside, toolchain, limits)
+        made, lasting = _outcome(compiler, interface)
     if cache and lasting:
         cache_folder.store(cache, key, made)
     return made

@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,12 +19,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.build.machine import ThisMachine, Within
 from grader.errors import ToolMissing, UsageError
+from grader.sandbox import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from grader.build.machine import Machine
     from grader.model import Named
+    from grader.sandbox import Sandbox
 
 UNIT = "grader_unit"
 """Base name of every file of a build: ``UNIT.cu`` is preprocessed to ``UNIT.cpp1.ii``, and so on."""
@@ -48,7 +51,6 @@ HOW_TO_GET_COMPILER = "g++ was not found, and nvcc needs it; get it with `apt-ge
 _PLAN_LINE = re.compile(r"^#\$ (?P<text>.*)$", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"(?P<name>\w+)=(?P<value>.*)")
 _TEMPORARY = re.compile(r"^.*tmpxft_[0-9a-f_]*-\d+_")
-_SECONDS = 60
 _EXECUTABLE = os.R_OK | os.X_OK
 
 
@@ -61,6 +63,7 @@ class Toolchain:
     """
 
     nvcc: Path
+    host_compiler: str
     version: str
     host_version: str
     preprocess: tuple[str, ...]
@@ -82,15 +85,17 @@ def find_toolchain(explicit: str | None = None, architecture: str = ARCHITECTURE
     nvcc = _named(named) if named else next(_candidates(), None)
     if nvcc is None:
         raise ToolMissing(HOW_TO_GET_NVCC)
-    return _examine(nvcc, Path(host_compiler()), architecture)
-
-
-def host_compiler() -> str:
-    """The path of g++; raises ToolMissing, saying how to get it."""
     compiler = shutil.which("g++")
     if compiler is None:
         raise ToolMissing(HOW_TO_GET_COMPILER)
-    return compiler
+    return _examine(ThisMachine(), nvcc, Path(compiler), architecture)
+
+
+def toolchain_in(sandbox: Sandbox, architecture: str = ARCHITECTURE) -> Toolchain:
+    """The toolchain that a sandbox brings along; raises ToolMissing where it does not work."""
+    has = sandbox.equipment
+    with sandbox.stage(Stage()) as inside:
+        return _examined(Within(inside), Path(has.nvcc), Path(has.compiler), architecture)
 
 
 def _named(name: str) -> Path:
@@ -118,21 +123,22 @@ def _wheel_folders() -> Iterator[Path]:
         yield Path(root) / "cuda_nvcc"
 
 
-@lru_cache(maxsize=4)
-def _examine(nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
+def _examined(machine: Machine, nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
     target = f"-arch=compute_{architecture}"
     with ThreadPoolExecutor(3) as pool:
-        default = pool.submit(_plan, nvcc, compiler, (*DEFAULT_BUILD, target))
-        hazard = pool.submit(_plan, nvcc, compiler, (*HAZARD_BUILD, target))
-        folders = pool.submit(_header_folders, compiler)
+        default = pool.submit(_plan, machine, nvcc, compiler, (*DEFAULT_BUILD, target))
+        hazard = pool.submit(_plan, machine, nvcc, compiler, (*HAZARD_BUILD, target))
+        folders = pool.submit(_header_folders, machine, compiler)
     plan = default.result()
     toolkit = os.path.normpath(plan.variables.get("TOP", str(nvcc.parent.parent)))
-    ptxas = shutil.which("ptxas", path=f"{nvcc.parent}{os.pathsep}{toolkit}/bin")
-    for name, program in (("ptxas", ptxas), ("cicc", shutil.which(plan.commands[1][0]))):
-        if program is None:
+    ptxas = machine.which("ptxas", f"{nvcc.parent}{os.pathsep}{toolkit}/bin")
+    cicc = machine.which(plan.commands[1][0], os.defpath)
+    for name, program in (("ptxas", ptxas), ("cicc", cicc)):
+        if not program:
             raise ToolMissing(f"the toolkit of {nvcc} has no {name}. {HOW_TO_GET_NVCC}")
     return Toolchain(
         nvcc=nvcc,
+        host_compiler=str(compiler),
         version=plan.version,
         host_version=plan.host_version,
         preprocess=plan.commands[0],
@@ -140,14 +146,19 @@ def _examine(nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
         compile_for_hazards=hazard.result().commands[1],
         ptxas=str(ptxas),
         environment=tuple((n, plan.variables[n]) for n in ("NVVMIR_LIBRARY_DIR",) if n in plan.variables),
-        roots=_with_real_paths((toolkit, *folders.result())),
+        roots=_with_real_paths(machine, (toolkit, *folders.result())),
         architecture=architecture,
     )
 
 
-def _with_real_paths(folders: tuple[str, ...]) -> tuple[str, ...]:
+_examine = lru_cache(maxsize=4)(_examined)
+"""For this machine, whose compiler does not change while we run."""
+
+
+def _with_real_paths(machine: Machine, folders: tuple[str, ...]) -> tuple[str, ...]:
     """Each folder as it is named and, where links lead to it, as it really is: gcc may name it either way."""
-    return tuple(dict.fromkeys(path for folder in folders for path in (folder, os.path.realpath(folder))))
+    pairs = zip(folders, machine.real_paths(folders), strict=True)
+    return tuple(dict.fromkeys(path for pair in pairs for path in pair))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +184,9 @@ class _Plan:
         return next((value for option, _, value in options if option == f"-D{name}"), "0")
 
 
-def _plan(nvcc: Path, compiler: Path, build: tuple[str, ...]) -> _Plan:
-    arguments = ["-ccbin", str(compiler), *build, "--dryrun", f"{UNIT}.cu", "-o", f"{UNIT}.ptx"]
-    text = _told([str(nvcc), *arguments])
+def _plan(machine: Machine, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> _Plan:
+    arguments = ("-ccbin", str(compiler), *build, "--dryrun", f"{UNIT}.cu", "-o", f"{UNIT}.ptx")
+    text = _told(machine, (str(nvcc), *arguments))
     variables: dict[str, str] = {}
     commands: list[tuple[str, ...]] = []
     for line in _PLAN_LINE.findall(text):
@@ -202,27 +213,17 @@ def _here(word: str) -> str:
     return Path(word).name if word.endswith(f"/{UNIT}.cu") else word
 
 
-def _header_folders(compiler: Path) -> tuple[str, ...]:
+def _header_folders(machine: Machine, compiler: Path) -> tuple[str, ...]:
     """Where the host compiler looks for system headers (`g++ -v` lists them)."""
-    text = _told([str(compiler), "-E", "-v", "-x", "c++", os.devnull])
+    text = _told(machine, (str(compiler), "-E", "-v", "-x", "c++", os.devnull))
     _, _, after = text.partition("#include <...> search starts here:")
     folders = after.partition("End of search list")[0].split("\n")
     return tuple(dict.fromkeys(os.path.normpath(f.strip()) for f in folders if f.strip()))
 
 
-def _told(argv: list[str]) -> str:
+def _told(machine: Machine, argv: tuple[str, ...]) -> str:
     """What a program of the toolchain prints about itself."""
     try:
-        with tempfile.TemporaryDirectory(prefix="grader-") as folder:
-            done = subprocess.run(
-                argv,
-                cwd=folder,
-                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_SECONDS,
-                check=False,
-            )
+        return machine.told(argv)
     except (OSError, subprocess.SubprocessError) as problem:
         raise ToolMissing(f"{argv[0]} cannot be run: {problem}. {HOW_TO_GET_NVCC}") from None
-    return (done.stderr + done.stdout).decode(errors="replace")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from grader.build import build, find_toolchain
-from grader.cli import setup
+from grader.cli import doctor_docker, setup
 from grader.cli.doctor_finding import Finding
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
@@ -35,6 +35,12 @@ extern "C" __global__ void planted(int *out) {
 
 def run(options: argparse.Namespace) -> int:
     """Print what works; 0 if submissions can be graded here, else 3."""
+    if options.build_image:
+        return doctor_docker.build(options.build_image)
+    if options.attack is not None:
+        from grader.cli import attack  # noqa: PLC0415 - loads the whole pipeline
+
+        return attack.run(options)
     console = setup.console()
     findings = list(_examine(options))
     for each in findings:
@@ -43,7 +49,9 @@ def run(options: argparse.Namespace) -> int:
             console.print(f"         {'':<10} {each.fix}")
     ready = all(each.fine for each in findings if each.needed)
     on_gpu = (
-        ready and all(each.fine for each in findings) and any(each.what == "gpu trial" for each in findings)
+        ready
+        and all(each.fine for each in findings if each.what not in doctor_docker.SUBJECTS)
+        and any(each.what == "gpu trial" for each in findings)
     )
     where = "on its GPU and on the emulator" if on_gpu else "on the emulator"
     console.print(
@@ -62,6 +70,7 @@ def _examine(options: argparse.Namespace) -> Iterator[Finding]:
     yield Finding(True, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
     yield _tried("emulator", lambda: _planted_race(toolchain))
     yield _tried("cache", _cache)
+    yield from doctor_docker.examine()
     yield from _gpus(options)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import threading
 import traceback
@@ -12,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.cli import interruption
 from grader.cli.arguments import parser
 from grader.errors import GraderError
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
     options = parser().parse_args(arguments)
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to stop: the same as Ctrl-C
+        interruption.listen()
     try:
         command = import_module(f"grader.cli.{options.command}")  # each loads only what it needs
         return int(command.run(options))
@@ -46,8 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(message: str) -> None:
-    for line in message.splitlines():
-        sys.stderr.write(f"grader: {line}\n")
+    for line in message.splitlines():  # it may quote a name that somebody else chose
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+        sys.stderr.write(f"grader: {shown}\n")
 
 
 def _bug(problem: Exception) -> str:

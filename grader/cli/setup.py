@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
-from grader.build import Tools, find_toolchain
 from grader.build.toolchain import ARCHITECTURE
+from grader.cli import sandboxes
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
-from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade
@@ -28,17 +28,16 @@ PUBLIC_SEED = 1
 """What `check` draws its inputs from: everybody's self-check sees the same."""
 
 
-def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = ()) -> Tools:
-    """The compiler and its sandbox, as the options ask; raises UsageError for what is not there yet.
+def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = (), *, strangers: bool = False) -> Tools:
+    """The compiler and its sandbox, as the options ask; ``strangers`` says whose files they are for.
 
-    The compiler makes PTX for the oldest of the ``gpus``, where that is older than usual.
+    The compiler makes PTX for the oldest of the ``gpus``, where that is older than usual. Raises ToolMissing
+    for what is not there.
     """
-    if options.sandbox == "docker":
-        raise UsageError("--sandbox docker is not available in this version; use --sandbox local")
     cache = None if options.no_cache else user_cache_path("cuda-grader") / "builds"
     oldest = min((gpu.architecture.removeprefix("sm_") for gpu in gpus), key=int, default=ARCHITECTURE)
     architecture = min(oldest, ARCHITECTURE, key=int)
-    return Tools(find_toolchain(options.nvcc, architecture), LocalSandbox(), cache)
+    return sandboxes.tools(options, architecture, cache, strangers=strangers, gpu=bool(gpus))
 
 
 def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:

@@ -148,7 +148,7 @@ def read_array(result: Result, file: str, like: NDArray[Any]) -> NDArray[Any]:
     if content is None:
         raise OurError(f"the harness left no {file}, or one that is too large")
     try:
-        shape, dtype, start = _header(content)
+        shape, dtype, start = array_header(content)
     except (ValueError, SyntaxError, TypeError, EOFError) as problem:
         raise OurError(f"{file} is no array: {problem}"[:200]) from None
     if shape != like.shape or dtype != like.dtype or len(content) - start != like.nbytes:
@@ -158,8 +158,11 @@ def read_array(result: Result, file: str, like: NDArray[Any]) -> NDArray[Any]:
     return np.frombuffer(content, like.dtype, offset=start).reshape(like.shape)
 
 
-def _header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Shape, type and length of the header of an ``.npy`` file (NumPy's format, version 1.0), C order."""
+def array_header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape, type and length of the header of an ``.npy`` file (NumPy's format, version 1.0), C order.
+
+    Raises whatever NumPy raises for what is none: ValueError as a rule.
+    """
     stream = io.BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError("an unexpected version of the format")

@@ -12,7 +12,8 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.build import assemble, compile_own
@@ -20,10 +21,12 @@ from grader.errors import OurError
 from grader.gpu import devices, observed, sanitizer
 from grader.gpu.answer import Answer, read_answer
 from grader.gpu.entries import name_for, with_copies
-from grader.gpu.request import Image, Where, has_variables, helpers_source, run_job, widths
-from grader.sandbox import Status
+from grader.gpu.request import LIMITS, Image, Where, has_variables, helpers_source, run_job, widths
+from grader.sandbox import Stage, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.build import Tools
     from grader.gpu.devices import Gpu
     from grader.gpu.request import DeviceCase
@@ -59,6 +62,12 @@ class Station:
         """What its GPUs are called, each name once."""
         return ", ".join(dict.fromkeys(gpu.name for gpu in self.gpus))
 
+    @property
+    def architecture(self) -> str:
+        """What nvcc calls its GPUs, such as ``sm_90``; empty where they differ, and PTX must do for all."""
+        names = {gpu.architecture for gpu in self.gpus}
+        return names.pop() if len(names) == 1 else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Observed:
@@ -77,6 +86,9 @@ def prepare(tools: Tools, gpus: tuple[Gpu, ...], races: str) -> Station:
     architectures = dict.fromkeys(gpu.architecture for gpu in gpus)
     source = helpers_source()
     helpers = tuple((each, compile_own(tools, source, each)) for each in architectures)
+    inside = tools.sandbox.equipment
+    if inside.python:
+        return Station(gpus, inside.python, helpers, inside.sanitizer, races)
     found = sanitizer.find_sanitizer(None)
     return Station(gpus, sys.executable, helpers, str(found) if found else "", races)
 
@@ -100,11 +112,20 @@ def observe(
     last: OurError | None = None
     for gpu in _in_turn(devices.healthy(station.gpus)):
         try:
-            return _Look(gpu, station, tools, built, file, cases, timing).observed()
+            with stage_on(gpu, tools) as inside:
+                return _Look(gpu, station, inside, built, file, cases, timing).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
     raise last or OurError(f"no GPU is fit for use: {_why(station.gpus)}; try `grader doctor`")
+
+
+@contextmanager
+def stage_on(gpu: Gpu, tools: Tools) -> Iterator[Tools]:
+    """The tools in a sandbox for all that looks at one submission on a GPU."""
+    stage = Stage(LIMITS, gpu.uuid, str(devices.lock_file(gpu)), processors=len(sanitizer.TOOLS))
+    with tools.sandbox.stage(stage) as sandbox:
+        yield replace(tools, sandbox=sandbox)
 
 
 def _why(gpus: tuple[Gpu, ...]) -> str:
@@ -249,4 +270,4 @@ def _work(case: DeviceCase) -> int:
     return threads * max((max(shape, default=1) for shape in shapes), default=1)
 
 
-__all__ = ["Observed", "SickGpuError", "Station", "observe", "prepare", "small_enough"]
+__all__ = ["Observed", "SickGpuError", "Station", "observe", "prepare", "small_enough", "stage_on"]

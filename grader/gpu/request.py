@@ -37,13 +37,19 @@ SECONDS = {"case": 5.0, "after_timeout": 1.0, "probe": 30.0, "total": 240.0}
 TOOL_SECONDS = 60.0
 """Wall time for a tool, which takes two when all is well."""
 
-_LIMITS = Limits(
+LIMITS = Limits(
     wall_seconds=SECONDS["total"] + 60,
     cpu_seconds=300,
     memory_bytes=0,
     file_bytes=2**30,
     output_bytes=16 * 2**20,
+    processes=512,  # threads: a driver has some for each of the five processes that use the GPU at once
+    open_files=1024,
+    total_bytes=16 * 2**30,
+    disk_bytes=4 * 2**30,
 )
+"""How far a job on a GPU may go, and the container for all that look at one submission there."""
+
 _ENVIRONMENT = (
     ("OPENBLAS_NUM_THREADS", "1"),
     ("OMP_NUM_THREADS", "1"),
@@ -156,7 +162,7 @@ def run_job(
             (REQUEST, json.dumps(request, allow_nan=False).encode()),
         ),
         wanted=(ANSWER, *wanted, *timing_wanted, *tool_files),
-        limits=replace(_LIMITS, wall_seconds=TOOL_SECONDS) if tool else _LIMITS,
+        limits=replace(LIMITS, wall_seconds=TOOL_SECONDS) if tool else LIMITS,
         environment=_ENVIRONMENT,
         gpu=where.gpu,
         lock=where.lock if timing else "",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.build import OWN_SOURCE, compile_own
-from grader.gpu import devices, sanitizer, selftest
+from grader.gpu import backend, devices, sanitizer, selftest
 from grader.gpu.answer import read_answer, read_array
 from grader.gpu.request import ANSWER, Image, Where, output_file, run_job
 
@@ -29,6 +29,11 @@ def faults(station: Station, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
     Raises OurError where the kernels cannot be built or the harness gives no answer.
     """
     cubin = compile_own(tools, selftest.source().encode(), gpu.architecture, optimised=False)
+    with backend.stage_on(gpu, tools) as inside:
+        return _faults(station, inside, gpu, cubin)
+
+
+def _faults(station: Station, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
     where = Where(station.python, dict(station.helpers)[gpu.architecture], gpu.uuid)
     images = (("student", Image(cubin, "")),)
     said = _run(where, images, tools)

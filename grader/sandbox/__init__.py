@@ -3,13 +3,14 @@
     Job(argv, files, wanted, limits) ─Sandbox.run▶ Result(outcome, files)
 
 A job starts in an empty folder that holds nothing but its ``files``. Of what it leaves there only the
-``wanted`` regular files come back, each no larger than the limit on files. The same protocol serves a
-process on this machine (`LocalSandbox`) and a container: neither shares a folder with its caller.
+``wanted`` regular files come back, each no larger than the limit on files. The same protocol serves a process
+on this machine (`LocalSandbox`), a bubblewrap (`BubblewrapSandbox`) and a container (`DockerSandbox`): none
+shares a folder with its caller.
 """
 
 from __future__ import annotations
 
-from grader.sandbox.job import Job, Limits, Outcome, Result, Sandbox, Status
+from grader.sandbox.job import Equipment, Job, Limits, Outcome, Result, Sandbox, Stage, Status
 from grader.sandbox.local import LocalSandbox
 
-__all__ = ["Job", "Limits", "LocalSandbox", "Outcome", "Result", "Sandbox", "Status"]
+__all__ = ["Equipment", "Job", "Limits", "LocalSandbox", "Outcome", "Result", "Sandbox", "Stage", "Status"]

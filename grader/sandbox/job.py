@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from grader.model import Named
 
 MEBIBYTE = 2**20
@@ -18,9 +20,11 @@ class Limits:
 
     Seconds count for the whole job (wall) and for each process (CPU), bytes of memory for each process's
     address space, bytes of a file for each file written or returned, bytes of output for each of the two
-    streams, and processes for all that live at once. A container enforces them all; what a sandbox
-    cannot enforce it says where it is defined. With ``memory_bytes`` 0 the address space has no limit: a
-    CUDA driver reserves far more of it than there is memory.
+    streams, and processes (threads among them) for all that live at once. ``total_bytes`` is what all
+    processes and all files of the job may hold together; ``disk_bytes`` and ``disk_files`` are what its
+    folder may hold. A container enforces them all; what a sandbox cannot enforce it says where it is
+    defined. With ``memory_bytes`` 0 the address space has no limit: a CUDA driver reserves far more of it
+    than there is memory.
     """
 
     wall_seconds: float = 60.0
@@ -29,6 +33,10 @@ class Limits:
     file_bytes: int = 64 * MEBIBYTE
     output_bytes: int = 1 * MEBIBYTE
     processes: int = 64
+    open_files: int = 256
+    total_bytes: int = 4096 * MEBIBYTE
+    disk_bytes: int = 256 * MEBIBYTE
+    disk_files: int = 4096
 
 
 class Status(StrEnum):
@@ -78,6 +86,7 @@ class Job:
     """The GPU that it may use, by its UUID; none where this is empty."""
     lock: str = ""
     """A file of the host that the job may lock (`flock`), under this same path, and not write to."""
+    stdin: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +101,52 @@ class Result:
         return dict(self.files).get(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """Where programs are inside a sandbox; an empty text means: to be found on this machine."""
+
+    nvcc: str = ""
+    compiler: str = ""
+    python: str = ""
+    sanitizer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What the jobs of one stage (building, running) of one submission share, a container where there is one.
+
+    ``limits`` are the container's; each job has its own below them. ``gpu`` and ``lock`` are as in `Job`;
+    ``processors`` is how many of the machine's all jobs together may keep busy.
+    """
+
+    limits: Limits = Limits()
+    gpu: str = ""
+    lock: str = ""
+    processors: int = 2
+
+
 class Sandbox(Protocol):
-    """Runs one job at a time per call; calls may come from several threads."""
+    """Runs jobs; calls may come from several threads. It can be pickled: a batch's processes share it."""
+
+    @property
+    def name(self) -> str:
+        """What `--sandbox` calls it: ``docker``, ``bubblewrap`` or ``local``."""
+
+    @property
+    def shuts_in(self) -> bool:
+        """Whether strangers' code may run in it: no network, no file of this machine but programs."""
+
+    @property
+    def equipment(self) -> Equipment:
+        """Where its programs are."""
 
     def run(self, job: Job) -> Result:
         """Run ``job`` to its end or to its limits.
 
         Raises ToolMissing where the program does not exist, StorageError where its folder cannot be
-        written, and ValueError for a file name that leaves the folder.
+        written, OurError where the sandbox itself fails, and ValueError for a file name that leaves the
+        folder.
         """
+
+    def stage(self, stage: Stage) -> AbstractContextManager[Sandbox]:
+        """The sandbox for the jobs of one stage; what is left of them ends with it."""

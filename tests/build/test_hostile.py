@@ -71,7 +71,7 @@ def test_the_content_of_other_files_is_never_shown(source: str, build_source: Bu
     assert not any(":x:" in text or "/bin" in text or "root" in text for text in shown)
 
 
-class Failing:
+class Failing(LocalSandbox):
     """A sandbox whose jobs end as told."""
 
     def __init__(self, outcome: Outcome) -> None:

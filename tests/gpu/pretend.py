@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 from grader.gpu.devices import Gpu
 from grader.gpu.request import ANSWER, npy, output_file
 from grader.gpu.sanitizer import FOUND
-from grader.sandbox import Job, LocalSandbox, Outcome, Result, Status
+from grader.sandbox import Equipment, Job, LocalSandbox, Outcome, Result, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from grader.sandbox import Stage
 
 GPU = Gpu("GPU-00000000-0000-4000-8000-000000000000", "Pretended GPU", (9, 0), "580.00", (13, 0), 2**34)
 
@@ -43,6 +46,15 @@ class PretendGpu:
     timing: dict[str, Any] | None = None
     forge: Callable[[str, dict[str, bytes]], dict[str, bytes]] = lambda _kind, files: files
     jobs: list[Job] = field(default_factory=list)
+
+    name: ClassVar[str] = "pretended"
+    shuts_in: ClassVar[bool] = False
+    equipment: ClassVar[Equipment] = Equipment()
+
+    @contextmanager
+    def stage(self, _stage: Stage) -> Iterator[Self]:
+        """The sandbox itself."""
+        yield self
 
     def run(self, job: Job) -> Result:
         """A job for the compiler runs here, one for the GPU is answered."""

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from grader.errors import StorageError, ToolMissing
-from grader.sandbox import Job, Limits, LocalSandbox, Status
-from grader.sandbox.files import fetch
-from grader.sandbox.local import run
+from grader.sandbox import Job, Limits, LocalSandbox, Stage, Status
+from grader.sandbox.inside import fetch
+from grader.sandbox.local import _without_network
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 MEBIBYTE = 2**20
@@ -128,6 +128,25 @@ def test_memory_ends_a_hog(sandbox: LocalSandbox) -> None:
     assert outcome.status is Status.MEMORY
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("cc1plus: out of memory allocating 65536 bytes", Status.MEMORY),
+        ("nvcc error   : 'cicc' died due to signal 25 (File size limit exceeded)", Status.OUTPUT),
+        ("terminate called after throwing an instance of 'std::bad_alloc'", Status.MEMORY),
+        ('a.cu(4): error: expected a ";"\n      fprintf(stderr, "out of memory")', Status.EXIT),
+        ('a.cu:4:9: error: "File too large" is no number', Status.EXIT),
+        ('   12 |   puts("CPU time limit exceeded")', Status.EXIT),
+    ],
+)
+def test_a_limit_is_named_by_a_programs_own_words_only(
+    sandbox: LocalSandbox, said: str, status: Status
+) -> None:
+    """What a compiler quotes from a source ends nothing."""
+    job = Job(("/bin/sh", "-c", 'printf "%s\\n" "$SAID" >&2; exit 1'), environment=(("SAID", said),))
+    assert sandbox.run(job).outcome.status is status
+
+
 def test_output_is_cut_and_ends_the_job(sandbox: LocalSandbox) -> None:
     """A job that prints without end is stopped, and no more than the cap is kept."""
     outcome = sandbox.run(shell("yes", Limits(output_bytes=1000))).outcome
@@ -182,7 +201,7 @@ def test_a_missing_program_is_our_error(sandbox: LocalSandbox) -> None:
 
 def test_a_missing_limiter_says_how_to_get_it(sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without `prlimit` nothing runs unlimited."""
-    monkeypatch.setattr("grader.sandbox.local.LIMITER", "no-such-limiter")
+    monkeypatch.setattr("grader.sandbox.inside.LIMITER", "no-such-limiter")
     with pytest.raises(ToolMissing, match="apt-get install util-linux"):
         sandbox.run(Job(("true",)))
 
@@ -195,20 +214,41 @@ def test_an_unusable_temporary_folder_is_our_error(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("grader.sandbox.local.place", full)
+    monkeypatch.setattr("grader.sandbox.inside.place", full)
     with pytest.raises(StorageError, match="No space left on device; free some space"):
         sandbox.run(Job(("true",)))
 
 
-def test_limits_of_the_grader_itself_are_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_the_grader_itself_are_respected(
+    sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where the grader's own hard limit is lower, that one is asked for."""
-    monkeypatch.setattr("grader.sandbox.local.resource.getrlimit", lambda _: (5, 5))
-    outcome = run(("/bin/sh", "-c", "ulimit -t"), cwd=tmp_path, limits=Limits(memory_bytes=1), env={})
-    assert not outcome.ok
+    monkeypatch.setattr("grader.sandbox.inside.resource.getrlimit", lambda _: (5, 5))
+    assert not sandbox.run(shell("ulimit -t", Limits(memory_bytes=1))).outcome.ok
 
 
-def test_jobs_are_limited(tmp_path: Path) -> None:
+def test_jobs_are_limited(sandbox: LocalSandbox) -> None:
     """The limits hold in the job from its first instruction on."""
-    limits = Limits(cpu_seconds=7, memory_bytes=512 * MEBIBYTE, file_bytes=10 * MEBIBYTE)
-    outcome = run(("/bin/sh", "-c", "ulimit -t; ulimit -v; ulimit -c"), cwd=tmp_path, limits=limits, env={})
-    assert outcome.stdout.split() == [b"7", str(512 * 1024).encode(), b"0"]
+    limits = Limits(cpu_seconds=7, memory_bytes=512 * MEBIBYTE, open_files=99)
+    outcome = sandbox.run(shell("ulimit -t; ulimit -v; ulimit -c; ulimit -n", limits)).outcome
+    assert outcome.stdout.split() == [b"7", str(512 * 1024).encode(), b"0", b"99"]
+
+
+def test_a_job_reads_what_it_is_given(sandbox: LocalSandbox) -> None:
+    """Standard input holds just the job's bytes, and the job cannot change them."""
+    job = Job(("/bin/sh", "-c", "cat; echo more >&0 || echo sealed"), stdin=b"1 2 3\n")
+    assert sandbox.run(job).outcome.stdout == b"1 2 3\nsealed\n"
+
+
+def test_a_job_has_no_network_where_it_can_be_taken_away(sandbox: LocalSandbox) -> None:
+    """It has no interface but its own loopback, unless the kernel refuses such namespaces."""
+    outcome = sandbox.run(Job(("/bin/cat", "/proc/net/dev"))).outcome
+    interfaces = {line.split(b":")[0].strip() for line in outcome.stdout.splitlines()[2:]}
+    allowed = bool(_without_network())
+    assert (interfaces == {b"lo"}) or not allowed
+
+
+def test_a_stage_is_the_sandbox_itself(sandbox: LocalSandbox) -> None:
+    """There is nothing to prepare for several jobs."""
+    with sandbox.stage(Stage()) as inside:
+        assert inside is sandbox

@@ -1,0 +1,107 @@
+"""`grader doctor`, the part about containers: the engine, how a container may get out of it, the images."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from grader.cli import setup
+from grader.cli.doctor_finding import Finding
+from grader.errors import GraderError, OurError
+from grader.sandbox import engine, image
+from grader.sandbox.escapes import known_escapes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.sandbox.engine import Facts
+    from grader.sandbox.image import SandboxImage
+
+SUBJECTS = ("docker", "image")
+"""What its findings are about: none keeps a machine from grading."""
+
+TARGETS = (*image.TARGETS, image.THIN)
+
+_MORE = "without it strangers' files are compiled in a bubblewrap, if there is one"
+
+
+def build(target: str) -> int:
+    """Make the image of a target, telling what goes on; 0. Raises as `image.build_image` and `verify` do."""
+    refused = engine.refusals(engine.engine_facts())
+    if refused:
+        raise OurError(f"this engine is not fit for strangers' code: {'; '.join(refused)}")
+    console = setup.console()
+    made = image.build_image(target, lambda line: console.print(line, style="dim", soft_wrap=True))
+    console.print(f"\n{_described(made, image.verify(made))}")
+    return 0
+
+
+def examine() -> Iterator[Finding]:
+    """A line for the engine, one for each known escape, one for each image; one where there is no engine."""
+    if importlib.util.find_spec("docker") is None:
+        yield Finding(
+            True,
+            "docker",
+            f"not looked for: its Python package is not installed; {_MORE}",
+            engine.HOW_TO_GET_SDK,
+        )
+        return
+    try:
+        facts = engine.engine_facts()
+    except GraderError as problem:
+        yield Finding(True, "docker", f"not used; {_MORE}", str(problem))
+        return
+    yield from about_engine(facts)
+    if not engine.refusals(facts):
+        yield from _images()
+
+
+def about_engine(facts: Facts) -> Iterator[Finding]:
+    """What an engine is, and what is wrong with it."""
+    refused = engine.refusals(facts)
+    if refused:
+        yield Finding(False, "docker", f"{facts.version} cannot be used", "; ".join(refused), needed=False)
+    else:
+        yield Finding(True, "docker", _engine(facts))
+    for sentence in known_escapes(facts):
+        yield Finding(False, "docker", *_found_and_fix(sentence), needed=False)
+    for sentence in engine.shortcomings(facts):
+        yield Finding(False, "docker", *_found_and_fix(sentence), needed=False)
+
+
+def _engine(facts: Facts) -> str:
+    """One line: versions, and what is around a container."""
+    around = [*facts.security, f"cgroup v{facts.cgroups}"]
+    gpus = [
+        *(["NVIDIA's runtime"] if facts.nvidia_runtime else []),
+        *(["GPUs by CDI"] if facts.nvidia_devices else []),
+    ]
+    runc = f", runc {facts.runc[0]}" if facts.runc[0] else ""
+    return f"{facts.version}{runc}, with {', '.join((*around, *gpus))}"
+
+
+def _found_and_fix(sentence: str) -> tuple[str, str]:
+    """What is the matter, and what to do about it, which stands behind the last semicolon."""
+    found, _, fix = sentence.rpartition("; ")
+    return found, fix
+
+
+def _images() -> Iterator[Finding]:
+    """A line for each image that is there; what to do where none is."""
+    found = False
+    for target in TARGETS:
+        try:
+            each = image.find_image(target)
+            if each is not None:
+                found = True
+                yield Finding(True, "image", _described(each, image.verify(each)))
+        except GraderError as problem:
+            yield Finding(False, "image", f"{target} cannot be used", str(problem), needed=False)
+            found = True
+    if not found:
+        yield Finding(True, "image", "none for containers yet", "make one with `grader doctor --build-image`")
+
+
+def _described(each: SandboxImage, contents: str) -> str:
+    files = f", files {contents[:19]}" if contents else ""
+    return f"{each.target} {each.id[:19]} of recipe {each.recipe[:12]}{files}"

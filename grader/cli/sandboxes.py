@@ -1,0 +1,133 @@
+"""Which sandbox a command uses, and when it is asked to trust the files instead."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.build import Tools, find_toolchain, toolchain_in
+from grader.errors import OurError, ToolMissing, UsageError
+from grader.sandbox import Equipment, Job, LocalSandbox
+from grader.sandbox import bubblewrap as wrapping
+
+if TYPE_CHECKING:
+    import argparse
+
+    from grader.sandbox import Sandbox
+    from grader.sandbox.docker import DockerSandbox
+    from grader.sandbox.image import SandboxImage
+
+AUTO, DOCKER, BUBBLEWRAP, LOCAL = "auto", "docker", "bubblewrap", "local"
+
+HOW_TO_TRUST = (
+    "install bubblewrap (`apt-get install bubblewrap`), or Docker and `grader doctor --build-image`; "
+    "or say --i-trust-these-files if you wrote them all yourself"
+)
+
+
+def tools(
+    options: argparse.Namespace, architecture: str, cache: Path | None, *, strangers: bool, gpu: bool
+) -> Tools:
+    """The compiler, in the sandbox that the options ask for; ``strangers`` says whose files it is for.
+
+    Raises ToolMissing where that cannot be had, saying why.
+    """
+    choice = options.sandbox
+    if choice == AUTO and strangers:
+        with suppress(OurError):
+            return _in_containers(options, architecture, cache, gpu=gpu)
+        choice = LOCAL if gpu or wrapping.trouble() else BUBBLEWRAP
+    if choice == DOCKER:
+        return _in_containers(options, architecture, cache, gpu=gpu)
+    toolchain = find_toolchain(options.nvcc, architecture)
+    if choice != BUBBLEWRAP:
+        return Tools(toolchain, LocalSandbox(), cache)
+    if gpu:
+        raise UsageError("a bubblewrap has no GPU; use --sandbox docker, or --backend emulator")
+    trouble = wrapping.trouble()
+    if trouble:
+        raise ToolMissing(f"--sandbox bubblewrap: {trouble}")
+    return Tools(toolchain, wrapping.BubblewrapSandbox(toolchain.roots), cache)
+
+
+def _in_containers(options: argparse.Namespace, architecture: str, cache: Path | None, *, gpu: bool) -> Tools:
+    """A compiler in containers: that of the image or, with a thin image, this machine's."""
+    sandbox = container(options.nvcc, gpu=gpu)
+    return Tools(toolchain_in(sandbox, architecture), sandbox, cache)
+
+
+def container(nvcc: str | None = None, *, gpu: bool) -> DockerSandbox:
+    """Containers of the image for this; raises ToolMissing or OurError where there are none.
+
+    One is tried: what does not work here is our fault, and must not become a student's later.
+    """
+    try:
+        from grader.sandbox import containers, docker, engine  # noqa: PLC0415 - the SDK may be missing
+    except ImportError:
+        raise ToolMissing(
+            "the package `docker` is not installed; get it with `pip install 'cuda-grader[docker]'`"
+        ) from None
+    refused = engine.refusals(engine.engine_facts())
+    if refused:
+        raise ToolMissing(f"--sandbox docker: {'; '.join(refused)}")
+    found = _image(os.environ.get("GRADER_IMAGE") or ("gpu" if gpu else "build"), nvcc)
+    containers.remove_strays()
+    made = docker.DockerSandbox(found, docker.profile())
+    outcome = made.run(Job((found.equipment.python, "-I", "-S", "-c", "print(6 * 7)"))).outcome
+    if not outcome.ok or outcome.stdout != b"42\n":
+        words = " ".join((outcome.stdout + outcome.stderr).decode(errors="replace").split())[:200]
+        raise OurError(f"a container of the sandbox image does not run a program ({outcome.status}): {words}")
+    return made
+
+
+def _image(target: str, nvcc: str | None) -> SandboxImage:
+    """The image of a target; raises ToolMissing where it was not made, or not by today's recipe."""
+    from grader.sandbox import image  # noqa: PLC0415 - as above
+
+    if target == image.THIN:
+        return _thin(nvcc)
+    found = image.find_image(target)
+    if found is None:
+        raise ToolMissing(
+            f"there is no sandbox image for this; make it with `grader doctor --build-image {target}`"
+        )
+    return found
+
+
+def _thin(nvcc: str | None) -> SandboxImage:
+    """An image whose containers see this machine's compiler, Python and CUDA libraries, and no more of it."""
+    from grader.gpu import sanitizer  # noqa: PLC0415 - as above
+    from grader.sandbox import image  # noqa: PLC0415 - as above
+
+    toolchain, checker = find_toolchain(nvcc), sanitizer.find_sanitizer()
+    equipment = Equipment(
+        str(toolchain.nvcc), toolchain.host_compiler, sys.executable, str(checker) if checker else ""
+    )
+    packages = (find_spec(name) for name in ("numpy", "cupy", "pynvml"))
+    homes = {str(Path(spec.origin).parent.parent) for spec in packages if spec and spec.origin}
+    tools = [str(checker.resolve().parent.parent)] if checker else []
+    pythons = [folder for folder in (sys.prefix, sys.base_prefix) if folder not in ("/", "/usr")]
+    return image.thin_image(equipment, (*toolchain.roots, *tools, *pythons, *sorted(homes)))
+
+
+def must_be_trusted(sandbox: Sandbox, number: int, *, trusted: bool) -> None:
+    """Refuse strangers' files where nothing shuts them in; raises UsageError that says what to do.
+
+    A single file may be one's own.
+    """
+    if number > 1 and not sandbox.shuts_in and not trusted:
+        raise UsageError(
+            f"these {number} submissions would be compiled and run with nothing around them; {HOW_TO_TRUST}"
+        )
+
+
+def sweep(sandbox: Sandbox) -> None:
+    """Remove containers that a crash left behind."""
+    if sandbox.name == DOCKER:
+        from grader.sandbox import containers  # noqa: PLC0415 - as above
+
+        containers.remove_strays()

@@ -1,0 +1,214 @@
+"""The container engine: whether it answers, what it is, and what it lacks."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import socket
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import OurError, ToolMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docker import DockerClient
+
+    from grader.model import Named
+
+HOW_TO_GET_SDK = "get it with `pip install 'cuda-grader[docker]'`"
+HOW_TO_GET_ENGINE = "install one with `apt-get install docker.io`, or name its socket in DOCKER_HOST"
+SECONDS = 60
+"""How long an answer of the engine may take; a build says something more often than that."""
+
+_GONE = "the container engine does not answer"
+_USUAL = "unix:///var/run/docker.sock"
+_LOCAL = "http+docker://localhost"
+"""How the SDK calls what it reaches through a socket of this machine."""
+
+
+class EngineGone(OurError):  # noqa: N818 - what is the matter
+    """No engine that works: none there, none that answers, or none that lets us; never a student's fault."""
+
+
+def connect(seconds: float = SECONDS) -> DockerClient:
+    """A client of this machine's engine. Raises ToolMissing without the SDK, EngineGone without an engine."""
+    if importlib.util.find_spec("docker") is None:
+        raise ToolMissing(f"the Python package `docker` is not installed; {HOW_TO_GET_SDK}")
+    import docker  # noqa: PLC0415 - optional, and it takes 0.2 s to load
+
+    with speaking():
+        _knock()
+        client = docker.from_env(timeout=seconds)  # type: ignore[arg-type]  # any number serves
+        client.ping()
+        return client
+
+
+def _knock() -> None:
+    """Connect to the engine's socket and leave: the SDK would not say plainly why it cannot."""
+    scheme, _, path = os.environ.get("DOCKER_HOST", _USUAL).partition("://")
+    if scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as door:
+            door.connect(path)
+
+
+@contextmanager
+def using(client: DockerClient | None) -> Iterator[DockerClient]:
+    """A client to speak with: the one given, or one of our own that is closed afterwards."""
+    own = client or connect()
+    try:
+        with speaking():
+            yield own
+    finally:
+        if client is None:
+            own.close()
+
+
+@contextmanager
+def speaking() -> Iterator[None]:
+    """Turn what the SDK raises into EngineGone with what to do, or OurError with what the engine said."""
+    import docker.errors  # noqa: PLC0415 - as above
+    import requests  # noqa: PLC0415 - as above
+
+    try:
+        yield
+    except docker.errors.APIError as problem:
+        raise OurError(f"the container engine refuses: {harmless(problem.explanation or problem)}") from None
+    except (docker.errors.DockerException, requests.RequestException, OSError) as problem:
+        raise EngineGone(_why_gone(problem)) from None
+
+
+def _why_gone(problem: Exception) -> str:
+    """What is the matter with the engine, and one hint."""
+    match problem:
+        case PermissionError():
+            return f"{_GONE}: you may not use its socket; join the group `docker` and log in again"
+        case FileNotFoundError():
+            return f"{_GONE}: it has no socket here; {HOW_TO_GET_ENGINE}"
+        case ConnectionRefusedError():
+            return f"{_GONE}: it is not running; start it with `systemctl start docker`"
+    return f"{_GONE}: {harmless(problem)}"
+
+
+def harmless(said: object, most: int = 300) -> str:
+    """What the engine says, as one short line without control characters."""
+    printable = "".join(c if c.isprintable() else " " for c in str(said))
+    return " ".join(printable.split())[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What an engine says of itself.
+
+    ``runc`` and ``containerd`` are ``(version, commit)``, where a distribution's patches show; ``security``
+    are its security options (``seccomp``, ``rootless``, ``apparmor`` …); ``limits`` is what it can limit.
+    """
+
+    version: str
+    runc: tuple[str, str]
+    containerd: tuple[str, str]
+    security: tuple[str, ...]
+    cgroups: str
+    limits: Named[bool]
+    runtimes: tuple[str, ...]
+    nvidia_devices: bool
+    """Whether it passes GPUs in by CDI (Container Device Interface)."""
+    local: bool
+    system: str
+
+    @property
+    def rootless(self) -> bool:
+        """Whether it runs without being root."""
+        return "rootless" in self.security
+
+    @property
+    def nvidia_runtime(self) -> bool:
+        """Whether NVIDIA's runtime is registered."""
+        return "nvidia" in self.runtimes
+
+
+_LIMITS = {
+    "memory": "MemoryLimit",
+    "swap": "SwapLimit",
+    "processes": "PidsLimit",
+    "CPU time": "CpuCfsQuota",
+}
+"""What can be limited, and how the engine's API calls it (Docker Engine API, `GET /info`)."""
+
+
+def engine_facts(client: DockerClient | None = None) -> Facts:
+    """What the engine says of itself; raises as `connect` does."""
+    with using(client) as open_client:
+        return read_facts(open_client.version(), open_client.info(), str(open_client.api.base_url))
+
+
+def read_facts(version: dict[str, Any], info: dict[str, Any], address: str) -> Facts:
+    """Facts out of the answers to `GET /version` and `GET /info`; what is missing counts as not there."""
+    local = address == _LOCAL
+    return Facts(
+        version=str(version.get("Version", "unknown")),
+        runc=_component(version, "runc"),
+        containerd=_component(version, "containerd"),
+        security=tuple(_option(str(each)) for each in info.get("SecurityOptions") or ()),
+        cgroups=str(info.get("CgroupVersion") or "1"),
+        limits=tuple((name, bool(info.get(key))) for name, key in _LIMITS.items()),
+        runtimes=tuple(sorted(info.get("Runtimes") or ())),
+        nvidia_devices=_passes_gpus(info, local=local),
+        local=local,
+        system=str(info.get("OSType") or "unknown"),
+    )
+
+
+def _component(version: dict[str, Any], name: str) -> tuple[str, str]:
+    for each in version.get("Components") or ():
+        if each.get("Name") == name:
+            commit = (each.get("Details") or {}).get("GitCommit", "")
+            return harmless(each.get("Version", ""), 60), harmless(commit, 60)
+    return "", ""
+
+
+def _option(text: str) -> str:
+    """The name in ``name=seccomp,profile=default``."""
+    return re.sub(r"^name=", "", text).partition(",")[0]
+
+
+def _passes_gpus(info: dict[str, Any], *, local: bool) -> bool:
+    """Whether the engine names an NVIDIA GPU, or one of its folders describes some."""
+    named = [str(each.get("ID", "")) for each in info.get("DiscoveredDevices") or ()]
+    if any(each.startswith("nvidia.com/gpu") for each in named):
+        return True
+    folders = [Path(str(each)) for each in info.get("CDISpecDirs") or ()] if local else []
+    return any(path.suffix in (".yaml", ".json") for folder in folders for path in folder.glob("nvidia*"))
+
+
+def refusals(facts: Facts) -> tuple[str, ...]:
+    """Why strangers' code must not run in containers of this engine; nothing where it may.
+
+    An engine on another host is refused, though files would travel there: containers that it shows us may
+    belong to a grader elsewhere, and the GPU, its lock and its folders are this machine's.
+    """
+    found = []
+    if facts.system != "linux":
+        found.append(f"it runs {facts.system} containers, and the sandbox is for Linux")
+    if not facts.local:
+        found.append("it is on another machine; unset DOCKER_HOST, or name a socket of this one there")
+    if "seccomp" not in facts.security:
+        found.append(
+            "it has no seccomp, so system calls cannot be denied; use a kernel and a runc with seccomp"
+        )
+    missing = [name for name, can in facts.limits if not can and name != "swap"]
+    if missing:
+        how = "; rootless engines need cgroup v2 with systemd for it" if facts.rootless else ""
+        found.append(f"it cannot limit {' and '.join(missing)}{how}")
+    return tuple(found)
+
+
+def shortcomings(facts: Facts) -> tuple[str, ...]:
+    """What the engine cannot do that the sandbox can live without, with what to do about it."""
+    if dict(facts.limits).get("swap", True):
+        return ()
+    return ("it cannot limit swap, so a job may fill that too; boot with `swapaccount=1`, or without swap",)

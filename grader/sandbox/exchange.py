@@ -1,0 +1,168 @@
+"""Our end of the talk with a supervisor that runs in an enclosure: the request, and its answer.
+
+The answer is hostile: the job ran as the supervisor's user. It is a head of known size, then exactly the
+bytes that it announces, of files that were asked for, each within its limit; nothing else is believed.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import StorageError, ToolMissing
+from grader.sandbox import inside
+from grader.sandbox.job import Outcome, Result, Status
+
+if TYPE_CHECKING:
+    from grader.model import Named
+    from grader.sandbox.job import Job, Limits
+
+MOST_HEAD = 2**20
+SLACK_SECONDS = 15.0
+"""What starting, clearing up and carrying files may take beside the job's own wall time."""
+
+
+class CutShort(Exception):  # noqa: N818 - says what became of the answer
+    """The supervisor's answer does not come to its end, or is none."""
+
+
+def supervisor() -> tuple[str, ...]:
+    """What to start in an enclosure, after the name of its Python."""
+    return "-I", "-S", "-B", "-c", Path(inside.__file__).read_text(encoding="utf-8")
+
+
+def bounds(limits: Limits) -> inside.Bounds:
+    """What the supervisor enforces of a job's limits."""
+    return inside.Bounds(
+        limits.wall_seconds,
+        limits.cpu_seconds,
+        limits.memory_bytes,
+        limits.file_bytes,
+        limits.output_bytes,
+        limits.open_files,
+    )
+
+
+def request(job: Job, folder: str, environment: Named[str], writable: tuple[str, ...] = ()) -> bytes:
+    """What the supervisor reads; ``folder`` is where it makes the job's. Raises ValueError for a bad name.
+
+    ``writable`` are folders that jobs share: what one leaves there is told.
+    """
+    for name in (*(name for name, _ in job.files), *job.wanted):
+        inside.inside(name)
+    head = json.dumps(
+        {
+            "argv": job.argv,
+            "environment": dict(environment) | dict(job.environment),
+            "folder": folder,
+            "writable": writable,
+            "files": [[name, len(content)] for name, content in job.files],
+            "stdin": len(job.stdin),
+            "wanted": job.wanted,
+            "bounds": bounds(job.limits),
+        }
+    ).encode()
+    return b"".join((inside.HEAD.pack(len(head)), head, *(content for _, content in job.files), job.stdin))
+
+
+def most_bytes(job: Job) -> int:
+    """The longest answer that a supervisor may give."""
+    limits = job.limits
+    files = min(len(job.wanted) * limits.file_bytes, limits.disk_bytes)
+    return inside.HEAD.size + MOST_HEAD + 2 * limits.output_bytes + files
+
+
+def read(answer: bytes, job: Job) -> tuple[Result, bool]:
+    """The result in an answer, and whether nothing of the job is left, running or lying about.
+
+    Raises ToolMissing where the program is not there, StorageError where the job's folder was full before the
+    job began, and CutShort where the answer is not what a supervisor says.
+    """
+    view = memoryview(answer)
+    head = _head(view)
+    if isinstance(head.get("missing"), str):
+        raise ToolMissing(f"the program `{Path(job.argv[0]).name}` is not in the sandbox")
+    if isinstance(head.get("problem"), str):
+        raise StorageError(f"a job's files do not fit into the sandbox: {head['problem'][:100]}")
+    try:
+        return _result(head, view[inside.HEAD.size + _size(view) :], job), head["cleared"] is True
+    except (KeyError, TypeError, ValueError) as problem:
+        raise CutShort(f"not an answer of the supervisor: {type(problem).__name__}") from None
+
+
+def _size(view: memoryview) -> int:
+    if len(view) < inside.HEAD.size:
+        raise CutShort("it ended before its answer")
+    return int(inside.HEAD.unpack(view[: inside.HEAD.size])[0])
+
+
+def _head(view: memoryview) -> dict[str, Any]:
+    size = _size(view)
+    if size > MOST_HEAD or len(view) < inside.HEAD.size + size:
+        raise CutShort("it ended within its answer")
+    try:
+        head = json.loads(bytes(view[inside.HEAD.size : inside.HEAD.size + size]))
+    except (ValueError, RecursionError):
+        raise CutShort("its answer is no JSON") from None
+    if not isinstance(head, dict):
+        raise CutShort("its answer is no object")
+    return head
+
+
+def _result(head: dict[str, Any], rest: memoryview, job: Job) -> Result:
+    """What the head announces; raises KeyError, TypeError or ValueError for what it may not."""
+    most = job.limits.output_bytes
+    stdout, stderr = (_length(size, most) for size in head["streams"])
+    files = [(name, _length(size, job.limits.file_bytes)) for name, size in head["files"]]
+    names = [name for name, _ in files]
+    if len(set(names)) != len(names) or not set(names) <= set(job.wanted):
+        raise ValueError("files that nobody asked for")
+    if stdout + stderr + sum(size for _, size in files) != len(rest):
+        raise CutShort("it ended within its answer")
+    outcome = Outcome(
+        Status(head["status"]),
+        _code(head["returncode"]),
+        bytes(rest[:stdout]),
+        bytes(rest[stdout : stdout + stderr]),
+        _seconds(head["seconds"], job),
+    )
+    place, found = stdout + stderr, []
+    for name, size in files:
+        found.append((name, bytes(rest[place : place + size])))
+        place += size
+    return Result(outcome, tuple(found))
+
+
+def _length(value: object, most: int) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError("no length")
+    return value
+
+
+def _code(value: object) -> int:
+    if type(value) is not int or not -64 <= value <= 255:  # noqa: PLR2004 - signals, and exit statuses
+        raise ValueError("no exit status")
+    return value
+
+
+def _seconds(value: object, job: Job) -> float:
+    if not isinstance(value, float | int) or not 0 <= value <= job.limits.wall_seconds + SLACK_SECONDS:
+        raise ValueError("no time")
+    return float(value)
+
+
+def ended_by_itself(seconds: float) -> Result:
+    """The result of a job that ended its own supervisor: it was killed, and nothing of it comes back."""
+    words = b"the program ended the process that watched over it"
+    return Result(Outcome(Status.SIGNAL, -9, b"", words, seconds))
+
+
+def out_of_time(seconds: float) -> Result:
+    """The result of a job whose supervisor did not answer in time."""
+    return Result(Outcome(Status.TIME, -9, b"", b"", seconds))
+
+
+def too_much(seconds: float) -> Result:
+    """The result of a job whose supervisor answers without end."""
+    return Result(Outcome(Status.OUTPUT, -9, b"", b"", seconds))

@@ -1,0 +1,445 @@
+"""The supervisor of a job: puts down its files, starts its program with limits, reads what it leaves.
+
+This one file needs nothing but Python's standard library. `LocalSandbox` calls it; into a container or a
+bubblewrap its text is sent (`python3 -c`), where `main` takes a request from standard input and answers on
+standard output (`exchange` is the other end).
+
+What it does not do: hide files or the network, or limit all processes together. That is what it is put into a
+container for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import re
+import resource
+import selectors
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+LIMITER = "prlimit"
+"""Sets limits and becomes the program, so that they hold from its first instruction on.
+
+`preexec_fn` is not safe beside threads, and limits set after the start would miss what a compiler driver
+has forked by then.
+"""
+
+POLL_SECONDS = 0.02
+"""How soon we see the end of a process whose streams somebody else keeps open."""
+
+OWN = "job-"
+"""How the names of jobs' folders begin."""
+
+HEAD = struct.Struct(">Q")
+"""Before a request's and an answer's JSON: how many bytes it has."""
+
+_NEARLY = 0.9
+"""Of a limit on CPU time: the kernel enforces it by other clock ticks than it accounts for."""
+
+_PIECE = 65536
+_CLEARING_SECONDS = 5.0
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36  # prctl(2)
+_OOM_COUNTERS = ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control")
+
+EXIT, SIGNAL, TIME, MEMORY, OUTPUT = "exit", "signal", "time", "memory", "output-limit"
+
+_TOLD = (
+    (TIME, re.compile(rb"CPU time limit exceeded")),
+    (OUTPUT, re.compile(rb"File size limit exceeded|File too large")),
+    (MEMORY, re.compile(rb"out of memory|memory exhausted|std::bad_alloc|Cannot allocate memory")),
+)
+"""How a program's last words name the limit that ended it, where a driver hides its child's signal."""
+
+_QUOTED = re.compile(rb"^(?:\s.*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
+"""Lines of a compiler that quote a source, or speak of a line in it: those words are not its own."""
+
+
+class Bounds(NamedTuple):
+    """What is enforced here of a job's limits; 0 bytes of memory: any."""
+
+    wall_seconds: float
+    cpu_seconds: int
+    memory_bytes: int
+    file_bytes: int
+    output_bytes: int
+    open_files: int
+
+
+class Ending(NamedTuple):
+    """How a program ended, what it printed (each stream cut at its limit) and its wall time in seconds."""
+
+    status: str
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+
+
+class MissingError(Exception):
+    """A program that is not there; its name is the argument."""
+
+
+# --- files ---------------------------------------------------------------------------------------------
+
+
+def place(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write ``files`` into ``folder``; raises ValueError for a name that leaves it."""
+    for name, content in files:
+        path = folder / inside(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def fetch(folder: Path, wanted: Iterable[str], most: int) -> tuple[tuple[str, bytes], ...]:
+    """Those of the ``wanted`` files that are there, regular, no links, and at most ``most`` bytes long."""
+    found = ((name, _read(folder, name, most)) for name in wanted)
+    return tuple((name, content) for name, content in found if content is not None)
+
+
+def inside(name: str) -> PurePosixPath:
+    """A file's name as a path below the job's folder; raises ValueError for one that leaves it."""
+    path = PurePosixPath(name)
+    if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise ValueError(f"{name!r} is no name for a file in a job's folder")
+    return path
+
+
+def _read(folder: Path, name: str, most: int) -> bytes | None:
+    """The file's bytes; None for what is missing, behind a link, not regular, linked twice or too long."""
+    path = folder / inside(name)
+    try:
+        if not path.parent.resolve().is_relative_to(folder.resolve()):
+            return None
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, RuntimeError):
+        return None
+    try:
+        about = os.fstat(descriptor)
+        # A second name may be that of a file which the job could reach and we would not show.
+        if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_size > most:
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(descriptor)
+
+
+# --- a program with limits -----------------------------------------------------------------------------
+
+
+def supervise(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    bounds: Bounds,
+    stdin: bytes = b"",
+    before: Sequence[str] = (),
+) -> Ending:
+    """Run a program in ``cwd`` until it ends or meets a limit; its whole process group ends with it.
+
+    ``env`` is the whole environment; ``before`` is a command that becomes the limited program. Raises
+    MissingError where a program does not exist.
+    """
+    command = [*before, *_limiter(bounds), _program(argv[0], env, cwd), *argv[1:]]
+    began = time.monotonic()
+    with (
+        _readable(stdin) as source,
+        subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=dict(env),
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process,
+    ):
+        _first_to_go(process.pid)
+        streams = _Streams(process, bounds.output_bytes)
+        try:
+            stopped = _watch(process, streams, began + bounds.wall_seconds)
+        finally:
+            cpu_seconds = _end(process)
+        streams.drain()
+    status = stopped or _status(process.returncode, streams.stderr)
+    if process.returncode and cpu_seconds >= _NEARLY * bounds.cpu_seconds:
+        status = stopped or TIME
+    return Ending(status, process.returncode, streams.stdout, streams.stderr, time.monotonic() - began)
+
+
+def _limiter(bounds: Bounds) -> list[str]:
+    limiter = shutil.which(LIMITER)
+    if limiter is None:
+        raise MissingError(LIMITER)
+    cpu = _within(resource.RLIMIT_CPU, bounds.cpu_seconds)
+    memory = [f"--as={_within(resource.RLIMIT_AS, bounds.memory_bytes)}"] if bounds.memory_bytes else []
+    return [
+        limiter,
+        f"--cpu={cpu}:{_within(resource.RLIMIT_CPU, cpu + 1)}",
+        *memory,
+        f"--fsize={_within(resource.RLIMIT_FSIZE, bounds.file_bytes)}",
+        f"--nofile={_within(resource.RLIMIT_NOFILE, bounds.open_files)}",
+        "--core=0",
+        "--",
+    ]
+
+
+def _within(kind: int, wanted: int) -> int:
+    """``wanted``, or the hard limit that we ourselves run under where that is lower."""
+    hard = resource.getrlimit(kind)[1]
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+
+
+def _program(name: str, env: Mapping[str, str], cwd: Path) -> str:
+    """Where a program is; one with a folder in its name is one of the job's own files, or absolute."""
+    if "/" in name:
+        own = cwd / name
+        if own.is_relative_to(cwd) and own.is_file():
+            own.chmod(0o700)  # it was put down as a file among others
+        return name
+    found = shutil.which(name, path=env.get("PATH"))
+    if found is None:
+        raise MissingError(name)
+    return str(Path(found).absolute())
+
+
+@contextmanager
+def _readable(content: bytes) -> Iterator[int]:
+    """What standard input is read from: a file without a name that nobody can change, or nothing."""
+    if not content:
+        yield subprocess.DEVNULL
+        return
+    descriptor = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        with os.fdopen(os.dup(descriptor), "wb") as file:
+            file.write(content)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _first_to_go(process: int) -> None:
+    """Where memory runs out, the job is ended and not its supervisor."""
+    with suppress(OSError):
+        Path(f"/proc/{process}/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def _watch(process: subprocess.Popen[bytes], streams: _Streams, deadline: float) -> str | None:
+    """Read until the process has ended (None) or must be stopped (why)."""
+    while not _has_ended(process):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return TIME
+        if not streams.read(min(left, POLL_SECONDS)):
+            return OUTPUT
+    return None
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether the process is over, without reaping it: its group's number must stay ours until `_end`."""
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _end(process: subprocess.Popen[bytes]) -> float:
+    """Kill all that is left of the process's group and reap the process; gives its CPU time in seconds.
+
+    The CPU time tells what a signal does not: a compiler may catch SIGXCPU, and its driver hides SIGKILL.
+    """
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _status(returncode: int, stderr: bytes) -> str:
+    if returncode == 0:
+        return EXIT
+    if returncode == -signal.SIGXFSZ:
+        return OUTPUT
+    last_words = _QUOTED.sub(b"", stderr[-2000:])
+    told = (status for status, words in _TOLD if words.search(last_words))
+    return next(told, SIGNAL if returncode < 0 else EXIT)
+
+
+class _Streams:
+    """What a process prints: both streams at once, at most ``cap`` bytes of each are kept."""
+
+    def __init__(self, process: subprocess.Popen[bytes], cap: int) -> None:
+        self._cap = cap
+        self._kept: dict[int, bytearray] = {}
+        self._selector = selectors.DefaultSelector()
+        self._stdout, self._stderr = self._register(process.stdout), self._register(process.stderr)
+
+    def _register(self, stream: IO[bytes] | None) -> bytearray:
+        if stream is None:
+            raise ValueError("both streams must be pipes")
+        os.set_blocking(stream.fileno(), False)
+        self._selector.register(stream, selectors.EVENT_READ)
+        return self._kept.setdefault(stream.fileno(), bytearray())
+
+    @property
+    def stdout(self) -> bytes:
+        """What was printed so far, cut at the cap."""
+        return bytes(self._stdout[: self._cap])
+
+    @property
+    def stderr(self) -> bytes:
+        """The same for errors."""
+        return bytes(self._stderr[: self._cap])
+
+    def read(self, seconds: float) -> bool:
+        """Wait up to ``seconds`` for something to read, and read it; false once a stream is over its cap."""
+        if not self._selector.get_map():
+            time.sleep(min(seconds, 0.002))
+            return True
+        for key, _ in self._selector.select(seconds):
+            kept = self._kept[key.fd]
+            piece = os.read(key.fd, _PIECE)
+            if not piece:
+                self._selector.unregister(key.fileobj)
+            kept += piece[: self._cap + 1 - len(kept)]
+        return all(len(kept) <= self._cap for kept in self._kept.values())
+
+    def drain(self) -> None:
+        """Take what still lies in the pipes, once nobody should be writing; never waits."""
+        while self._selector.get_map() and self._selector.select(0):
+            if not self.read(0):
+                break
+        self._selector.close()
+
+
+# --- inside an enclosure -------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Take a job from standard input, run it, answer on standard output.
+
+    The job has our user: it must not be able to look into us, and what it leaves running becomes our child.
+    """
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    request, files, stdin = _received(sys.stdin.buffer)
+    with tempfile.TemporaryDirectory(prefix=OWN, dir=request["folder"], ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        try:
+            place(folder, files)
+            ending = _run(request, folder, stdin)
+        except MissingError as missing:
+            _answer({"missing": str(missing)}, [])
+            return
+        except OSError as problem:
+            _answer({"problem": problem.strerror or "no reason given"}, [])
+            return
+        cleared = _cleared()
+        back = fetch(folder, request["wanted"], request["bounds"][3])
+    cleared = cleared and not _litter(request["writable"])
+    about = {"status": ending.status, "returncode": ending.returncode, "seconds": ending.seconds}
+    sizes = [[name, len(content)] for name, content in back]
+    streams = [len(ending.stdout), len(ending.stderr)]
+    pieces = [ending.stdout, ending.stderr, *(content for _, content in back)]
+    _answer({**about, "cleared": cleared, "streams": streams, "files": sizes}, pieces)
+
+
+def _received(stream: IO[bytes]) -> tuple[dict[str, Any], list[tuple[str, bytes]], bytes]:
+    """The request, its files, and what the job reads."""
+    (size,) = HEAD.unpack(stream.read(HEAD.size))
+    request: dict[str, Any] = json.loads(stream.read(size))
+    files = [(name, stream.read(length)) for name, length in request["files"]]
+    return request, files, stream.read(request["stdin"])
+
+
+def _run(request: Mapping[str, Any], folder: Path, stdin: bytes) -> Ending:
+    here = {"HOME": str(folder), "TMPDIR": str(folder)}
+    before = _oom_kills()
+    bounds = Bounds(*request["bounds"])
+    ending = supervise(
+        request["argv"], cwd=folder, env={**request["environment"], **here}, bounds=bounds, stdin=stdin
+    )
+    if ending.returncode and ending.status in (SIGNAL, EXIT) and _oom_kills() > before:
+        return ending._replace(status=MEMORY)
+    return ending
+
+
+def _oom_kills() -> int:
+    """How many processes of this container were ended for want of memory (cgroup v2, or v1)."""
+    for path in _OOM_COUNTERS:
+        with suppress(OSError, ValueError):
+            for line in Path(path).read_text(encoding="ascii").splitlines():
+                if line.startswith("oom_kill "):
+                    return int(line.split()[1])
+    return 0
+
+
+def _cleared() -> bool:
+    """End all that the job left running, daemons too; false where some are left after a while."""
+    deadline = time.monotonic() + _CLEARING_SECONDS
+    while True:
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        left = _descendants()
+        if not left:
+            return True
+        if time.monotonic() > deadline:
+            return False
+        for signal_number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, none can replace another
+            for process in left:
+                with suppress(OSError):
+                    os.kill(process, signal_number)
+        time.sleep(0.001)
+
+
+def _litter(folders: Iterable[str]) -> bool:
+    """Whether anything lies in folders that the next job shares, beside the folders of jobs."""
+    return any(not entry.name.startswith(OWN) for folder in folders for entry in Path(folder).iterdir())
+
+
+def _descendants() -> set[int]:
+    """Our children, their children, and so on."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):  # noqa: PTH208 - a Path for each process of a bomb takes its time
+        if entry.isdigit():
+            with suppress(OSError, IndexError, ValueError):
+                about = Path("/proc", entry, "stat").read_bytes()
+                parent = int(about.rpartition(b")")[2].split()[1])
+                children.setdefault(parent, []).append(int(entry))
+    found: set[int] = set()
+    waiting = [os.getpid()]
+    while waiting:
+        for child in children.get(waiting.pop(), ()):
+            if child not in found:
+                found.add(child)
+                waiting.append(child)
+    return found
+
+
+def _answer(about: Mapping[str, Any], pieces: Iterable[bytes]) -> None:
+    head = json.dumps(about).encode()
+    sys.stdout.buffer.write(HEAD.pack(len(head)) + head)
+    for piece in pieces:
+        sys.stdout.buffer.write(piece)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

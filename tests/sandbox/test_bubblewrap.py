@@ -1,0 +1,79 @@
+"""The bubblewrap sandbox, where bubblewraps can be made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.errors import OurError, ToolMissing
+from grader.sandbox import Job, bubblewrap
+from grader.sandbox.bubblewrap import BubblewrapSandbox
+from tests.sandbox import enclosures
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+real = pytest.mark.docker
+
+
+@pytest.fixture
+def sandbox() -> BubblewrapSandbox:
+    """The sandbox under test; a machine without it fails here, as these tests were asked for."""
+    assert bubblewrap.trouble() == ""
+    return BubblewrapSandbox()
+
+
+@real
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        enclosures.jobs_come_and_go,
+        enclosures.jobs_have_no_rights,
+        enclosures.jobs_write_nowhere_else,
+        enclosures.limits_end_jobs,
+        enclosures.killers_of_their_supervisor_end,
+        enclosures.supervisors_cannot_be_looked_into,
+        enclosures.daemons_end,
+    ],
+    ids=lambda behaviour: behaviour.__name__,
+)
+def test_it_shuts_jobs_in(sandbox: BubblewrapSandbox, behaviour: enclosures.Behaviour) -> None:
+    """It does what every sandbox for strangers' code must do."""
+    behaviour(sandbox)
+
+
+@real
+def test_jobs_see_nothing_of_this_machine(sandbox: BubblewrapSandbox, tmp_path: Path) -> None:
+    """Not a file that everybody could read."""
+    secret = tmp_path / "secret"
+    secret.write_text("42")
+    enclosures.jobs_see_nothing(sandbox, str(secret))
+
+
+def test_without_bubblewrap_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the package."""
+    monkeypatch.setenv("PATH", "")
+    bubblewrap._wrap.cache_clear()
+    assert "apt-get install bubblewrap" in bubblewrap.trouble()
+    with pytest.raises(ToolMissing, match="apt-get install bubblewrap"):
+        BubblewrapSandbox().run(Job(("true",)))
+
+
+def test_where_namespaces_are_forbidden_it_is_our_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What bwrap says is passed on, and what may be done about it."""
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    bubblewrap._wrap.cache_clear()
+    with pytest.raises(OurError, match=r"uid map: Permission denied.*unprivileged_userns"):
+        BubblewrapSandbox().run(Job(("true",)))
+
+
+def test_a_gpu_is_not_for_it() -> None:
+    """It says what to use instead."""
+    with pytest.raises(OurError, match="--sandbox docker"):
+        BubblewrapSandbox().run(Job(("true",), gpu="GPU-1"))

@@ -1,0 +1,228 @@
+"""What the container engine says of itself, and what follows from it."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.cli import doctor_docker
+from grader.errors import ToolMissing
+from grader.sandbox import engine
+from grader.sandbox.escapes import known_escapes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VERSION: dict[str, Any] = {
+    "Version": "20.10.24+dfsg1",
+    "Components": [
+        {"Name": "Engine", "Version": "20.10.24+dfsg1", "Details": {"GitCommit": "5d6db84"}},
+        {"Name": "containerd", "Version": "1.6.20~ds1", "Details": {"GitCommit": "1.6.20~ds1-1+deb12u3"}},
+        {"Name": "runc", "Version": "1.1.5+ds1", "Details": {"GitCommit": "1.1.5+ds1-1+deb12u1"}},
+    ],
+}
+INFO: dict[str, Any] = {
+    "SecurityOptions": ["name=apparmor", "name=seccomp,profile=default"],
+    "CgroupVersion": "2",
+    "MemoryLimit": True,
+    "SwapLimit": True,
+    "PidsLimit": True,
+    "CpuCfsQuota": True,
+    "Runtimes": {"runc": {"path": "runc"}, "io.containerd.runc.v2": {"path": "runc"}},
+    "OSType": "linux",
+}
+LOCAL = "http+docker://localhost"
+
+
+def facts(**changed: object) -> engine.Facts:
+    """Those of a sound engine, with some of its answers changed."""
+    return engine.read_facts(VERSION, INFO | changed, LOCAL)
+
+
+def runc(version: str, commit: str = "") -> engine.Facts:
+    """Those of a sound engine with this runc."""
+    return replace(facts(), runc=(version, commit))
+
+
+def test_facts_are_read_from_the_engines_answers() -> None:
+    """Versions, commits, security options and limits come from where the API has them."""
+    read = facts()
+    assert (read.version, read.runc) == ("20.10.24+dfsg1", ("1.1.5+ds1", "1.1.5+ds1-1+deb12u1"))
+    assert (read.security, read.cgroups) == (("apparmor", "seccomp"), "2")
+    assert dict(read.limits) == {"memory": True, "swap": True, "processes": True, "CPU time": True}
+    assert (read.rootless, read.local, read.nvidia_runtime, read.nvidia_devices) == (
+        False,
+        True,
+        False,
+        False,
+    )
+
+
+def test_missing_answers_count_as_not_there() -> None:
+    """An engine that says nothing is not taken for one that can everything."""
+    read = engine.read_facts({}, {}, LOCAL)
+    assert (read.version, read.runc, read.security) == ("unknown", ("", ""), ())
+    assert not any(dict(read.limits).values())
+    assert engine.refusals(read)
+
+
+def test_gpus_are_seen_by_runtime_by_device_and_by_folder(tmp_path: Path) -> None:
+    """NVIDIA's runtime, a device that the engine names, or a description in its folders: each is enough."""
+    assert facts(Runtimes={"nvidia": {}}).nvidia_runtime
+    assert facts(DiscoveredDevices=[{"Source": "cdi", "ID": "nvidia.com/gpu=all"}]).nvidia_devices
+    (tmp_path / "nvidia.yaml").touch()
+    assert facts(CDISpecDirs=[str(tmp_path)]).nvidia_devices
+    assert not facts(CDISpecDirs=[str(tmp_path / "none")]).nvidia_devices
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [
+        ("1.1.5", ["CVE-2024-21626", "CVE-2025-31133"]),
+        ("1.1.11", ["CVE-2024-21626", "CVE-2025-31133"]),
+        ("1.1.12", ["CVE-2025-31133"]),
+        ("1.2.7", ["CVE-2025-31133"]),
+        ("1.2.8", []),
+        ("1.3.0", ["CVE-2025-31133"]),
+        ("1.3.2", ["CVE-2025-31133"]),
+        ("1.3.3", []),
+        ("1.4.0", []),
+        ("v1.1.5", ["CVE-2024-21626", "CVE-2025-31133"]),
+        ("", []),
+    ],
+)
+def test_known_escapes_are_those_of_the_version(version: str, names: list[str]) -> None:
+    """Each version of runc is told the ways out that it has, and no others."""
+    said = known_escapes(runc(version, "v1.1.5-0-gf19387a6"))
+    assert len(said) == len(names)
+    assert all(name in sentence for name, sentence in zip(names, said, strict=True))
+    assert not any("distribution" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("version", "commit"),
+    [
+        ("1.1.5+ds1", "1.1.5+ds1-1+deb12u1"),
+        ("1.1.7-0ubuntu1~22.04.2", ""),
+        ("1.1.9", "1.1.9-1.el9"),
+    ],
+)
+def test_a_distribution_may_have_patched_an_old_version(version: str, commit: str) -> None:
+    """Where a version carries a distribution's mark, its number is no proof, and the sentence says so."""
+    said = known_escapes(runc(version, commit))
+    assert said
+    assert all("unless your distribution has patched it" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"SecurityOptions": ["name=apparmor"]}, "no seccomp"),
+        ({"SecurityOptions": None}, "no seccomp"),
+        ({"PidsLimit": False}, "cannot limit processes"),
+        ({"MemoryLimit": False, "CpuCfsQuota": None}, "cannot limit memory and CPU time"),
+        ({"MemoryLimit": False, "SecurityOptions": ["name=seccomp", "name=rootless"]}, "cgroup v2"),
+        ({"OSType": "windows"}, "for Linux"),
+    ],
+)
+def test_an_engine_that_cannot_shut_in_is_refused(changed: dict[str, object], says: str) -> None:
+    """What the sandbox depends on must be there, or nothing runs, and the reason is said."""
+    refused = engine.refusals(facts(**changed))
+    assert len(refused) == 1
+    assert says in refused[0]
+
+
+def test_a_sound_engine_is_not_refused() -> None:
+    """Nothing is said against an engine that has everything; our own profile replaces the engine's."""
+    assert engine.refusals(facts()) == ()
+    assert engine.refusals(facts(SecurityOptions=["name=seccomp,profile=unconfined"])) == ()
+    assert engine.shortcomings(facts()) == ()
+
+
+@pytest.mark.parametrize("address", ["http://10.0.0.7:2375", "https://host:2376", "http+docker://ssh"])
+def test_an_engine_elsewhere_is_refused(address: str) -> None:
+    """A daemon on another machine would mix up whose containers and whose GPU they are."""
+    (refused,) = engine.refusals(engine.read_facts(VERSION, INFO, address))
+    assert "another machine" in refused
+
+
+def test_unlimited_swap_is_a_shortcoming_only() -> None:
+    """Without accounting of swap the sandbox still works, and says what is not limited."""
+    assert engine.refusals(facts(SwapLimit=False)) == ()
+    assert "swap" in engine.shortcomings(facts(SwapLimit=False))[0]
+
+
+def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK is optional; who needs it is told which extra has it."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(ToolMissing, match=r"pip install 'cuda-grader\[docker\]'"):
+        engine.connect()
+    (said,) = doctor_docker.examine()
+    assert (said.fine, said.needed) == (True, True)
+    assert "cuda-grader[docker]" in said.fix
+
+
+def test_without_an_engine_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No socket: there is none to start; `doctor` goes on and is content."""
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
+    with pytest.raises(engine.EngineGone, match="no socket here; install one"):
+        engine.connect()
+    (said,) = doctor_docker.examine()
+    assert said.fine
+    assert "not used" in said.found
+
+
+def test_an_engine_that_does_not_run_is_to_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A socket that nobody listens at: the engine is installed and stopped."""
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(f"{tmp_path}/docker.sock")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
+    with pytest.raises(engine.EngineGone, match="systemctl start docker"):
+        engine.connect()
+
+
+def test_a_socket_that_one_may_not_use_names_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Permission denied: join the group."""
+
+    def refuse() -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(engine, "_knock", refuse)
+    with pytest.raises(engine.EngineGone, match="group `docker`"):
+        engine.connect()
+
+
+def test_what_the_engine_says_is_made_harmless() -> None:
+    """Control characters and length are an engine's, or an image's; a terminal gets one short line."""
+    assert engine.harmless("a\x1b[31mb\r\nc\x00" + "d" * 1000, 12) == "a [31mb c dd"
+
+
+def test_doctor_tells_the_engine_and_each_escape() -> None:
+    """One line for the engine; an escape is not fine, has a remedy, and keeps nobody from grading."""
+    lines = list(doctor_docker.about_engine(facts()))
+    assert [line.fine for line in lines] == [True, False, False]
+    assert lines[0].found == "20.10.24+dfsg1, runc 1.1.5+ds1, with apparmor, seccomp, cgroup v2"
+    assert lines[1].fix == "update it to 1.1.12 or newer"
+    assert not any(line.needed for line in lines[1:])
+
+
+def test_doctor_says_why_an_engine_is_refused() -> None:
+    """A refused engine is one line that is not fine, with the reason."""
+    lines = list(doctor_docker.about_engine(replace(facts(SecurityOptions=[]), runc=("1.3.3", ""))))
+    assert [(line.fine, line.needed) for line in lines] == [(False, False)]
+    assert "seccomp" in lines[0].fix
+
+
+@pytest.mark.docker
+def test_the_engine_here_answers() -> None:
+    """Facts of a real engine: it is local, on Linux, has seccomp and limits, and may be used."""
+    real = engine.engine_facts()
+    assert real.local
+    assert "seccomp" in real.security
+    assert engine.refusals(real) == ()
