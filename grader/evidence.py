@@ -149,7 +149,7 @@ def _bug(what: str, problem: BaseException) -> str:
 
 
 def _prepared(plan: Plan, built: Build, case: Case, oracle: Oracle) -> _Prepared:
-    launch = plan_launch(plan.assignment.interface, built, dict(case.shape))
+    launch = plan_launch(plan.assignment.kernel, built, dict(case.shape))
     if isinstance(launch, Finding):
         return _Prepared(case, launch, ())
     return _Prepared(case, launch, arguments(plan.assignment, built.constants, case, oracle))

@@ -14,25 +14,26 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from grader import __version__, gpu, score
+from grader import __version__, gpu, programs, score
 from grader.build import build_with
 from grader.checks import run_checks
 from grader.diagnosis import advise
 from grader.emulator import backend as emulator
 from grader.evidence import gather
-from grader.model import Build, Evidence, Grade, Submission, Verdict
+from grader.model import Build, Evidence, Grade, ProgramInterface, Submission, Verdict
 from grader.plan import Plan, make_plan
 from grader.speed import untimed
 
 if TYPE_CHECKING:
     from grader.build import Tools
-    from grader.model import Named
+    from grader.model import Assignment, Named
 
 
 def grade(plan: Plan, submission: Submission, tools: Tools) -> Grade:
     """Grade one submission; whatever fails on our side ends as the verdict `error`."""
     began = time.perf_counter()
-    built = build_with(tools, submission, plan.assignment.interface)
+    architecture = plan.station.architecture if plan.station else ""
+    built = build_with(tools, submission, plan.assignment.interface, architecture)
     return grade_built(plan, submission, built, tools, (("build", time.perf_counter() - began),))
 
 
@@ -41,8 +42,15 @@ def grade_built(
 ) -> Grade:
     """Grade a submission that is built; ``stages`` are the seconds that earlier stages took."""
     began = time.perf_counter()
-    evidence, seconds = gather(plan, submission, built, tools) if built.ok else (_nothing(plan, built), ())
+    evidence, seconds = _seen(plan, submission, built, tools) if built.ok else (_nothing(plan, built), ())
     return judge(plan, submission, evidence, (*stages, *seconds, ("run", time.perf_counter() - began)))
+
+
+def _seen(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[Evidence, Named[float]]:
+    """What the runs of a build show, and the seconds that they took by stage."""
+    if isinstance(plan.assignment.interface, ProgramInterface):
+        return programs.gather(plan, built, tools), ()
+    return gather(plan, submission, built, tools)
 
 
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
@@ -93,9 +101,16 @@ def failed(plan: Plan, submission: Submission, reason: str) -> Grade:
 
 def _nothing(plan: Plan, built: Build) -> Evidence:
     """The evidence where nothing could be run."""
+    if isinstance(plan.assignment.interface, ProgramInterface):
+        return programs.nothing(plan, built)
     if plan.station is None:
         return Evidence(emulator.NAME, built, device=emulator.DEVICE)
     return Evidence(gpu.NAME, built, device=plan.station.devices, timing=untimed(plan))
+
+
+def backend_without_gpu(assignment: Assignment) -> str:
+    """What a grade calls the backend where no GPU is used."""
+    return programs.NAME if isinstance(assignment.interface, ProgramInterface) else emulator.NAME
 
 
 def _ours(reason: str) -> str:
@@ -107,4 +122,4 @@ def versions() -> Named[str]:
     return (("grader", __version__), ("python", platform.python_version()), ("numpy", version("numpy")))
 
 
-__all__ = ["Plan", "failed", "grade", "grade_built", "judge", "make_plan"]
+__all__ = ["Plan", "backend_without_gpu", "failed", "grade", "grade_built", "judge", "make_plan"]

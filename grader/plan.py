@@ -16,8 +16,9 @@ from grader.emulator import backend as emulator
 from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths
 from grader.gpu.timed import SETS, StaffKernel
-from grader.model import Argument, Build, Finding, Submission, Visibility
+from grader.model import Argument, Build, Finding, ProgramInterface, Submission, Visibility
 from grader.oracle import draw_inputs, load_oracle, make_arguments
+from grader.program_outputs import verify
 from grader.spec import expand_cases, reference_folder
 
 if TYPE_CHECKING:
@@ -65,10 +66,16 @@ class Plan:
 def make_plan(
     assignment: Assignment, seed: int, tools: Tools, *, visible_only: bool, station: Station | None = None
 ) -> Plan:
-    """Draw the cases and prepare the staff's kernels; raises OurError if one of them cannot be run."""
+    """Draw the cases and prepare the staff's kernels; raises OurError if one of them cannot be run.
+
+    A program is compared with no kernel. Raises UsageError if its reference cannot tell what is asked.
+    """
     cases = expand_cases(assignment, seed)
     if visible_only:
         cases = tuple(case for case in cases if case.visibility is Visibility.VISIBLE)
+    if isinstance(assignment.interface, ProgramInterface):
+        verify(assignment, load_oracle(reference_folder(assignment)) if assignment.reference else None)
+        return Plan(assignment, seed, cases, (), station)
     oracle = load_oracle(reference_folder(assignment))
     baselines = _baselines(assignment, cases, oracle, tools)
     timing = _timing(assignment, oracle, tools, station) if station else None
@@ -80,7 +87,7 @@ def arguments(
 ) -> tuple[Argument, ...]:
     """The arguments of a case's launch for a kernel with these constants."""
     arrays = draw_inputs(oracle, case)
-    made = make_arguments(assignment.interface, dict(case.shape), arrays, dict(constants))
+    made = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(constants))
     return tuple(_moved(each, case.offset) for each in made)
 
 
@@ -99,7 +106,7 @@ def timing_sets(
     for index in range(SETS):
         rng = np.random.default_rng([seed, _TIMING_STREAM, index])
         arrays = oracle.inputs(timing.inputs, shape, rng)
-        sets.append(make_arguments(assignment.interface, shape, arrays, dict(constants)))
+        sets.append(make_arguments(assignment.kernel, shape, arrays, dict(constants)))
     return tuple(sets)
 
 
@@ -115,7 +122,7 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
         built = _staff_build(assignment, name, tools)
         kernel = emulator.Emulated(built, "", f"{name}.cu")
         for case in (case for case in cases if case.id in chosen):
-            launch = plan_launch(assignment.interface, built, dict(case.shape))
+            launch = plan_launch(assignment.kernel, built, dict(case.shape))
             if isinstance(launch, Finding):
                 raise OurError(
                     f"the baseline {name}.cu cannot be launched for case {case.id}: {launch.message}"
@@ -152,11 +159,11 @@ def _staff_kernel(
     assignment: Assignment, plan: TimingPlan, name: str, tools: Tools, architectures: tuple[str, ...]
 ) -> StaffKernel:
     built = _staff_build(assignment, name, tools)
-    launch = plan_launch(assignment.interface, built, dict(plan.shape))
+    launch = plan_launch(assignment.kernel, built, dict(plan.shape))
     if isinstance(launch, Finding):
         raise OurError(f"{name}.cu cannot be launched for the timing: {launch.message}")
     scalars = tuple(
-        Argument(p.name, p.direction, np.dtype(p.dtype).type(0)) for p in assignment.interface.parameters
+        Argument(p.name, p.direction, np.dtype(p.dtype).type(0)) for p in assignment.kernel.parameters
     )
     types = widths(scalars, built.parameter_bytes)
     kept = has_variables(built.ptx)
@@ -170,7 +177,7 @@ def _staff_build(assignment: Assignment, name: str, tools: Tools) -> Build:
         source = path.read_bytes()
     except OSError as problem:
         raise OurError(f"the staff's kernel {path} cannot be read: {problem.strerror}") from None
-    built = build_with(tools, Submission(name, path.name, source, ""), assignment.interface)
+    built = build_with(tools, Submission(name, path.name, source, ""), assignment.kernel)
     if not built.ok:
         reasons = "; ".join(finding.message for finding in built.findings) or built.error
         raise OurError(f"the staff's kernel {path.name} does not build: {reasons}")

@@ -115,13 +115,16 @@ def _case_grade(case: Case, evidence: CaseEvidence | None, results: tuple[CheckR
     if evidence is None:
         return CaseGrade(case, Verdict.SKIP, None, None, 0.0, Counters())
     worst = max(evidence.comparisons, key=lambda comparison: comparison.max_error, default=None)
+    run = evidence.program
     return CaseGrade(
         case=case,
         verdict=Verdict.ERROR if evidence.error else _case_verdict(case.id, results),
         max_error=None if worst is None else worst.max_error,
         error_bound=None if worst is None else worst.error_bound,
-        seconds=evidence.seconds,
+        seconds=evidence.seconds if run is None else run.seconds,
         counters=evidence.counters,
+        ending="" if run is None else run.ending,
+        returncode=None if run is None else run.returncode,
     )
 
 

@@ -36,7 +36,7 @@ def timing_job(plan: Plan, built: Build, oracle: Oracle) -> TimingJob | Finding 
     staff, timing = plan.timing, plan.assignment.timing
     if staff is None or timing is None:
         return None
-    launch = plan_launch(plan.assignment.interface, built, dict(timing.shape))
+    launch = plan_launch(plan.assignment.kernel, built, dict(timing.shape))
     if isinstance(launch, Finding):
         return launch
     sets = timing_sets(plan.assignment, built.constants, oracle, timing, plan.seed)

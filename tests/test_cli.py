@@ -43,7 +43,6 @@ def test_help_is_complete(
         (["grade", "tiled-matmul", "does/not/exist", "-o", "out"], "does/not/exist"),
         (["report", "does/not/exist"], "no grades here"),
         (["check", "tiled-matmul", str(SOLUTION), "--backend", "gpu"], "no NVIDIA GPU was found"),
-        (["check", "tiled-matmul", str(SOLUTION), "--sandbox", "docker"], "--sandbox local"),
         (["check", "tiled-matmul", str(MISTAKES)], "`grade` takes a class"),
         (["check", "tiled-matmull", str(SOLUTION)], "did you mean `tiled-matmul`?"),
         (["check", str(SOLUTION), "tiled-matmul"], "the assignment comes first"),

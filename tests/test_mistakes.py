@@ -124,9 +124,9 @@ def test_the_worked_example_of_the_lesson_launches_75_by_63_blocks(tmp_path: Pat
     built = build_with(
         Tools(find_toolchain(), LocalSandbox(), tmp_path),
         Submission("s", "s.cu", source, ""),
-        ASSIGNMENT.interface,
+        ASSIGNMENT.kernel,
     )
-    launch = plan_launch(ASSIGNMENT.interface, built, {"M": 1000, "K": 800, "N": 1200})
+    launch = plan_launch(ASSIGNMENT.kernel, built, {"M": 1000, "K": 800, "N": 1200})
     assert launch == Launch((75, 63, 1), (16, 16, 1))
     assert 75 * 63 == 4725
 

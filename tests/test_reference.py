@@ -191,7 +191,7 @@ def test_an_item_can_be_lost_alone(item: str) -> None:
 @pytest.mark.parametrize("name", ["naive.cu", "solution.cu", "double_buffered.cu"])
 def test_staff_kernels_carry_the_name_that_the_assignment_asks_for(name: str) -> None:
     """They are built and launched through the same interface as a submission."""
-    assert f"void {ASSIGNMENT.interface.kernel}(" in (MATMUL / name).read_text("utf-8")
+    assert f"void {ASSIGNMENT.kernel.kernel}(" in (MATMUL / name).read_text("utf-8")
 
 
 # --- what the tests grade -------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], Grade]:
 
     def graded(source: bytes) -> Grade:
         submission = Submission("s", "s.cu", source, "")
-        built = build_with(tools, submission, ASSIGNMENT.interface)
+        built = build_with(tools, submission, ASSIGNMENT.kernel)
         return pipeline.grade_built(plan, submission, built, tools)
 
     return graded

@@ -1,15 +1,18 @@
-"""A submission → PTX for the emulator, or findings that say why there is none.
+"""A submission → PTX for the emulator, or a program; or findings that say why there is none.
 
     files ─preprocess▶ one text ─cicc, twice▶ PTX and hazard PTX ─ptxas▶ resources
+    files ─nvcc▶ object ─nvcc▶ program
 
-`build` is the whole stage; the steps are in `grader.build.compiler`.
+`build` is the whole stage for a kernel (the steps are in `grader.build.compiler`), `build_program` for a
+program (`grader.build.program_compiler`).
 """
 
 from __future__ import annotations
 
 from grader.build.cubin import OWN_SOURCE, assemble, compile_own
+from grader.build.program import build_program
 from grader.build.stage import LIMITS, build
-from grader.build.toolchain import Toolchain, find_toolchain
+from grader.build.toolchain import Toolchain, find_toolchain, toolchain_in
 from grader.build.tools import Tools, build_with
 
 __all__ = [
@@ -19,7 +22,9 @@ __all__ = [
     "Tools",
     "assemble",
     "build",
+    "build_program",
     "build_with",
     "compile_own",
     "find_toolchain",
+    "toolchain_in",
 ]

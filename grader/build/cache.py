@@ -1,8 +1,8 @@
 """Builds by digest in a folder, so that the same file is compiled once.
 
-An entry is two lines: a checksum and the build as JSON. Entries appear whole or not at all; one that
-cannot be read, or does not match its checksum, is as good as none. A folder that cannot be written is
-left alone: grading goes on without.
+An entry is two lines, a checksum and the build as JSON, and after them the bytes of a program where it is
+one. Entries appear whole or not at all; one that cannot be read, or does not match its checksum, is as good
+as none. A folder that cannot be written is left alone: grading goes on without.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import json
 import os
 import tempfile
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from grader.model import Build, Finding, FindingKind, Resources, Severity
+from grader.model import Build, Finding, FindingKind, ProgramInterface, Resources, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +24,18 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Submission
     from grader.sandbox import Limits
 
-FORMAT = 1
+FORMAT = 2
 """Changes whenever a build of the same files would come out differently."""
 
 
-def digest(submission: Submission, interface: KernelInterface, toolchain: Toolchain, limits: Limits) -> str:
-    """The SHA-256 of everything that a build depends on."""
+def digest(
+    submission: Submission,
+    interface: KernelInterface | ProgramInterface,
+    toolchain: Toolchain,
+    limits: Limits,
+    architecture: str = "",
+) -> str:
+    """The SHA-256 of everything that a build depends on; ``architecture`` is what a program is made for."""
     parts = [
         ("format", FORMAT),
         ("toolchain", (toolchain.version, toolchain.host_version, toolchain.compile, toolchain.preprocess)),
@@ -38,25 +44,39 @@ def digest(submission: Submission, interface: KernelInterface, toolchain: Toolch
         ("source", hashlib.sha256(submission.source).hexdigest()),
         ("headers", sorted((name, hashlib.sha256(text).hexdigest()) for name, text in submission.headers)),
         ("include", sorted(interface.include)),
+        *_asked_for(interface, architecture),
+    ]
+    return hashlib.sha256(repr(parts).encode(errors="backslashreplace")).hexdigest()
+
+
+def _asked_for(
+    interface: KernelInterface | ProgramInterface, architecture: str
+) -> tuple[tuple[str, object], ...]:
+    """What of an interface decides a build."""
+    if isinstance(interface, ProgramInterface):
+        return (("program", architecture),)
+    return (
         ("kernel", interface.kernel),
         ("parameters", [(p.name, p.direction, p.dtype) for p in interface.parameters]),
         ("constants", interface.constants),
-    ]
-    return hashlib.sha256(repr(parts).encode(errors="backslashreplace")).hexdigest()
+    )
 
 
 def load(folder: Path, key: str) -> Build | None:
     """The stored build, or None."""
     body = read_entry(_path(folder, key))
+    told, _, program = (body or b"").partition(b"\n")
     try:
-        return None if body is None else _build(json.loads(body))
+        return None if body is None else replace(_build(json.loads(told)), program=program)
     except (ValueError, TypeError, KeyError):
         return None
 
 
 def store(folder: Path, key: str, build: Build) -> None:
     """Keep a build; where the folder cannot be written, do nothing."""
-    write_entry(_path(folder, key), json.dumps(asdict(build)).encode())
+    told = asdict(build)
+    program: bytes = told.pop("program")
+    write_entry(_path(folder, key), json.dumps(told).encode() + b"\n" + program)
 
 
 def read_entry(path: Path) -> bytes | None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from grader.build.toolchain import UNIT
 
 if TYPE_CHECKING:
-    from grader.model import KernelInterface, Named, Submission
+    from grader.model import KernelInterface, Named, ProgramInterface, Submission
 
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
 
-_HEADER_NAME = re.compile(r"(?:[\w+-][\w.+-]*/){0,4}[\w+-][\w.+-]{0,80}", re.ASCII)
+_HEADER_NAME = re.compile(r"(?:[\w+-][\w.+ -]*/){0,4}[\w+-][\w.+ -]{0,80}")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -59,7 +59,7 @@ def line_count(source: bytes) -> int:
     return max(1, text.count(b"\n") + (not text.endswith(b"\n")))
 
 
-def compile_files(submission: Submission, interface: KernelInterface) -> Named[bytes]:
+def compile_files(submission: Submission, interface: KernelInterface | ProgramInterface) -> Named[bytes]:
     """The submission, its headers and the assignment's, by the names they are compiled under.
 
     The assignment's header wins over a student's copy. A student's header whose name is not a plain one
@@ -71,6 +71,6 @@ def compile_files(submission: Submission, interface: KernelInterface) -> Named[b
 
 
 def is_header_name(name: str) -> bool:
-    """Whether a file may be written under ``name``: plain characters, folders below, no name of ours."""
+    """Whether a file may be written under ``name``: letters, blanks, folders below, no name of ours."""
     ours = name in (SOURCE_NAME, "cuda_runtime.h") or name.startswith(f"{UNIT}.")
     return bool(_HEADER_NAME.fullmatch(name)) and not ours

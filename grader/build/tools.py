@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.build.program import build_program
 from grader.build.stage import build
 from grader.errors import OurError
-from grader.model import Build
+from grader.model import Build, ProgramInterface
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +27,18 @@ class Tools:
     cache: Path | None = None
 
 
-def build_with(tools: Tools, submission: Submission, interface: KernelInterface) -> Build:
-    """Build a submission; a failure of ours is in the record's ``error`` instead of raised."""
+def build_with(
+    tools: Tools,
+    submission: Submission,
+    interface: KernelInterface | ProgramInterface,
+    architecture: str = "",
+) -> Build:
+    """Build a submission; a failure of ours is in the record's ``error`` instead of raised.
+
+    ``architecture`` is that of the GPU which a program is built for, empty where there is none.
+    """
+    if isinstance(interface, ProgramInterface):
+        return build_program(tools, submission, interface, architecture)
     try:
         return build(
             submission,

@@ -18,8 +18,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from grader.checks import array, memory, output, races, speedup, text, traffic
 from grader.checks import compile as compile_
-from grader.checks import memory, output, races, speedup, traffic
+from grader.checks import exit as exit_
 from grader.checks.cases import NOTHING
 from grader.checks.wording import printable
 from grader.errors import OurError
@@ -39,6 +40,9 @@ CHECKS: dict[str, Check] = {
     "memory": memory.check,
     "traffic": traffic.check,
     "speedup": speedup.check,
+    "exit": exit_.check,
+    "text": text.check,
+    "array": array.check,
 }
 
 BLOCKING = (Verdict.FAIL, Verdict.ERROR, Verdict.SKIP)

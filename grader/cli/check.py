@@ -71,7 +71,8 @@ def _grade(
     """Compile in the background, and meanwhile load the emulator and run the baseline."""
     began = time.perf_counter()
     with ThreadPoolExecutor(max_workers=1) as background:
-        building = background.submit(build_with, tools, submission, assignment.interface)
+        architecture = station.architecture if station else ""
+        building = background.submit(build_with, tools, submission, assignment.interface, architecture)
         # These take long to load, and nvcc runs anyway.
         from grader import pipeline  # noqa: PLC0415
         from grader.reports import text  # noqa: F401, PLC0415

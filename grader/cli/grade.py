@@ -10,8 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from grader import gpu, pipeline
 from grader.batch import OutFolder, Session, grade_class
-from grader.cli import report, setup
-from grader.emulator import backend as emulator
+from grader.cli import interruption, report, sandboxes, setup
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 from grader.submission import read_submissions
@@ -30,13 +29,17 @@ _OURS = 3
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
     gpus = setup.gpus(options)
-    tools = setup.tools(options, gpus)
-    station = setup.on_trial(setup.station(options, tools, gpus), tools)
     assignment = setup.assignment(options)
     submissions = read_submissions(options.submissions)
+    tools = setup.tools(options, gpus, strangers=len(submissions) > 1)
+    sandboxes.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
+    station = setup.on_trial(setup.station(options, tools, gpus), tools)
     out = OutFolder(options.out)
-    with out.locked():
-        return _grade_class(options, assignment, submissions, tools, out, station)
+    try:
+        with out.locked():
+            return _grade_class(options, assignment, submissions, tools, out, station)
+    finally:
+        sandboxes.sweep(tools.sandbox)
 
 
 def _grade_class(
@@ -86,7 +89,8 @@ def _session(
     release = dict(pipeline.versions())["grader"]
     toolkit = tools.toolchain.version
     if station is None:
-        return Session(assignment.id, assignment.digest, emulator.NAME, seed, release, toolkit)
+        backend = pipeline.backend_without_gpu(assignment)
+        return Session(assignment.id, assignment.digest, backend, seed, release, toolkit)
     return Session(
         assignment.id, assignment.digest, gpu.NAME, seed, release, toolkit, station.devices, station.races
     )
@@ -124,6 +128,7 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools, jobs: int, o
         for grade in grade_class(plan, waiting, tools, jobs=jobs):
             _store(out, grade, digests[grade.submission_id])
             bar.advance(task)
+            interruption.stop_if_asked()
 
 
 def _store(out: OutFolder, grade: Grade, digest: str) -> None:

@@ -12,8 +12,10 @@ from grader.model.assignment import (
     Case,
     CasePlan,
     Constant,
+    ExpectedNumber,
     KernelInterface,
     Parameter,
+    ProgramInterface,
     RubricItem,
     TimingPlan,
 )
@@ -39,7 +41,17 @@ from grader.model.terms import (
     Visibility,
 )
 from grader.model.timing import Ratio, Threshold, Timing
-from grader.model.work import Argument, Build, Counters, Launch, LineCounters, Resources, Run, Submission
+from grader.model.work import (
+    Argument,
+    Build,
+    Counters,
+    Launch,
+    LineCounters,
+    ProgramRun,
+    Resources,
+    Run,
+    Submission,
+)
 
 __all__ = [
     "Advice",
@@ -57,6 +69,7 @@ __all__ = [
     "Counters",
     "Dim3",
     "Evidence",
+    "ExpectedNumber",
     "Finding",
     "FindingKind",
     "Grade",
@@ -66,6 +79,8 @@ __all__ = [
     "LineCounters",
     "Named",
     "Parameter",
+    "ProgramInterface",
+    "ProgramRun",
     "Ratio",
     "Resources",
     "RubricItem",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from grader.errors import OurError
 from grader.model.terms import Visibility
 
 if TYPE_CHECKING:
@@ -62,12 +63,26 @@ class KernelInterface:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramInterface:
+    """What a submission of kind ``program`` is: a file with ``main`` that is run as it is.
+
+    ``seconds`` is wall time for one run, ``memory_bytes`` what all its processes may hold together.
+    ``include`` holds headers that the course ships: pairs of file name and text.
+    """
+
+    include: Named[str] = ()
+    seconds: float = 10.0
+    memory_bytes: int = 2**30
+
+
+@dataclass(frozen=True, slots=True)
 class CasePlan:
     """A case as the assignment describes it.
 
     ``shape`` holds for each dimension the lowest and highest value; they differ only where ``draws``
     counts how many random cases to draw. ``inputs`` names the oracle's kind of inputs (``random``…).
-    ``offset`` is how many elements after a multiple of 256 bytes the arrays begin.
+    ``offset`` is how many elements after a multiple of 256 bytes the arrays begin. A program gets
+    ``arguments`` and ``stdin`` instead, and has no shape.
     """
 
     id: str
@@ -77,11 +92,13 @@ class CasePlan:
     inputs: str = "random"
     draws: int = 0
     offset: int = 0
+    arguments: tuple[str, ...] = ()
+    stdin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One launch to be judged: a concrete shape and a concrete seed."""
+    """One launch, or one run of a program, to be judged: a concrete shape and a concrete seed."""
 
     id: str
     shape: Named[int]
@@ -90,7 +107,9 @@ class Case:
     inputs: str
     seed: int
     offset: int = 0
-    """See `CasePlan`."""
+    """See `CasePlan`; so for the next two."""
+    arguments: tuple[str, ...] = ()
+    stdin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +128,21 @@ class TimingPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedNumber:
+    """A number that a program must print, and where: the ``nth`` number after the text ``after``.
+
+    It may be off by ``within``, absolute or, where ``relative``, as a share of what is expected.
+    """
+
+    name: str
+    after: str
+    value: Fraction
+    within: Fraction
+    relative: bool = False
+    nth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class RubricItem:
     """One line of the rubric.
 
@@ -123,7 +157,8 @@ class RubricItem:
     cases: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     partial: str = ""
-    """``per-case`` for credit by the share of cases that pass; empty for all or nothing."""
+    """``per-case`` for credit by the share of cases that pass, ``per-number`` by that of the numbers that are
+    right; empty for all or nothing."""
     visibility: Visibility = Visibility.VISIBLE
     hint: str = ""
     options: Named[Any] = ()
@@ -136,10 +171,25 @@ class Assignment:
     id: str
     title: str
     reference: str
-    """The folder with the oracle and the staff's kernels: ``reference/<operation>``."""
-    interface: KernelInterface
+    """The folder with the oracle and the staff's kernels: ``reference/<operation>``; empty for a program
+    that needs none."""
+    interface: KernelInterface | ProgramInterface
     cases: tuple[CasePlan, ...]
     rubric: tuple[RubricItem, ...]
     timing: TimingPlan | None
     path: Path
     digest: str
+
+    @property
+    def kernel(self) -> KernelInterface:
+        """The interface of an assignment of kind ``kernel``; raises OurError where it is of another kind."""
+        if not isinstance(self.interface, KernelInterface):
+            raise OurError(f"the assignment {self.id} asks for a program, not for a kernel")
+        return self.interface
+
+    @property
+    def program(self) -> ProgramInterface:
+        """The interface of an assignment of kind ``program``; raises OurError where it is of another kind."""
+        if not isinstance(self.interface, ProgramInterface):
+            raise OurError(f"the assignment {self.id} asks for a kernel, not for a program")
+        return self.interface

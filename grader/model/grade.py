@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from grader.model.assignment import Case, RubricItem
     from grader.model.terms import Advice, Finding, Named, Verdict
     from grader.model.timing import Timing
-    from grader.model.work import Build
+    from grader.model.work import Build, ProgramRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,10 @@ class CaseEvidence:
     """Why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
     undecided: Named[str] = ()
     """Kinds of findings that nobody could rule out here (``race`` …), each with the reason; ours."""
+    program: ProgramRun | None = None
+    """What a submission of kind ``program`` did; all else but ``error`` and ``skipped`` is empty then."""
+    skipped: str = ""
+    """Why the case was not run and nobody is to blame: it needs a GPU, and there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,9 @@ class CaseGrade:
     error_bound: float | None
     seconds: float
     counters: Counters
+    ending: str = ""
+    """How the run of a program ended, as in `ProgramRun`; empty where none ran. So for the next."""
+    returncode: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,10 @@ class Build:
     """What the student's file is called in the PTX."""
     shared_shapes: Named[tuple[int, ...]] = ()
     """Extents of the kernel's shared arrays by their names in the source, where they are known."""
+    program: bytes = b""
+    """The executable, for a submission of kind ``program``; PTX and entry are empty then."""
+    calls_device: bool = False
+    """Whether that program calls the CUDA runtime or driver, and so needs a GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +172,20 @@ class Run:
     """Counters per source line, where they were asked for."""
     printed: str = ""
     """The beginning of what the kernel printed with `printf`, safe to be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRun:
+    """What one run of a program gave.
+
+    ``ending`` is how it ended: ``exit``, ``signal``, ``time``, ``memory`` or ``output-limit``;
+    ``returncode`` is its exit status, or the number of the signal, negative. The streams are cut at their
+    limit. ``files`` holds those of the files asked for that it left behind.
+    """
+
+    ending: str
+    returncode: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+    files: Named[bytes] = ()
+    seconds: float = 0.0

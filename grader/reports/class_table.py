@@ -77,7 +77,7 @@ def note(grade: Grade) -> str:
         return safe_text.one_line(mistake.message)
     short = next((finding for finding in findings if finding.kind in SHORT and lines_of(finding)), None)
     if short is None or failed[0].verdict == Verdict.ERROR:
-        return safe_text.one_line(failed[0].message)
+        return safe_text.one_line(safe_text.headline(failed[0].message))
     lines = lines_of(short)
     return f"{SHORT[short.kind]}, line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
 

@@ -32,6 +32,8 @@ Json: TypeAlias = "dict[str, Any]"
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """What is left in a file name that is not UTF-8 (PEP 383); no JSON reader has to accept it."""
 
+BEYOND_ASCII = re.compile(r"[^\n -~]")
+
 
 def dump(grade: Grade) -> str:
     """Write a grade as JSON text that ends in a line feed, and holds nothing that UTF-8 cannot."""
@@ -98,7 +100,12 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a backend measured
 
 def _written(value: object) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    return LONE_SURROGATE.sub(_as_escape, text) + "\n"
+    return BEYOND_ASCII.sub(_if_seen, LONE_SURROGATE.sub(_as_escape, text)) + "\n"
+
+
+def _if_seen(character: re.Match[str]) -> str:
+    """Write as JSON's escapes what a terminal would obey, or nobody would see; a reader gets it back."""
+    return character[0] if safe_text.is_visible(character[0]) else json.dumps(character[0])[1:-1]
 
 
 def _as_escape(surrogate: re.Match[str]) -> str:
@@ -155,4 +162,14 @@ def _case(grade: CaseGrade) -> Json:
         "error_bound": plain(grade.error_bound),
         "seconds": plain(grade.seconds),
         "counters": plain(asdict(grade.counters)),
+        **_program(grade),
     }
+
+
+def _program(grade: CaseGrade) -> Json:
+    """Write what a program was given and how it ended; nothing for a kernel."""
+    case = grade.case
+    if not (grade.ending or case.arguments or case.stdin):
+        return {}
+    given = {"arguments": list(case.arguments), "stdin": case.stdin}
+    return {"program": {**given, "ending": grade.ending, "returncode": grade.returncode}}

@@ -7,6 +7,7 @@ content security policy, should anything slip through.
 from __future__ import annotations
 
 from html import escape
+from textwrap import dedent
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -75,6 +76,14 @@ def _text(words: str) -> str:
     return escape(safe_text.one_line(words, 1_500))
 
 
+def _message(words: str) -> Iterator[str]:
+    """Write a message; the lines below its first, a difference say, keep their form."""
+    yield f"<p>{_text(safe_text.headline(words))}</p>"
+    block = dedent(words.partition("\n")[2])
+    if block:
+        yield f"<pre>{escape(safe_text.many_lines(block, 4_000))}</pre>"
+
+
 def _verdict(verdict: Verdict) -> str:
     return f'<span class="{verdict.value}">{MARKS[verdict]} {WORDS[verdict]}</span>'
 
@@ -107,7 +116,7 @@ def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:
         if result.verdict == Verdict.PASS and not result.findings:
             continue
         yield f"<h2>{_verdict(result.verdict)}: {escape(title(item))}</h2>"
-        yield f"<p>{_text(result.message)}</p>"
+        yield from _message(result.message)
         yield from _failing_cases(grade, item)
         for finding in result.findings[:MOST_FINDINGS]:
             yield from _finding(grade, finding, result.message, source)
@@ -150,7 +159,7 @@ def _failing_cases(grade: Grade, item: ItemGrade) -> Iterator[str]:
 
 def _finding(grade: Grade, finding: Finding, told: str, source: Sequence[str]) -> Iterator[str]:
     if finding.message not in told:
-        yield f"<p>{_text(finding.message)}</p>"
+        yield from _message(finding.message)
     where = quotation.place(finding)
     if where:
         yield f"<p><code>{escape(where)}</code></p>"

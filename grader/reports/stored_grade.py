@@ -8,7 +8,6 @@ not stored.
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from fractions import Fraction
 from typing import Annotated, Final, Literal
 
@@ -16,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from grader import model
 from grader.errors import UsageError
+from grader.reports.stored_case import StoredCase
 from grader.reports.stored_timing import Timing
 
 FORMAT_VERSION: Final = 1
@@ -31,7 +31,6 @@ def _exact(value: object) -> Fraction:
 
 
 Exact = Annotated[Fraction, BeforeValidator(_exact)]
-COUNTERS = tuple(field.name for field in fields(model.Counters))
 Place = tuple[int, int, int] | None
 
 
@@ -118,22 +117,6 @@ class StoredItem(Stored):
     findings: tuple[StoredFinding, ...]
 
 
-class StoredCase(Stored):
-    """One of ``cases``."""
-
-    id: str
-    shape: dict[str, int]
-    tags: tuple[str, ...]
-    visibility: model.Visibility
-    inputs: str
-    seed: int
-    verdict: model.Verdict
-    max_error: float | None
-    error_bound: float | None
-    seconds: float
-    counters: dict[str, int]
-
-
 class StoredGrade(Stored):
     """The whole file."""
 
@@ -195,7 +178,7 @@ def _grade(stored: StoredGrade) -> model.Grade:
         max_score=stored.max_score_exact,
         skipped_points=stored.skipped_points_exact,
         items=tuple(_item(item) for item in stored.items),
-        cases=tuple(_case(case) for case in stored.cases),
+        cases=tuple(case.grade() for case in stored.cases),
         timing=tuple(stored.timing.items()),
         versions=tuple(stored.versions.items()),
         seconds=tuple(stored.seconds.items()),
@@ -227,13 +210,3 @@ def _item(stored: StoredItem) -> model.ItemGrade:
         case_verdicts=tuple(stored.case_verdicts.items()),
     )
     return model.ItemGrade(result, stored.points_exact, stored.max_points_exact)
-
-
-def _case(stored: StoredCase) -> model.CaseGrade:
-    case = model.Case(
-        stored.id, tuple(stored.shape.items()), stored.tags, stored.visibility, stored.inputs, stored.seed
-    )
-    counters = model.Counters(**{name: stored.counters.get(name, 0) for name in COUNTERS})
-    return model.CaseGrade(
-        case, stored.verdict, stored.max_error, stored.error_bound, stored.seconds, counters
-    )

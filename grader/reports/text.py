@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -172,9 +173,10 @@ def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str],
 
 
 def case_name(case: CaseGrade) -> str:
-    """Give a case's id and, where it may be known, its shape; harmless."""
+    """Give a case's id and, where they may be known, its shape or its arguments; harmless."""
     shape = ", ".join(f"{name}={size}" for name, size in case.case.shape)
-    return safe_text.one_line(f"{case.case.id} ({shape})" if shape else case.case.id)
+    given = shape or shlex.join(case.case.arguments)
+    return safe_text.one_line(f"{case.case.id} ({given})" if given else case.case.id)
 
 
 def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: SourceLines) -> None:

@@ -1,11 +1,13 @@
 """An assignment's YAML → `Assignment`, checked as a whole.
 
 `document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean
-(`thresholds`: those of a speedup), `structure` and `rubric` which keys there are (`schema`: the same for
-editors). `draft` keeps the parts that are sound and `explain` says what is wrong with the others;
-`launching` and `meaning` look at what must hold between parts, `records` makes the frozen records, and
-`load` puts it all together. `cases` turns case plans into concrete cases, `bundled` knows where assignments
-and references are, and `remembered` keeps what was sound.
+(`thresholds`: those of a speedup, `program_fields`: those of a program), `structure`, `rubric` and
+`program_rubric` which keys there are, and `forms` which of them a kind of submission has (`schema`: the same
+for editors). `draft` keeps the parts that are sound and `explain` says what is wrong with the others;
+`launching`, `meaning` and `program_meaning` look at what must hold between parts, `records` makes the frozen
+records, and `load` puts it all together. `cases` turns case plans into concrete cases, `wanted` says which
+files a program is to write, `bundled` knows where assignments and references are, and `remembered` keeps what
+was sound.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 from grader.spec import remembered
 from grader.spec.bundled import bundled_ids, data_root, find_assignment, reference_folder
 from grader.spec.cases import expand_cases
+from grader.spec.wanted import wanted_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +31,7 @@ __all__ = [
     "find_assignment",
     "load_assignment",
     "reference_folder",
+    "wanted_files",
 ]
 
 

@@ -55,16 +55,23 @@ def find_assignment(name: str) -> Path:
 def reference_folder(assignment: Assignment) -> Path:
     """The staff's folder ``reference/<operation>`` of a loaded assignment.
 
-    Raises `UsageError` where it has gone since.
+    Raises `UsageError` where it has gone since, and where the assignment names none.
     """
     folder = locate_reference(assignment.reference, assignment.path)
+    if not assignment.reference:
+        raise UsageError(f"the assignment `{assignment.id}` names no reference")
     if folder is None:
         raise UsageError(f"the folder reference/{assignment.reference} of `{assignment.id}` is gone")
     return folder
 
 
 def locate_reference(reference: str, folder: Path) -> Path | None:
-    """``reference/<operation>`` for an assignment in ``folder``: two up beside it, else the bundled one."""
+    """``reference/<operation>`` for an assignment in ``folder``: two up beside it, else the bundled one.
+
+    None where there is no such folder, and for an assignment that names none.
+    """
+    if not reference:
+        return None
     for root in (folder.resolve().parent.parent, data_root()):
         candidate = root / "reference" / reference
         if candidate.is_dir():

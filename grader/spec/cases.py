@@ -40,6 +40,8 @@ def _cases(plan: CasePlan, seed: int) -> Iterator[Case]:
             inputs=plan.inputs,
             seed=_hashed("inputs", seed, case_id) % 2**63,
             offset=plan.offset,
+            arguments=plan.arguments,
+            stdin=plan.stdin,
         )
 
 

@@ -13,8 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from grader.spec import explain
 from grader.spec.fields import Identifier
+from grader.spec.forms import Form, form_of
+from grader.spec.program_rubric import ArrayItem, ExitItem, TextItem
 from grader.spec.rubric import (
-    AnyItem,
     CompileItem,
     MemoryItem,
     OutputItem,
@@ -23,19 +24,22 @@ from grader.spec.rubric import (
     TrafficItem,
 )
 from grader.spec.structure import (
-    AnyCase,
-    AssignmentFile,
     FixedCase,
+    KernelFile,
+    KernelPart,
+    ProgramCase,
+    ProgramFile,
+    ProgramPart,
     RandomCases,
-    SubmissionPart,
     TimingPart,
 )
 
 if TYPE_CHECKING:
     from grader.spec.document import Flaw, Plain
 
-CasePart: TypeAlias = FixedCase | RandomCases
-ItemPart: TypeAlias = CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | SpeedupItem
+CasePart: TypeAlias = FixedCase | RandomCases | ProgramCase
+KernelItem: TypeAlias = CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | SpeedupItem
+ItemPart: TypeAlias = KernelItem | ExitItem | TextItem | ArrayItem
 T = TypeVar("T")
 
 
@@ -47,9 +51,9 @@ class Draft:
     the file itself if nothing is wrong with any part.
     """
 
-    whole: AssignmentFile | None
+    whole: KernelFile | ProgramFile | None
     reference: str | None
-    submission: SubmissionPart | None
+    submission: KernelPart | ProgramPart | None
     cases: tuple[CasePart | None, ...]
     timing: TimingPart | None
     has_timing: bool
@@ -59,8 +63,9 @@ class Draft:
 
 def read(data: Plain) -> tuple[Draft, list[Flaw]]:
     """The draft, and all that is wrong with its single parts."""
+    form = form_of(data)
     try:
-        whole = AssignmentFile.model_validate(data)
+        whole = form.file.model_validate(data)
     except ValidationError as error:
         errors = error.errors(include_url=False)
     else:
@@ -70,32 +75,34 @@ def read(data: Plain) -> tuple[Draft, list[Flaw]]:
             _prune(data, detail["loc"])
         elif detail["loc"][:1] == ("rubric",) and detail["type"] != "missing":
             _prune(data, detail["loc"][:4])  # the list, the place in it, the check and the key
-    return _partial(data if isinstance(data, dict) else {}), [explain.flaw(detail) for detail in errors]
+    draft = _partial(data if isinstance(data, dict) else {}, form)
+    return draft, [explain.flaw(detail, form) for detail in errors]
 
 
-def _complete(whole: AssignmentFile) -> Draft:
+def _complete(whole: KernelFile | ProgramFile) -> Draft:
+    timing = whole.timing if isinstance(whole, KernelFile) else None
     return Draft(
         whole=whole,
         reference=whole.reference,
         submission=whole.submission,
         cases=tuple(whole.cases),
-        timing=whole.timing,
-        has_timing=whole.timing is not None,
+        timing=timing,
+        has_timing=timing is not None,
         rubric=tuple(whole.rubric),
         item_ids=frozenset(item.id for item in whole.rubric),
     )
 
 
-def _partial(data: dict[str, Any]) -> Draft:
+def _partial(data: dict[str, Any], form: Form) -> Draft:
     items = _list(data.get("rubric"))
     return Draft(
         whole=None,
         reference=_sound(Identifier, data.get("reference")),
-        submission=_sound(SubmissionPart, data.get("submission")),
-        cases=tuple(_sound(AnyCase, case) for case in _list(data.get("cases"))),
+        submission=_sound(form.parts["submission"], data.get("submission")),
+        cases=tuple(_sound(form.case, case) for case in _list(data.get("cases"))),
         timing=_sound(TimingPart, data.get("timing")),
         has_timing="timing" in data,
-        rubric=tuple(_sound(AnyItem, item) for item in items),
+        rubric=tuple(_sound(form.item, item) for item in items),
         item_ids=_all_ids(items),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from grader.spec import rubric, structure
+from grader.spec import forms, structure
 from grader.spec.document import Flaw
 from grader.spec.fields import suggestion
 
@@ -13,23 +13,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic_core import ErrorDetails
 
-_CHECKS: dict[str, type[BaseModel]] = {
-    "compile": rubric.CompileItem,
-    "output": rubric.OutputItem,
-    "races": rubric.RacesItem,
-    "memory": rubric.MemoryItem,
-    "traffic": rubric.TrafficItem,
-    "speedup": rubric.SpeedupItem,
-}
-# By what stands before an unknown key: the key of the mapping, or the tag of the union it was read as.
-_PARTS: dict[str, type[BaseModel]] = {
-    "submission": structure.SubmissionPart,
-    "launch": structure.LaunchPart,
-    structure.FIXED: structure.FixedCase,
-    structure.RANDOM: structure.RandomCases,
-    "timing": structure.TimingPart,
-    **_CHECKS,
-}
+    from grader.spec.forms import Form
+
 _EXPECTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
@@ -38,13 +23,13 @@ _EXPECTED = {
 }
 
 
-def flaw(error: ErrorDetails) -> Flaw:
-    """One of pydantic's errors, explained."""
+def flaw(error: ErrorDetails, form: Form) -> Flaw:
+    """One of pydantic's errors about a file of this form, explained."""
     path = tuple(step for step in error["loc"] if step != "[key]")
     context: dict[str, Any] = error.get("ctx") or {}
     match error["type"]:
         case "extra_forbidden":
-            found = Flaw(path, _unknown_key(path), at_key=True)
+            found = Flaw(path, _unknown_key(path, form), at_key=True)
         case "missing":
             found = Flaw(path[:-1], f"expected a key `{path[-1]}`, which is missing")
         case "of_one_key":
@@ -52,22 +37,43 @@ def flaw(error: ErrorDetails) -> Flaw:
         case "value_error":
             found = Flaw(path, str(context["error"]), at_key=error["loc"][-1] == "[key]")
         case "union_tag_not_found":
-            found = Flaw(path, f"expected a key `check`, which is missing; {suggestion('', _CHECKS)}")
+            found = Flaw(path, f"expected a key `check`, which is missing; {suggestion('', form.checks)}")
         case "union_tag_invalid":
-            tag = str(context["tag"])
-            found = Flaw((*path, "check"), f"unknown check `{tag}`; {suggestion(tag, _CHECKS)}")
+            found = Flaw((*path, "check"), _unknown_check(str(context["tag"]), form))
         case kind:
             found = Flaw(path, _expectation(kind, error["input"], context))
     return found
 
 
-def _unknown_key(path: tuple[str | int, ...]) -> str:
-    part: type[BaseModel] = structure.AssignmentFile
-    if isinstance(path[-2:][0], int):  # the only lists of plain mappings
-        part = rubric.StepPart
-    elif len(path) > 1:
-        part = _PARTS.get(str(path[-2]), structure.ConstantPart)
-    return f"unknown key `{path[-1]}`; {suggestion(str(path[-1]), part.model_fields)}"
+def _unknown_check(check: str, form: Form) -> str:
+    other = forms.other(form)
+    if check in other.checks:
+        known = ", ".join(form.checks)
+        return f"`{check}` looks at a {other.kind}; for a {form.kind} expected one of {known}"
+    return f"unknown check `{check}`; {suggestion(check, form.checks)}"
+
+
+def _unknown_key(path: tuple[str | int, ...], form: Form) -> str:
+    """A key that the mapping does not have; one that it has in files of the other form is named as such."""
+    key, known = str(path[-1]), _keys(_part(path, form))
+    other = _part(path, forms.other(form))
+    if other is not None and key in _keys(other):
+        kind = forms.other(form).kind
+        return f"`{key}` is for submissions of kind `{kind}`; expected one of {', '.join(known)}"
+    return f"unknown key `{key}`; {suggestion(key, known)}"
+
+
+def _part(path: tuple[str | int, ...], form: Form) -> type[BaseModel] | None:
+    """The mapping that the last step of a path is a key of; in a list it goes by the list's name."""
+    names = [str(step) for step in path[:-1] if not isinstance(step, int)] or [""]
+    if names[0] == "cases" and names[-1] != "cases" and form.part(names[-1]) is None:
+        return form.part("cases")  # a tag that only the other form has
+    return form.part(names[-1]) or (structure.ConstantPart if "constants" in names else None)
+
+
+def _keys(part: type[BaseModel] | None) -> list[str]:
+    fields = part.model_fields if part else {}
+    return [field.alias or name for name, field in fields.items()]
 
 
 def _expectation(kind: str, found: object, context: dict[str, Any]) -> str:

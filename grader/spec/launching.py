@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names
 from grader.spec.document import Flaw, Path
 from grader.spec.fields import suggestion
-from grader.spec.structure import FixedCase
+from grader.spec.structure import FixedCase, KernelPart, RandomCases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grader.spec.draft import Draft
-    from grader.spec.structure import SubmissionPart
 
 Span: TypeAlias = tuple[int, int]
 
@@ -39,7 +38,7 @@ class _Shape:
 def flaws(draft: Draft) -> Iterator[Flaw]:
     """Names without a value, dimensions that are missing or unknown, launches and arrays out of bounds."""
     submission = draft.submission
-    if submission is None:
+    if not isinstance(submission, KernelPart):
         return
     yield from _parameters(submission)
     yield from _constants(submission)
@@ -55,14 +54,14 @@ def flaws(draft: Draft) -> Iterator[Flaw]:
 
 def _shapes(draft: Draft) -> Iterator[_Shape]:
     for index, case in enumerate(draft.cases):
-        if case:
+        if isinstance(case, FixedCase | RandomCases):
             spans = {n: (v, v) for n, v in case.shape.items()} if isinstance(case, FixedCase) else case.shape
             yield _Shape(("cases", index, "shape"), spans)
     if draft.timing:
         yield _Shape(("timing", "shape"), {n: (v, v) for n, v in draft.timing.shape.items()})
 
 
-def _expressions(submission: SubmissionPart) -> Iterator[tuple[Path, Expression]]:
+def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
     for name, declared in submission.parameters.items():
         path = ("submission", "parameters", name)
         for extent in declared.extents:
@@ -77,12 +76,12 @@ def _expressions(submission: SubmissionPart) -> Iterator[tuple[Path, Expression]
         yield ("submission", "launch", "shared"), launch.shared
 
 
-def _parameters(submission: SubmissionPart) -> Iterator[Flaw]:
+def _parameters(submission: KernelPart) -> Iterator[Flaw]:
     if all(declared.direction in ("in", "value") for declared in submission.parameters.values()):
         yield Flaw(("submission", "parameters"), "expected at least one `out` or `inout` array to look at")
 
 
-def _constants(submission: SubmissionPart) -> Iterator[Flaw]:
+def _constants(submission: KernelPart) -> Iterator[Flaw]:
     seen = dict.fromkeys(submission.constants, "a constant")
     for name, constant in submission.constants.items():
         for index, alias in enumerate(constant.aliases):
@@ -92,7 +91,7 @@ def _constants(submission: SubmissionPart) -> Iterator[Flaw]:
             seen[alias] = f"an alias of `{name}`"
 
 
-def _unknown_names(submission: SubmissionPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+def _unknown_names(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
     known = dict.fromkeys(name for shape in shapes for name in shape.spans) | dict.fromkeys(
         submission.constants
     )
@@ -104,7 +103,7 @@ def _unknown_names(submission: SubmissionPart, shapes: list[_Shape]) -> Iterator
             )
 
 
-def _dimensions(submission: SubmissionPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+def _dimensions(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
     used = {name for _, expression in _expressions(submission) for name in names(expression)}
     given = dict.fromkeys(name for shape in shapes for name in shape.spans)
     # A dimension that no expression uses may be meant for the oracle; then every case gives it.
@@ -124,7 +123,7 @@ def _dimensions(submission: SubmissionPart, shapes: list[_Shape]) -> Iterator[Fl
             yield Flaw(shape.path, f"expected a value for every dimension; missing: {', '.join(missing)}")
 
 
-def _launches(submission: SubmissionPart, shape: _Shape) -> Iterator[Flaw]:
+def _launches(submission: KernelPart, shape: _Shape) -> Iterator[Flaw]:
     """Both ends of the ranges are tried, with the constants' defaults."""
     constants = {name: constant.default for name, constant in submission.constants.items()}
     ends = [{name: span[end] for name, span in shape.spans.items()} for end in (0, 1)]
@@ -134,7 +133,7 @@ def _launches(submission: SubmissionPart, shape: _Shape) -> Iterator[Flaw]:
     yield from (Flaw(shape.path, message) for message in found)
 
 
-def _launch(submission: SubmissionPart, values: Mapping[str, int]) -> Iterator[str]:
+def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
     try:
         block = [evaluate(expression, values) for expression in submission.launch.block]
         grid = [evaluate(expression, values) for expression in submission.launch.grid]
@@ -152,7 +151,7 @@ def _launch(submission: SubmissionPart, values: Mapping[str, int]) -> Iterator[s
         yield f"in this shape the grid would be {_times(grid)}; expected {limits} and nothing below 1"
 
 
-def _sizes(submission: SubmissionPart, values: Mapping[str, int]) -> Iterator[str]:
+def _sizes(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
     for name, declared in submission.parameters.items():
         extents = [evaluate(extent, values) for extent in declared.extents]
         if min(extents, default=1) < 1 or prod(extents) > MAX_ELEMENTS:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.errors import SpecError
-from grader.spec import document, draft, launching, meaning, records
+from grader.spec import document, draft, launching, meaning, program_meaning, records
 from grader.spec.bundled import FILE_NAME, locate_reference, reference_names
 from grader.spec.document import Flaw, Position, Refused
 from grader.spec.fields import suggestion
@@ -38,6 +38,7 @@ def load_assignment(path: Path) -> Assignment:
     parts, flaws = draft.read(document.plain(root))
     surroundings = _Surroundings.of(file, parts)
     flaws += [*launching.flaws(parts), *meaning.flaws(parts, surroundings.kernels), *surroundings.flaws]
+    flaws += program_meaning.flaws(parts, has_oracle=surroundings.has_oracle)
     if problems or flaws or parts.whole is None:
         problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
         raise SpecError(tuple(_line(file, *problem) for problem in sorted(problems)))
@@ -107,6 +108,11 @@ class _Surroundings:
     def kernels(self) -> frozenset[str] | None:
         """The staff's kernels: the ``.cu`` files of the reference, without the ending."""
         return frozenset(file.stem for file in self.reference.glob("*.cu")) if self.reference else None
+
+    @property
+    def has_oracle(self) -> bool:
+        """Whether the reference can compute expected values."""
+        return self.reference is not None and (self.reference / "oracle.py").is_file()
 
 
 def _header(folder: Path, name: str) -> bytes | str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.spec.cases import drawn_ids
 from grader.spec.document import Flaw, Path
 from grader.spec.fields import suggestion
-from grader.spec.rubric import CasesItemPart, SpeedupItem, TrafficItem
+from grader.spec.rubric import CasesPart, SpeedupItem, TrafficItem
 from grader.spec.structure import SOLUTION, RandomCases
 from grader.spec.thresholds import is_below, out_of_order
 
@@ -90,7 +90,7 @@ def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
         return  # what a case that could not be read is called nobody knows
     known = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
     for index, item in enumerate(draft.rubric):
-        for place, name in enumerate(item.cases if isinstance(item, CasesItemPart) else ()):
+        for place, name in enumerate(item.cases if isinstance(item, CasesPart) else ()):
             if name not in known:
                 message = f"no case has the tag or id `{name}`; {suggestion(name, known)}"
                 yield Flaw(("rubric", index, "cases", place), message)

@@ -5,9 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.arithmetic import Name
-from grader.model import Assignment, CasePlan, Constant, KernelInterface, Parameter, RubricItem, TimingPlan
-from grader.spec.rubric import CasesItemPart
-from grader.spec.structure import SOLUTION, RandomCases
+from grader.model import (
+    Assignment,
+    CasePlan,
+    Constant,
+    KernelInterface,
+    Parameter,
+    ProgramInterface,
+    RubricItem,
+    TimingPlan,
+)
+from grader.spec.rubric import CasesPart
+from grader.spec.structure import SOLUTION, KernelFile, ProgramCase, ProgramPart, RandomCases
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -15,7 +24,7 @@ if TYPE_CHECKING:
 
     from grader.spec.draft import CasePart, ItemPart
     from grader.spec.fields import Declaration
-    from grader.spec.structure import AssignmentFile, SubmissionPart, TimingPart
+    from grader.spec.structure import KernelPart, ProgramFile, TimingPart
 
 _TITLES = {
     "compile": "compiles",
@@ -24,31 +33,42 @@ _TITLES = {
     "memory": "memory accesses",
     "traffic": "memory traffic",
     "speedup": "speed",
+    "exit": "how it ends",
+    "text": "what it prints",
+    "array": "the array that it writes",
 }
+
+_MEBIBYTE = 2**20
 
 
 def assignment(
-    file: AssignmentFile,
+    file: KernelFile | ProgramFile,
     headers: tuple[tuple[str, bytes], ...],
     kernels: Collection[str],
     folder: Path,
     digest: str,
 ) -> Assignment:
     """The record of a sound file; ``headers`` are UTF-8, ``kernels`` those of the reference."""
+    timing = file.timing if isinstance(file, KernelFile) else None
     return Assignment(
         id=file.id,
         title=file.title,
-        reference=file.reference,
+        reference=file.reference or "",
         interface=_interface(file.submission, headers),
         cases=tuple(map(_plan, file.cases)),
         rubric=tuple(map(_item, file.rubric)),
-        timing=_timing(file.timing, kernels) if file.timing else None,
+        timing=_timing(timing, kernels) if timing else None,
         path=folder,
         digest=digest,
     )
 
 
-def _interface(part: SubmissionPart, headers: tuple[tuple[str, bytes], ...]) -> KernelInterface:
+def _interface(
+    part: KernelPart | ProgramPart, headers: tuple[tuple[str, bytes], ...]
+) -> KernelInterface | ProgramInterface:
+    include = tuple((name, content.decode()) for name, content in headers)
+    if isinstance(part, ProgramPart):
+        return ProgramInterface(include, float(part.seconds), part.memory * _MEBIBYTE)
     return KernelInterface(
         kernel=part.kernel,
         parameters=tuple(_parameter(name, declared) for name, declared in part.parameters.items()),
@@ -56,7 +76,7 @@ def _interface(part: SubmissionPart, headers: tuple[tuple[str, bytes], ...]) -> 
         block=tuple(part.launch.block),
         grid=tuple(part.launch.grid),
         shared=part.launch.shared,
-        include=tuple((name, content.decode()) for name, content in headers),
+        include=include,
     )
 
 
@@ -66,6 +86,10 @@ def _parameter(name: str, declared: Declaration) -> Parameter:
 
 
 def _plan(part: CasePart) -> CasePlan:
+    if isinstance(part, ProgramCase):
+        arguments = tuple(part.arguments)
+        tags = tuple(part.tags)
+        return CasePlan(part.id, (), tags, part.visibility, "", arguments=arguments, stdin=part.stdin)
     if isinstance(part, RandomCases):
         shape, draws = tuple(part.shape.items()), part.random
     else:
@@ -79,7 +103,7 @@ def _timing(part: TimingPart, kernels: Collection[str]) -> TimingPlan:
 
 
 def _item(part: ItemPart) -> RubricItem:
-    cases, partial = (part.cases, part.partial) if isinstance(part, CasesItemPart) else ([], None)
+    cases = part.cases if isinstance(part, CasesPart) else []
     return RubricItem(
         id=part.id,
         title=part.title or f"{part.id.replace('-', ' ')}: {_TITLES[part.check]}",
@@ -87,7 +111,7 @@ def _item(part: ItemPart) -> RubricItem:
         check=part.check,
         cases=tuple(cases),
         needs=tuple(part.needs),
-        partial=partial or "",
+        partial=getattr(part, "partial", None) or "",
         visibility=part.visibility,
         hint=part.hint,
         options=part.options(),

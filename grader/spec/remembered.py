@@ -23,7 +23,7 @@ from grader import __version__
 from grader.model import Assignment
 from grader.spec.bundled import reference_folder
 
-RECORDS = 2
+RECORDS = 3
 """Goes up with every change to what an `Assignment` holds: an entry of before would come back with holes."""
 
 Fingerprint: TypeAlias = tuple[tuple[str, str], ...]
@@ -66,7 +66,8 @@ def _is_ours(entry: Path) -> bool:
 
 def _fingerprint(assignment: Assignment) -> Fingerprint:
     """Every file beside the assignment and in its reference, with a digest of its content."""
-    folders = (assignment.path, reference_folder(assignment))
+    reference = (reference_folder(assignment),) if assignment.reference else ()
+    folders = (assignment.path, *reference)
     return tuple(
         (str(file), sha256(file.read_bytes()).hexdigest())
         for folder in folders

@@ -38,10 +38,15 @@ class ItemPart(BaseModel):
         return tuple((name, value) for name, value in values if value is not None)
 
 
-class CasesItemPart(ItemPart):
+class CasesPart(ItemPart):
     """An item that looks at cases: all of them, or those with the tags or ids it names."""
 
     cases: Identifiers = []
+
+
+class CasesItemPart(CasesPart):
+    """An item that may give credit case by case."""
+
     partial: Literal["per-case"] | None = None
 
 

@@ -1,6 +1,6 @@
 """The JSON Schema of assignment files, for editors that complete and check while one types.
 
-`assignments/schema.json` holds it. After a change to `grader.spec.structure` or `rubric`, write it again:
+`assignments/schema.json` holds it. After a change to the keys of `structure` or of a rubric, write it again:
 
     python -m grader.spec.schema > assignments/schema.json
 """
@@ -11,13 +11,27 @@ import json
 import sys
 from typing import Any
 
-from grader.spec.structure import AssignmentFile
+from pydantic.json_schema import models_json_schema
+
+from grader.spec.forms import KERNEL, PROGRAM
 
 
 def json_schema() -> dict[str, Any]:
-    """The schema of ``assignment.yaml`` (JSON Schema, draft 2020-12)."""
-    schema = AssignmentFile.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "assignment.yaml"}
+    """The schema of ``assignment.yaml`` (JSON Schema, draft 2020-12).
+
+    It asks for the kind of submission first, so that an editor complains about what the file is meant to be.
+    """
+    places, parts = models_json_schema([(form.file, "validation") for form in (KERNEL, PROGRAM)])
+    kind = {"properties": {"kind": {"const": PROGRAM.kind}}, "required": ["kind"]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "assignment.yaml",
+        "type": "object",
+        "if": {"properties": {"submission": kind}, "required": ["submission"]},
+        "then": places[PROGRAM.file, "validation"],
+        "else": places[KERNEL.file, "validation"],
+        **parts,
+    }
 
 
 def main() -> None:

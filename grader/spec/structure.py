@@ -23,11 +23,15 @@ from grader.spec.fields import (
     Sentence,
     Span,
     Whole,
+    suggestion,
 )
+from grader.spec.program_fields import Mebibytes, RunArguments, Seconds, Stdin
+from grader.spec.program_rubric import AnyProgramItem
 from grader.spec.rubric import KEYS_WE_KNOW, AnyItem
 from grader.spec.thresholds import Budget
 
-LATER_KINDS = ("function", "program", "answers")
+KINDS = ("kernel", "program")
+LATER_KINDS = ("function", "answers")
 """Kinds of submission that the format has a name for, and this version cannot grade."""
 
 SOLUTION = "solution"
@@ -62,8 +66,8 @@ def _constant(value: object) -> object:
     return {"default": value} if isinstance(value, str) else value
 
 
-class SubmissionPart(Part):
-    """What students hand in, and how it is launched."""
+class KernelPart(Part):
+    """A kernel that students hand in, and how it is launched."""
 
     kind: Literal["kernel"]
     kernel: KernelName
@@ -78,10 +82,24 @@ class SubmissionPart(Part):
     @classmethod
     def _kind_is_supported(cls, value: Any) -> Any:  # noqa: ANN401 - pydantic hands over what it got
         # Nothing else that could be said about such a submission would help.
-        if isinstance(value, dict) and value.get("kind") in LATER_KINDS:
-            message = f"submissions of kind `{value['kind']}` are not supported yet; supported: `kernel`"
-            raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "kind"})
-        return value
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind in KINDS:
+            return value
+        if kind in LATER_KINDS:
+            supported = " and ".join(f"`{known}`" for known in KINDS)
+            message = f"submissions of kind `{kind}` are not supported yet; supported: {supported}"
+        else:
+            message = f"`{kind}` means nothing here; {suggestion(kind, KINDS)}"
+        raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "kind"})
+
+
+class ProgramPart(Part):
+    """A program that students hand in: a file with ``main``, and how far a run of it may go."""
+
+    kind: Literal["program"]
+    include: list[HeaderName] = []
+    seconds: Seconds = 10
+    memory: Mebibytes = 1024
 
 
 # --- cases and timing --------------------------------------------------------------------------------
@@ -124,6 +142,16 @@ AnyCase = Annotated[
 ]
 
 
+class ProgramCase(Part):
+    """A run of a program: its arguments and its standard input."""
+
+    id: Identifier
+    tags: Identifiers = []
+    visibility: Visibility = Visibility.VISIBLE
+    arguments: RunArguments = []
+    stdin: Stdin = ""
+
+
 class TimingPart(Part):
     """What to time on a GPU, next to which of the staff's kernels; ``solution`` is the model solution."""
 
@@ -135,12 +163,26 @@ class TimingPart(Part):
 
 
 class AssignmentFile(Part):
-    """An assignment, as written."""
+    """What every assignment has."""
 
     id: Identifier
     title: Sentence
+
+
+class KernelFile(AssignmentFile):
+    """An assignment that asks for a kernel, as written."""
+
     reference: Identifier
-    submission: SubmissionPart
+    submission: KernelPart
     cases: Annotated[list[AnyCase], Field(min_length=1)]
     rubric: Annotated[list[AnyItem], Field(min_length=1)]
     timing: TimingPart | None = None
+
+
+class ProgramFile(AssignmentFile):
+    """An assignment that asks for a program, as written; only an `array` item needs a ``reference``."""
+
+    reference: Identifier | None = None
+    submission: ProgramPart
+    cases: Annotated[list[ProgramCase], Field(min_length=1)]
+    rubric: Annotated[list[AnyProgramItem], Field(min_length=1)]

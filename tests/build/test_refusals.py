@@ -158,6 +158,13 @@ def test_headers_of_the_assignment_are_found(build_source: BuildSource) -> None:
     assert built.ok
 
 
+@pytest.mark.parametrize("name", ["my tile.h", "größe.h", "lib dir/tile-2.0.cuh"])
+def test_headers_may_be_called_what_people_call_files(build_source: BuildSource, name: str) -> None:
+    """Blanks and letters of other alphabets are part of honest names."""
+    built = build_source(f'#include "{name}"\n{KERNEL}', headers=((name, b"#define WIDTH 7\n"),))
+    assert built.ok, built.findings
+
+
 def test_an_error_in_a_header_names_the_header(build_source: BuildSource) -> None:
     """A header that came with the submission is a place of its own."""
     built = build_source(f'#include "lib/mine.h"\n{KERNEL}', headers=(("lib/mine.h", b"\nint x = y;\n"),))

@@ -41,7 +41,7 @@ def test_a_variant_has_other_names_and_is_otherwise_the_same() -> None:
 )
 def test_a_variant_still_builds(original: Original, tmp_path: Path) -> None:
     """A right kernel stays one that the compiler takes."""
-    interface = load_assignment(find_assignment("tiled-matmul")).interface
+    interface = load_assignment(find_assignment("tiled-matmul")).kernel
     tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
     built = build_with(tools, Submission("s", "s.cu", variant(original.source, 3), ""), interface)
     assert built.ok, built.findings

@@ -11,7 +11,7 @@ import pytest
 from grader.arithmetic import Name, parse
 from grader.errors import SpecError
 from grader.model import CasePlan, Constant, Parameter, RubricItem, Threshold, TimingPlan, Visibility
-from grader.spec import bundled_ids, find_assignment, load_assignment, reference_folder
+from grader.spec import bundled_ids, data_root, find_assignment, load_assignment, reference_folder
 from grader.spec.document import MAX_BYTES
 from tests.spec.conftest import SOUND
 
@@ -33,16 +33,16 @@ def test_a_sound_assignment_becomes_a_record(write: Write) -> None:
     assignment = load_assignment(folder)
     assert (assignment.id, assignment.title, assignment.reference) == ("scale", "Scale a vector", "scaling")
     assert assignment.path == folder.resolve()
-    assert assignment.interface.kernel == "scale"
-    assert assignment.interface.parameters == (
+    assert assignment.kernel.kernel == "scale"
+    assert assignment.kernel.parameters == (
         Parameter("x", "in", "float32", (Name("N"),)),
         Parameter("y", "out", "float32", (Name("N"),)),
         Parameter("N", "value", "int32", (), Name("N")),
     )
-    assert assignment.interface.constants == (Constant("BLOCK_SIZE", 128),)
-    assert assignment.interface.block == (Name("BLOCK_SIZE"),)
-    assert assignment.interface.grid == (parse("ceil(N / BLOCK_SIZE)"),)
-    assert assignment.interface.shared is None
+    assert assignment.kernel.constants == (Constant("BLOCK_SIZE", 128),)
+    assert assignment.kernel.block == (Name("BLOCK_SIZE"),)
+    assert assignment.kernel.grid == (parse("ceil(N / BLOCK_SIZE)"),)
+    assert assignment.kernel.shared is None
     assert assignment.cases == (
         CasePlan("whole", (("N", (256, 256)),), ("aligned",)),
         CasePlan("odd", (("N", (55, 55)),), ("non-aligned",)),
@@ -63,10 +63,11 @@ def test_the_file_itself_may_be_named(write: Write) -> None:
 
 @pytest.mark.parametrize("name", bundled_ids())
 def test_every_bundled_assignment_loads(name: str) -> None:
-    """What is shipped is sound, is called like its folder and has its reference."""
+    """What is shipped is sound, is called like its folder, and the staff have a solution."""
     assignment = load_assignment(find_assignment(name))
     assert assignment.id == name
-    assert (reference_folder(assignment) / "naive.cu").is_file()
+    staff = reference_folder(assignment) if assignment.reference else data_root() / "reference" / name
+    assert (staff / "solution.cu").is_file()
 
 
 def test_points_and_thresholds_are_exact(write: Write) -> None:
@@ -97,13 +98,13 @@ def test_the_options_of_a_check_are_in_its_item(write: Write) -> None:
 def test_a_constant_may_have_aliases(write: Write) -> None:
     """The long form of a constant names what else it may be called."""
     text = changed("BLOCK_SIZE: 128", "BLOCK_SIZE: {default: 64, aliases: [THREADS]}")
-    assert load_assignment(write(text)).interface.constants == (Constant("BLOCK_SIZE", 64, ("THREADS",)),)
+    assert load_assignment(write(text)).kernel.constants == (Constant("BLOCK_SIZE", 64, ("THREADS",)),)
 
 
 def test_a_scalar_parameter_may_have_a_value_of_its_own(write: Write) -> None:
     """`int32 = N` gives a parameter that is not called like a dimension."""
     text = changed("    N: int32", "    n: uint64 = N * 2\n    two: float32 = 2")
-    *_, n, two = load_assignment(write(text)).interface.parameters
+    *_, n, two = load_assignment(write(text)).kernel.parameters
     assert (n.name, n.dtype, n.value) == ("n", "uint64", parse("N * 2"))
     assert (two.dtype, two.value) == ("float32", parse("2"))
 
@@ -113,7 +114,7 @@ def test_a_single_value_stands_for_a_list_of_one(write: Write) -> None:
     text = changed("[BLOCK_SIZE]", "BLOCK_SIZE").replace("[ceil(N / BLOCK_SIZE)]", "ceil(N / BLOCK_SIZE)")
     text = text.replace("needs: [compiles]", "needs: compiles, cases: odd").replace("[aligned]", "aligned")
     assignment = load_assignment(write(text))
-    assert (assignment.interface.block, assignment.rubric[1].needs) == ((Name("BLOCK_SIZE"),), ("compiles",))
+    assert (assignment.kernel.block, assignment.rubric[1].needs) == ((Name("BLOCK_SIZE"),), ("compiles",))
     assert (assignment.rubric[1].cases, assignment.cases[0].tags) == (("odd",), ("aligned",))
 
 
@@ -123,7 +124,7 @@ def test_dynamic_shared_memory_inputs_and_visibility_are_read(write: Write) -> N
         "tags: [aligned]", "inputs: small-integers, visibility: after_due_date"
     )
     assignment = load_assignment(write(text))
-    assert assignment.interface.shared == parse("4 * BLOCK_SIZE")
+    assert assignment.kernel.shared == parse("4 * BLOCK_SIZE")
     assert assignment.cases[0].inputs == "small-integers"
     assert assignment.cases[0].visibility is Visibility.AFTER_DUE_DATE
 
@@ -138,7 +139,7 @@ def test_a_header_of_the_course_is_read_in(write: Write) -> None:
     """`include` names files beside the assignment; their text travels in the record."""
     folder = write(changed("  kernel: scale", "  kernel: scale\n  include: [support.h]"))
     (folder / "support.h").write_text("#define CHECK(x) x  // ✓\n")
-    assert load_assignment(folder).interface.include == (("support.h", "#define CHECK(x) x  // ✓\n"),)
+    assert load_assignment(folder).kernel.include == (("support.h", "#define CHECK(x) x  // ✓\n"),)
 
 
 @pytest.mark.parametrize(

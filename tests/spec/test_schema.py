@@ -34,10 +34,14 @@ def test_the_command_that_writes_it_writes_exactly_the_file() -> None:
 def test_the_schema_knows_keys_choices_and_required_parts() -> None:
     """An editor can tell a wrong key, offer the checks, and ask for what is missing."""
     schema: dict[str, Any] = json_schema()
-    assert schema["additionalProperties"] is False
-    assert schema["required"] == ["id", "title", "reference", "submission", "cases", "rubric"]
-    items = schema["properties"]["rubric"]["items"]["discriminator"]["mapping"]
+    kernel, program = schema["$defs"]["KernelFile"], schema["$defs"]["ProgramFile"]
+    assert kernel["additionalProperties"] is program["additionalProperties"] is False
+    assert kernel["required"] == ["id", "title", "reference", "submission", "cases", "rubric"]
+    assert program["required"] == ["id", "title", "submission", "cases", "rubric"]
+    items = kernel["properties"]["rubric"]["items"]["discriminator"]["mapping"]
     assert sorted(items) == ["compile", "memory", "output", "races", "speedup", "traffic"]
+    items = program["properties"]["rubric"]["items"]["discriminator"]["mapping"]
+    assert sorted(items) == ["array", "compile", "exit", "text"]
     traffic = schema["$defs"]["TrafficItem"]
     assert "global_load_bytes" in traffic["properties"]["metric"]["enum"]
     assert traffic["additionalProperties"] is False
@@ -50,3 +54,12 @@ def test_reading_no_assignment_imports_no_pydantic() -> None:
         [sys.executable, "-c", code], capture_output=True, check=True, cwd=STORED.parents[1]
     )
     assert done.stdout == b"False False\n"
+
+
+def test_the_schema_asks_for_the_kind_of_submission_first() -> None:
+    """An editor complains about what the file is meant to be, not about both kinds at once."""
+    schema: dict[str, Any] = json_schema()
+    asked = schema["if"]["properties"]["submission"]
+    assert (asked["properties"]["kind"], asked["required"]) == ({"const": "program"}, ["kind"])
+    assert schema["then"] == {"$ref": "#/$defs/ProgramFile"}
+    assert schema["else"] == {"$ref": "#/$defs/KernelFile"}

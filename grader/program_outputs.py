@@ -1,0 +1,171 @@
+"""Arrays that a program wrote to files, against the oracle; the program's own word about them counts nothing.
+
+The files come out of a sandbox in which a student's program ran, and are read as hostile: NumPy's format,
+version 1.0, exactly the bytes that the shape takes, no objects, no pickle. Whatever else is in such a file
+is a finding for the student, never an error of ours.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.checks.cases import option
+from grader.checks.printed import quoted
+from grader.compare import compare
+from grader.diagnosis import explain_output
+from grader.diagnosis.facts import WrongOutput
+from grader.errors import OurError, UsageError
+from grader.gpu.answer import array_header
+from grader.model import Finding, FindingKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from grader.model import Assignment, Case, Comparison, ProgramRun, RubricItem
+    from grader.oracle import Expected, Oracle
+
+    Array = NDArray[Any]
+
+
+def compared(
+    assignment: Assignment, case: Case, run: ProgramRun, oracle: Oracle | None
+) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
+    """The comparisons of what a run wrote, and a finding for each file that holds no array to compare.
+
+    Both carry the name of the oracle's output: a comparison as ``array``, a finding as ``address``. Nothing
+    is compared where the run did not come to its end.
+
+    Raises:
+        OurError: there are arrays to compare and no oracle, or the oracle fails.
+
+    """
+    comparisons, findings = [], []
+    for item in _array_items(assignment):
+        if run.ending != "exit" or not _looks_at(item, case):
+            continue
+        found = _compared(assignment, item, run, oracle)
+        if isinstance(found, Finding):
+            findings.append(replace(found, case=case.id))
+        else:
+            comparisons.append(found)
+    return tuple(comparisons), tuple(findings)
+
+
+def verify(assignment: Assignment, oracle: Oracle | None) -> None:
+    """Raise UsageError where the oracle cannot tell what an `array` item asks it, or depends on chance.
+
+    A program is not told its inputs: only kinds of inputs that are the same each time make sense.
+    """
+    for item in _array_items(assignment):
+        try:
+            _expected(item, oracle)
+            differ = _differ(_inputs(item, oracle, seed=1), _inputs(item, oracle, seed=2))
+        except OurError as problem:
+            raise UsageError(f"rubric item `{item.id}`: {problem}") from None
+        if differ:
+            kind = option(item, "inputs")
+            raise UsageError(
+                f"rubric item `{item.id}`: inputs of kind `{kind}` depend on chance, and a program does not "
+                "get them; expected a kind that is always the same"
+            )
+
+
+def _array_items(assignment: Assignment) -> Iterator[RubricItem]:
+    return (item for item in assignment.rubric if item.check == "array")
+
+
+def _looks_at(item: RubricItem, case: Case) -> bool:
+    return not item.cases or bool({case.id, *case.tags} & set(item.cases))
+
+
+def _compared(
+    assignment: Assignment, item: RubricItem, run: ProgramRun, oracle: Oracle | None
+) -> Comparison | Finding:
+    output = str(option(item, "output"))
+    expected = _expected(item, oracle)
+    values, bound = expected[output]
+    got = _read(run, str(option(item, "of")), np.dtype(option(item, "dtype")), values.shape)
+    if isinstance(got, str):
+        return Finding(FindingKind.WRONG_OUTPUT, got, address=output)
+    with np.errstate(invalid="ignore"):  # a signalling NaN, which is no number like any other
+        comparison = compare(output, got, values, bound)
+    if not comparison.wrong or not np.isfinite(got).all():
+        return comparison
+    unwritten = np.zeros(got.shape, np.bool_)
+    inputs = tuple(_inputs(item, oracle).items())
+    wrong = WrongOutput(output, got, values, bound, unwritten, inputs=inputs)
+    try:
+        found = explain_output(assignment.reference, wrong)
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        found = None
+    if found is None:
+        return comparison
+    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.hint)
+
+
+def _inputs(item: RubricItem, oracle: Oracle | None, seed: int = 0) -> dict[str, Array]:
+    kind, shape = str(option(item, "inputs")), dict(option(item, "shape"))
+    if oracle is None:
+        raise OurError("there is no oracle to say what the array should hold")
+    if kind not in oracle.kinds:
+        raise OurError(f"no inputs of kind `{kind}`; the oracle makes {', '.join(oracle.kinds)}")
+    try:
+        return oracle.inputs(kind, shape, np.random.default_rng(seed))
+    except Exception as problem:
+        raise OurError(f"the oracle cannot make its inputs: {type(problem).__name__}: {problem}") from problem
+
+
+def _expected(item: RubricItem, oracle: Oracle | None) -> Expected:
+    inputs = _inputs(item, oracle)
+    output = str(option(item, "output"))
+    try:
+        expected = oracle.expected(inputs, dict(option(item, "shape"))) if oracle else {}
+    except Exception as problem:
+        raise OurError(f"the oracle fails: {type(problem).__name__}: {problem}") from problem
+    if output not in expected:
+        raise OurError(f"the oracle computes no `{output}`; it computes {', '.join(expected)}")
+    return expected
+
+
+def _differ(one: dict[str, Array], other: dict[str, Array]) -> bool:
+    return any(not np.array_equal(array, other[name]) for name, array in one.items())
+
+
+def _read(run: ProgramRun, file: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | str:
+    """The array in a file that the program wrote, or what is wrong with the file."""
+    content = dict(run.files).get(file)
+    if content is None:
+        return f"the program left no file {quoted(file)}, or one that is too large"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about old versions of Python
+            has, kind, start = array_header(content)
+    except Exception:  # noqa: BLE001 - NumPy parses the header as Python, and any of its errors may come out
+        return f"{quoted(file)} is not an .npy file of version 1.0 in C order"
+    if kind != dtype:
+        return f"{quoted(file)} holds {_type(kind)}; expected {_type(dtype)}"
+    if has != shape:
+        return f"{quoted(file)} holds an array of {_extents(has)}; expected {_extents(shape)}"
+    wanted = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    if len(content) - start != wanted:
+        size = f"{len(content) - start:,} bytes of elements"
+        return f"{quoted(file)} holds {size} after its header; expected {wanted:,}"
+    return np.frombuffer(content, dtype, offset=start).reshape(shape)
+
+
+def _type(dtype: np.dtype[Any]) -> str:
+    """`float32`, and `big-endian float32` where that is the difference."""
+    swapped = "" if dtype.isnative else "big-endian "
+    return swapped + (dtype.name if dtype.kind in "fiub" else "elements of another type")
+
+
+def _extents(shape: tuple[int, ...]) -> str:
+    """`34 × 34`; harmless, however many numbers and digits a header has."""
+    words = " × ".join(str(extent)[:20] for extent in shape[:4])
+    return (words or "no extent") + (" × …" if len(shape) > 4 else "")  # noqa: PLR2004 - enough to see it

@@ -1,0 +1,61 @@
+"""What the tests of assignments of kind `program` share: programs built by the host's compiler alone.
+
+Host code needs no nvcc, which takes seconds; what nvcc makes of it is tested where building is.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import yaml
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.model import Build, Finding, FindingKind, Grade, Submission, Verdict
+from grader.sandbox import LocalSandbox
+from grader.spec import data_root
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Assignment
+
+
+def staff_folder(assignment: Assignment) -> Path:
+    """Where the solution and the mistakes are."""
+    return data_root() / "reference" / assignment.id
+
+
+def mistakes(assignment: Assignment) -> dict[str, dict[str, list[str]]]:
+    """The table of the mistakes, by file."""
+    text = (staff_folder(assignment) / "mistakes/mistakes.yaml").read_text(encoding="utf-8")
+    table: dict[str, dict[str, list[str]]] = yaml.safe_load(text)
+    return table
+
+
+def built_on_host(source: Path, folder: Path) -> Build:
+    """The program that the host's compiler makes of a file without CUDA."""
+    compiler, program = shutil.which("g++"), folder / source.stem
+    assert compiler, "nvcc needs a host compiler, and so does this"
+    command = [compiler, "-x", "c++", "-O1", "-o", str(program), str(source)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        return Build(ok=False, findings=(Finding(FindingKind.COMPILE, "does not compile", line=1),))
+    return Build(ok=True, program=program.read_bytes())
+
+
+def graded_on_host(
+    assignment: Assignment, source: Path, folder: Path, *, visible_only: bool = False
+) -> Grade:
+    """The grade of a file without CUDA."""
+    tools = Tools(find_toolchain(), LocalSandbox(), folder / "cache")
+    plan = pipeline.make_plan(assignment, 3, tools, visible_only=visible_only)
+    submission = Submission(source.stem, source.name, source.read_bytes(), "")
+    return pipeline.grade_built(plan, submission, built_on_host(source, folder), tools)
+
+
+def lost(grade: Grade) -> list[str]:
+    """The items that it failed."""
+    return [item.result.item.id for item in grade.items if item.result.verdict is Verdict.FAIL]

@@ -1,0 +1,174 @@
+"""The assignment `boundary-safe-lesson`: without a GPU its kernels on the emulator, with one all of it."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from grader import pipeline
+from grader.arithmetic import parse
+from grader.build import Tools, build_with, find_toolchain
+from grader.build.launch import plan_launch
+from grader.checks import run_checks
+from grader.emulator.backend import Emulated
+from grader.model import (
+    Argument,
+    Build,
+    CaseEvidence,
+    Evidence,
+    Finding,
+    KernelInterface,
+    Parameter,
+    ProgramInterface,
+    ProgramRun,
+    Submission,
+    Verdict,
+)
+from grader.oracle import load_oracle, poison
+from grader.program_outputs import compared
+from grader.sandbox import LocalSandbox
+from grader.spec import expand_cases, find_assignment, load_assignment, reference_folder
+from tests.program_assignments import lost, mistakes, staff_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Grade
+
+ASSIGNMENT = load_assignment(find_assignment("boundary-safe-lesson"))
+STAFF = staff_folder(ASSIGNMENT)
+MISTAKES = mistakes(ASSIGNMENT)
+ORACLE = load_oracle(reference_folder(ASSIGNMENT))
+WIDTHS = {"lesson-34": 34, "width-50": 50, "width-7": 7}
+ARRAYS = {"product", "other-width", "narrow"}
+IN_THE_KERNEL = (
+    "tile_count_rounded_down.cu",
+    "one_tile_only.cu",
+    "sum_starts_anew_in_each_tile.cu",
+    "pads_with_one.cu",
+)
+"""Mistakes that a kernel alone shows."""
+
+
+def test_every_mistake_is_described() -> None:
+    """The folder and its table name the same files."""
+    assert sorted(MISTAKES) == sorted(path.name for path in (STAFF / "mistakes").glob("*.cu"))
+    assert set(IN_THE_KERNEL) <= set(MISTAKES)
+
+
+def test_every_element_of_the_lesson_is_68() -> None:
+    """34 products of 1 and 2; and 14 and 100 for the other widths. Nothing is forgiven: all is exact."""
+    for item in ASSIGNMENT.rubric:
+        if item.check == "array":
+            shape = dict(dict(item.options)["shape"])
+            inputs = ORACLE.inputs("ones-and-twos", shape, np.random.default_rng(0))
+            values, bound = ORACLE.expected(inputs, shape)["C"]
+            assert values.shape == (shape["WIDTH"], shape["WIDTH"])
+            assert set(values.flat) == {{34: 68, 50: 100, 7: 14}[shape["WIDTH"]]}
+            assert not bound.any()
+
+
+def test_the_grid_of_the_lesson() -> None:
+    """Three blocks of 16 for 34 columns, and as many for the rows."""
+    grid = next(dict(item.options)["numbers"] for item in ASSIGNMENT.rubric if item.id == "grid")
+    assert [int(number.value) for number in grid] == [3, 3, 16, 16]
+    assert 2 * 16 < 34 <= 3 * 16
+
+
+# --- without a GPU -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def without_gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
+    """The grades of the solution and of the skeleton where there is no GPU."""
+    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=False)
+    files = (STAFF / "solution.cu", ASSIGNMENT.path / "skeleton.cu")
+    return {
+        file.stem: pipeline.grade(plan, Submission(file.stem, file.name, file.read_bytes(), ""), tools)
+        for file in files
+    }
+
+
+def test_without_a_gpu_what_needs_one_is_set_apart(without_gpu: dict[str, Grade]) -> None:
+    """It compiles, and its runs are skipped with the reason."""
+    grade = without_gpu["solution"]
+    assert [grade.score, grade.max_score, grade.skipped_points, grade.error] == [10, 10, 90, ""]
+    skipped = [item.result for item in grade.items if item.result.item.id != "compiles"]
+    assert {result.verdict for result in skipped} == {Verdict.SKIP}
+    assert all("GPU" in result.message for result in skipped if result.item.id == "product")
+
+
+def test_the_skeleton_compiles_and_earns_nothing_else(without_gpu: dict[str, Grade]) -> None:
+    """It launches nothing, so it runs anywhere, and leaves no array."""
+    grade = without_gpu["skeleton"]
+    assert grade.error == ""
+    assert grade.score == 10
+    assert "compiles" not in lost(grade)
+
+
+def kernel_interface() -> KernelInterface:
+    """The kernel of the staff's files by itself."""
+    assert isinstance(ASSIGNMENT.interface, ProgramInterface)
+    square = (parse("WIDTH"), parse("WIDTH"))
+    return KernelInterface(
+        kernel="tiledMatMul",
+        parameters=(
+            Parameter("A", "in", "float32", square),
+            Parameter("B", "in", "float32", square),
+            Parameter("C", "out", "float32", square),
+            Parameter("width", "value", "int32", (), parse("WIDTH")),
+        ),
+        constants=(),
+        block=(parse("16"), parse("16")),
+        grid=(parse("ceil(WIDTH / 16)"), parse("ceil(WIDTH / 16)")),
+        include=ASSIGNMENT.interface.include,
+    )
+
+
+def emulated(file: Path, folder: Path) -> Evidence:
+    """What a program would leave whose kernel is the one of the file, and whose host code is right."""
+    interface = kernel_interface()
+    tools = Tools(find_toolchain(), LocalSandbox(), folder)
+    built = build_with(tools, Submission("s", file.name, file.read_bytes(), ""), interface)
+    assert built.ok, built.findings
+    cases = []
+    for case in expand_cases(ASSIGNMENT, 1):
+        width = WIDTHS[case.id]
+        launch = plan_launch(interface, built, {"WIDTH": width})
+        assert not isinstance(launch, Finding)
+        a, b = (np.full((width, width), value, np.float32) for value in (1, 2))
+        arguments = (
+            Argument("A", "in", a),
+            Argument("B", "in", b),
+            Argument("C", "out", np.full((width, width), poison("float32"))),
+            Argument("width", "value", np.int32(width)),
+        )
+        stream = io.BytesIO()
+        np.save(stream, dict(Emulated(built, "", file.name).launch(launch, arguments).outputs)["C"])
+        run = ProgramRun("exit", 0, files=(("C.npy", stream.getvalue()),))
+        comparisons, findings = compared(ASSIGNMENT, case, run, ORACLE)
+        cases.append(CaseEvidence(case, comparisons=comparisons, findings=findings, program=run))
+    return Evidence("host", Build(ok=True), tuple(cases))
+
+
+def lost_arrays(evidence: Evidence) -> set[str]:
+    """The `array` items that fail."""
+    results = run_checks(ASSIGNMENT.rubric, evidence)
+    return {r.item.id for r in results if r.item.check == "array" and r.verdict is Verdict.FAIL}
+
+
+def test_the_kernel_of_the_solution_is_right(tmp_path: Path) -> None:
+    """On the emulator, for each width."""
+    assert lost_arrays(emulated(STAFF / "solution.cu", tmp_path)) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", IN_THE_KERNEL)
+def test_a_mistake_in_the_kernel_loses_the_arrays_it_should(name: str, tmp_path: Path) -> None:
+    """On the emulator: what mistakes.yaml says of the three arrays."""
+    found = lost_arrays(emulated(STAFF / "mistakes" / name, tmp_path))
+    assert found == ARRAYS & set(MISTAKES[name]["loses"])
