@@ -1,0 +1,24 @@
+// style: barriers that count, and more of them than needed
+#define TILE_SIZE 16
+
+__global__ void tiledMatMul(const float* A, const float* B, float* C, int M, int K, int N) {
+    __shared__ float As[TILE_SIZE][TILE_SIZE], Bs[TILE_SIZE][TILE_SIZE];
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int row = blockIdx.y * TILE_SIZE + ty, col = blockIdx.x * TILE_SIZE + tx;
+    float sum = 0.0f;
+    for (int t = 0; t < (K + TILE_SIZE - 1) / TILE_SIZE; ++t) {
+        const int kx = t * TILE_SIZE + tx, ky = t * TILE_SIZE + ty;
+        As[ty][tx] = (row < M && kx < K) ? A[row * K + kx] : 0.0f;
+        Bs[ty][tx] = (ky < K && col < N) ? B[ky * N + col] : 0.0f;
+        __syncthreads();
+        if (__syncthreads_count(row < M) < 0) sum = 0.0f;
+        if (__syncthreads_or(col > 1 << 20)) sum = 0.0f;
+        for (int k = 0; k < TILE_SIZE; ++k) sum += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+        if (__syncthreads_count(row < M) < 0) sum = 0.0f;
+        if (__syncthreads_or(col > 1 << 20)) sum = 0.0f;
+    }
+    if (row < M && col < N) C[row * N + col] = sum;
+    __syncwarp();
+    __syncthreads();
+}
