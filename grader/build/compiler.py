@@ -13,6 +13,7 @@ from grader.build.toolchain import UNIT
 from grader.errors import OurError, StorageError
 from grader.model import Finding, FindingKind
 from grader.sandbox import Job, Limits, Status
+from grader.sandbox.inside import own_words
 
 if TYPE_CHECKING:
     from grader.build.diagnostics import Files, Message
@@ -144,13 +145,21 @@ class Compiler:
 
     def _check_limits(self, outcome: Outcome) -> None:
         """Raise for a step that did not end by itself: Refused, or OurError where it is our fault."""
-        if _DISK_FULL in outcome.stderr[-2000:]:
-            raise StorageError("the compiler cannot write its files: the temporary folder's disk is full")
+        if _DISK_FULL in own_words(outcome.stderr):
+            raise self._full()
         if outcome.status is Status.EXIT:
             return
         if outcome.status is Status.SIGNAL and -outcome.returncode not in _CRASHES:
             raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
         raise Refused((self._finding(self._why_stopped(outcome)),), lasting=False)
+
+    def _full(self) -> Exception:
+        """What it means that there is no room left: the job's own folder is full, or this machine's disk."""
+        if self.sandbox.shuts_in:
+            most = self.limits.disk_bytes // _MEBIBYTE
+            text = f"the compiler was stopped: its files for this source take more than {most} MiB"
+            return Refused((self._finding(text),), lasting=False)
+        return StorageError("the compiler cannot write its files: the temporary folder's disk is full")
 
     def _why_stopped(self, outcome: Outcome) -> str:
         limits = self.limits

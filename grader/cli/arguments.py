@@ -13,6 +13,8 @@ _EXITS = (
     "exit codes: 0 fine, 1 below full marks or --fail-under, 2 usage or a wrong assignment, 3 our own fault"
 )
 
+SANDBOXES = ("auto", "docker", "bubblewrap", "local", "none")
+
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
@@ -56,6 +58,15 @@ def parser() -> argparse.ArgumentParser:
         "grader doctor",
     )
     doctor.set_defaults(sandbox="local")
+    doctor.add_argument(
+        "--build-image",
+        nargs="?",
+        const="build",
+        choices=("build", "gpu", "thin"),
+        help="make the image that containers are made of (default: build; gpu: with what a GPU needs; "
+        "thin: of this machine's own programs)",
+    )
+    _attack(doctor)
     _toolchain(doctor)
     return top
 
@@ -110,7 +121,37 @@ def _grade(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--fresh", action="store_true", help="grade everything again, also what is already done"
     )
+    made.add_argument(
+        "--i-trust-these-files",
+        action="store_true",
+        default=os.environ.get("GRADER_TRUST") == "1",
+        help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
+    )
     _shared(made)
+
+
+def _attack(made: argparse.ArgumentParser) -> None:
+    made.set_defaults(backend="auto", races="both")
+    group = made.add_argument_group("does the sandbox hold?")
+    group.add_argument(
+        "--attack",
+        nargs="*",
+        metavar="NAME",
+        default=None,
+        help="grade the attacks that come with the grader (all, or those named) and see what comes of it",
+    )
+    group.add_argument(
+        "--sandbox",
+        dest="attacked",
+        choices=SANDBOXES[1:3],
+        default=SANDBOXES[0],
+        help="which sandbox they attack (default: the best there is)",
+    )
+    group.add_argument(
+        "--device-code", action="store_true", help="try those of device code, too (they always are on a GPU)"
+    )
+    group.add_argument("-j", "--jobs", type=_positive, default=2, help="attacks at a time, at most 2")
+    group.add_argument("--json", metavar="FILE", type=_writable, help="also write what came of it as JSON")
 
 
 def _shared(made: argparse.ArgumentParser) -> None:
@@ -134,9 +175,10 @@ def _shared(made: argparse.ArgumentParser) -> None:
     )
     made.add_argument(
         "--sandbox",
-        choices=("local", "docker", "none"),
-        default="local",
-        help="where the compiler runs (default: local, with process limits)",
+        choices=SANDBOXES,
+        default=_sandbox(),
+        help="what is around the compiler and around programs (default: auto, the best there is; "
+        "local: only limits, for your own files; none: the same)",
     )
     made.add_argument(
         "--fail-under",
@@ -151,6 +193,12 @@ def _shared(made: argparse.ArgumentParser) -> None:
     made.add_argument("--junit", metavar="FILE", type=_writable, help="also write JUnit XML")
     made.add_argument("--html", metavar="FILE", type=_writable, help="also write a page to look at")
     _toolchain(made)
+
+
+def _sandbox() -> str:
+    """The sandbox where no option names one: GRADER_SANDBOX, else whichever is best here."""
+    named = os.environ.get("GRADER_SANDBOX", "")
+    return named if named in SANDBOXES else SANDBOXES[0]
 
 
 def _toolchain(made: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import time
 from contextlib import contextmanager
@@ -34,6 +35,15 @@ NOBODY = "65532"
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _SETTINGS = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
+_SETTINGS_OF_ALL = ("/proc/sys", "/proc/sysrq-trigger")
+_FACTS_OF_ALL = (
+    "/proc/kallsyms",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/key-users",
+    "/proc/sched_debug",
+    "/proc/timer_list",
+)
 _SMALL = 16 * 2**20
 
 
@@ -105,11 +115,12 @@ def _wrap(folders: tuple[str, ...], limits: Limits) -> tuple[str, ...]:
     readable = [*_SETTINGS, *folders, *_python_folders()]
     return (
         bwrap,
-        *("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+        *("--unshare-all", *_no_more_namespaces(bwrap)),
+        *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
         *("--uid", NOBODY, "--gid", NOBODY, "--hostname", "job"),
         *("--ro-bind", "/usr", "/usr", *_system()),
         *(option for folder in readable for option in ("--ro-bind-try", folder, folder)),
-        *("--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"),
+        *("--proc", "/proc", *_closed_proc(), "--dev", "/dev", "--remount-ro", "/dev"),
         *("--size", str(_SMALL), "--tmpfs", "/dev/shm"),  # noqa: S108 - the job's own
         *("--size", str(_SMALL), "--tmpfs", "/tmp"),  # noqa: S108 - the same
         *("--size", str(limits.disk_bytes), "--tmpfs", JOB, "--chdir", JOB, "--remount-ro", "/"),
@@ -125,6 +136,22 @@ def _system() -> Iterator[str]:
             yield from ("--symlink", str(path.readlink()), name)
         elif path.is_dir():
             yield from ("--ro-bind", name, name)
+
+
+def _closed_proc() -> Iterator[str]:
+    """Of /proc what is the whole machine's: settings, which root could write, and what tells of others."""
+    for name in _SETTINGS_OF_ALL:
+        if Path(name).exists():
+            yield from ("--ro-bind", name, name)
+    for name in _FACTS_OF_ALL:
+        if Path(name).exists():
+            yield from ("--ro-bind", "/dev/null", name)
+
+
+def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
+    """Options that keep a job from making namespaces of its own, in which it would be root (since 0.8)."""
+    told = subprocess.run([bwrap, "--help"], capture_output=True, text=True, timeout=10, check=False)
+    return ("--unshare-user", "--disable-userns") if "--disable-userns" in told.stdout + told.stderr else ()
 
 
 def _python() -> str:

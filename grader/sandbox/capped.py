@@ -27,7 +27,12 @@ class Answer(NamedTuple):
 def talk(command: Sequence[str], request: bytes, *, most: int, seconds: float) -> Answer:
     """Start a process, give it all of ``request``, and take at most ``most`` bytes in so many seconds."""
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+        command,
+        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},  # a job may look into it
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     ) as process:
         try:
             return _talk(process, request, most, time.monotonic() + seconds)

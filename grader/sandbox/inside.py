@@ -65,7 +65,7 @@ _TOLD = (
 )
 """How a program's last words name the limit that ended it, where a driver hides its child's signal."""
 
-_QUOTED = re.compile(rb"^(?:\s.*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
+_QUOTED = re.compile(rb"^(?:[ \t].*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
 """Lines of a compiler that quote a source, or speak of a line in it: those words are not its own."""
 
 
@@ -275,9 +275,13 @@ def _status(returncode: int, stderr: bytes) -> str:
         return EXIT
     if returncode == -signal.SIGXFSZ:
         return OUTPUT
-    last_words = _QUOTED.sub(b"", stderr[-2000:])
-    told = (status for status, words in _TOLD if words.search(last_words))
+    told = (status for status, words in _TOLD if words.search(own_words(stderr)))
     return next(told, SIGNAL if returncode < 0 else EXIT)
+
+
+def own_words(stderr: bytes) -> bytes:
+    """The end of what a program said, without lines that quote a source: students write those."""
+    return _QUOTED.sub(b"", stderr[-2000:])
 
 
 class _Streams:

@@ -91,6 +91,12 @@ def build_ending(outcome: Outcome) -> str:
     )
 
 
+def test_a_full_disk_that_only_the_source_speaks_of_is_none(build_source: BuildSource) -> None:
+    """A student cannot make it look like our fault."""
+    built = build_source(f'#warning "No space left on device"\n{KERNEL}')
+    assert (built.ok, built.error) == (True, "")
+
+
 def test_a_crash_of_the_compiler_is_told() -> None:
     """A compiler that crashes on a file gives a finding with the signal."""
     message = build_ending(Outcome(Status.SIGNAL, -11, b"", b"", 0.1))

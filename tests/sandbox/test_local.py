@@ -131,7 +131,7 @@ def test_memory_ends_a_hog(sandbox: LocalSandbox) -> None:
 @pytest.mark.parametrize(
     ("said", "status"),
     [
-        ("cc1plus: out of memory allocating 65536 bytes", Status.MEMORY),
+        ("\ncc1plus: out of memory allocating 65536 bytes", Status.MEMORY),
         ("nvcc error   : 'cicc' died due to signal 25 (File size limit exceeded)", Status.OUTPUT),
         ("terminate called after throwing an instance of 'std::bad_alloc'", Status.MEMORY),
         ('a.cu(4): error: expected a ";"\n      fprintf(stderr, "out of memory")', Status.EXIT),

@@ -1,0 +1,171 @@
+"""Grading attacks, a few at a time, beside honest neighbours, and looking for what they leave."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from grader import pipeline
+from grader.cli import attack_traces
+from grader.cli.attack_judge import Trial, complaints
+from grader.cli.attack_table import DOES_NOT_COMPILE, attacks_folder
+from grader.cli.attack_watch import Watched
+from grader.errors import OurError
+from grader.model import Verdict
+from grader.spec import find_assignment, load_assignment, reference_folder
+from grader.submission import read_submissions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from grader.build import Tools
+    from grader.cli.attack_table import Attack
+    from grader.cli.attack_world import World
+    from grader.gpu.backend import Station
+    from grader.model import Grade, Submission
+    from grader.plan import Plan
+
+ROUND = 8
+"""After so many attacks the neighbour is graded again, and it is looked for what they left."""
+
+COMPILE_SECONDS = 8
+"""What a compiler gets for a file that is not expected to compile; each honest one has its full time."""
+
+_SEED = 5
+_CASES = {"run", "square-32", "mp3"}
+"""The program's one case, and of the kernel's a square and one with edges."""
+
+_GONE_SECONDS = 3.0
+"""What is still there after so long was left; the engine and the system may take a moment to clear up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An attack (or what is told of a whole round), how it ended, and what was not as it should be."""
+
+    name: str
+    ended: str
+    seconds: float
+    complaints: tuple[str, ...] = ()
+
+    @property
+    def contained(self) -> bool:
+        """Whether there is nothing to complain of."""
+        return not self.complaints
+
+
+@dataclass(slots=True)
+class Battery:
+    """What grades attacks: the tools with the sandbox on trial, and the plans of the two assignments."""
+
+    world: World
+    tools: Tools
+    station: Station | None = None
+    _plans: dict[bool, Plan] = field(default_factory=dict)
+    _neighbours: dict[bool, Grade] = field(default_factory=dict)
+
+    def run(self, attacks: Iterable[Attack], jobs: int = 2) -> Iterator[Tried]:
+        """Try all attacks, ``jobs`` at a time; then say how it went, attack by attack, round by round.
+
+        Raises OurError where not even the honest neighbour can be graded.
+        """
+        chosen = tuple(attacks)
+        kinds = sorted({attack.is_kernel for attack in chosen})
+        yield from self._first(kinds)
+        gpu, memory = attack_traces.gpu_bytes(), 0
+        with ThreadPoolExecutor(jobs) as pool:
+            rounds = [chosen[i : i + ROUND] for i in range(0, len(chosen), ROUND)]
+            for number, some in enumerate(rounds, 1):
+                told = len(self.world.contacts)
+                yield from pool.map(self._attempt, some)
+                yield self._left(number, told)
+                yield from self._honest(kinds, f"neighbour after round {number}")
+                memory = memory or attack_traces.resident_bytes()
+        yield _flat("own memory", attack_traces.resident_bytes() - memory, attack_traces.FLAT_BYTES)
+        yield _flat("GPU memory", attack_traces.gpu_bytes() - gpu, attack_traces.GPU_BYTES)
+
+    def trial(self, attack: Attack) -> Trial:
+        """Grade an attack as any submission is graded, and keep what came back."""
+        began = time.monotonic()
+        (submission,) = read_submissions(self.world.hand_in(attack))
+        watched = Watched(
+            self.tools.sandbox, seconds=COMPILE_SECONDS if DOES_NOT_COMPILE in attack.ends else 0
+        )
+        cache = None if attack.battery == "compile" else self.tools.cache  # there the compiler is attacked
+        tools = replace(self.tools, sandbox=watched, cache=cache)
+        plan = self._plan(attack.is_kernel)
+        if not attack.is_kernel:
+            arguments = self.world.arguments(attack)
+            plan = replace(plan, cases=tuple(replace(case, arguments=arguments) for case in plan.cases))
+        grade = pipeline.grade(plan, submission, tools)
+        return Trial(attack, grade, tuple(watched.seen), time.monotonic() - began)
+
+    def _attempt(self, attack: Attack) -> Tried:
+        trials = [self.trial(attack) for _ in range(1 + attack.again)]
+        found = [told for trial in trials for told in complaints(trial, self.world.canary)]
+        ended = trials[-1].ended if not trials[-1].grade.error else "error"
+        return Tried(attack.name, ended, sum(trial.seconds for trial in trials), tuple(dict.fromkeys(found)))
+
+    def _left(self, number: int, told: int) -> Tried:
+        """What the attacks of a round left, and whom they talked to."""
+        began = time.monotonic()
+        while (
+            left := tuple(attack_traces.traces(self.world, self.tools.sandbox.name))
+        ) and time.monotonic() < began + _GONE_SECONDS:
+            time.sleep(0.1)
+        contacts = tuple(self.world.contacts[told:])
+        return Tried(f"left by round {number}", "", time.monotonic() - began, (*contacts, *left))
+
+    def _first(self, kinds: Iterable[bool]) -> Iterator[Tried]:
+        """The honest neighbours' first grades; raises OurError where they are not what they should be."""
+        for each in self._honest(kinds, "neighbour before"):
+            if not each.contained:
+                raise OurError(f"nothing was attacked: {each.complaints[0]}")
+            yield each
+
+    def _honest(self, kinds: Iterable[bool], when: str) -> Iterator[Tried]:
+        """Grade the honest neighbours: each time as the first time, with full marks."""
+        for is_kernel in kinds:
+            began = time.monotonic()
+            grade = pipeline.grade(self._plan(is_kernel), _neighbour(is_kernel), self.tools)
+            first = self._neighbours.setdefault(is_kernel, grade)
+            found = () if _same(first, grade) else (f"graded {_words(grade)}, before {_words(first)}",)
+            if grade.verdict is not Verdict.PASS:
+                found = (*found, f"the honest neighbour is graded {_words(grade)}")
+            kind = "kernel" if is_kernel else "program"
+            yield Tried(f"{kind}: {when}", "", time.monotonic() - began, found)
+
+    def _plan(self, is_kernel: bool) -> Plan:  # noqa: FBT001 - one of two plans
+        if is_kernel not in self._plans:
+            place = find_assignment("tiled-matmul") if is_kernel else attacks_folder() / "assignment"
+            make = partial(pipeline.make_plan, load_assignment(place), _SEED, self.tools)
+            plan = make(visible_only=is_kernel, station=self.station)
+            few = tuple(case for case in plan.cases if case.id in _CASES)
+            self._plans[is_kernel] = replace(plan, cases=few)
+        return self._plans[is_kernel]
+
+
+def _neighbour(is_kernel: bool) -> Submission:  # noqa: FBT001 - one of two
+    path: Path = attacks_folder() / "assignment" / "honest.cu"
+    if is_kernel:
+        path = reference_folder(load_assignment(find_assignment("tiled-matmul"))) / "solution.cu"
+    return read_submissions(path)[0]
+
+
+def _same(one: Grade, other: Grade) -> bool:
+    return (one.verdict, one.score, one.max_score) == (other.verdict, other.score, other.max_score)
+
+
+def _words(grade: Grade) -> str:
+    reason = f" ({grade.error})" if grade.error else ""
+    return f"{grade.verdict.value} with {float(grade.score):g} of {float(grade.max_score):g}{reason}"
+
+
+def _flat(what: str, more: int, most: int) -> Tried:
+    text = f"{more / 2**20:+.0f} MiB"
+    found = () if more <= most else (f"{text} since the first round, expected at most {most // 2**20} MiB",)
+    return Tried(f"{what}: {text}", "", 0.0, found)

@@ -1,0 +1,74 @@
+"""The attacks that need no more than device code: cheats for the assignment tiled-matmul.
+
+Their table says what each loses on the emulator and on a GPU. They attack grades, not machines.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from grader import pipeline
+from grader.cli.attack_battery import Tried
+from grader.cli.attack_table import attacks_folder
+from grader.model import Verdict
+from grader.spec import find_assignment, load_assignment
+from grader.submission import read_submissions
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from grader.build import Tools
+    from grader.gpu.backend import Station
+    from grader.model import Grade
+
+_SEED = 20
+
+
+def _table() -> dict[str, dict[str, Any]]:
+    table: dict[str, dict[str, Any]] = yaml.safe_load((attacks_folder() / "attacks.yaml").read_text("utf-8"))
+    return {name.removesuffix(".cu"): entry for name, entry in table.items()}
+
+
+def names() -> set[str]:
+    """All of them."""
+    return set(_table())
+
+
+def select(asked: Collection[str], *, wanted: bool) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Those to try, in the table's order, and what is left out with the reason."""
+    table = tuple(_table())
+    named = {name.removesuffix(".cu") for name in asked}
+    if named:
+        return tuple(name for name in table if name in named), ()
+    if wanted:
+        return table, ()
+    return (), (
+        (f"{len(table)} of device code", "no GPU is used here; --device-code tries them on the emulator"),
+    )
+
+
+def run(chosen: tuple[str, ...], tools: Tools, station: Station | None) -> Iterator[Tried]:
+    """Grade each, and hold what it loses against the table."""
+    table = _table()
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    plan = pipeline.make_plan(assignment, _SEED, tools, visible_only=False, station=station)
+    for name in chosen:
+        began = time.monotonic()
+        (submission,) = read_submissions(attacks_folder() / f"{name}.cu")
+        grade = pipeline.grade(plan, submission, tools)
+        expected = table[name]["gpu" if station else "emulator"]
+        found = tuple(_complaints(grade, expected))
+        yield Tried(name, grade.verdict.value, time.monotonic() - began, found)
+
+
+def _complaints(grade: Grade, expected: dict[str, list[str]]) -> Iterator[str]:
+    if grade.error:
+        yield f"an error of ours: {grade.error}"
+        return
+    lost = {each.result.item.id for each in grade.items if each.result.verdict is Verdict.FAIL}
+    must, may = set(expected.get("loses", ())), set(expected.get("may_lose", ()))
+    yield from (f"keeps the points for {item}" for item in sorted(must - lost))
+    yield from (f"loses the points for {item}" for item in sorted(lost - must - may))

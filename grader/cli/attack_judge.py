@@ -1,0 +1,85 @@
+"""Whether an attack was contained: what came of its grading, held against its table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.cli.attack_table import COMPILES, DOES_NOT_COMPILE
+from grader.model import Verdict
+from grader.reports import grade_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.cli.attack_table import Attack
+    from grader.model import Grade
+    from grader.sandbox import Result
+
+_REACHED, _TRIED = b"reached: ", b"tried: "
+_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One grading of an attack: its grade, and all that came out of the sandbox meanwhile."""
+
+    attack: Attack
+    grade: Grade
+    results: tuple[Result, ...]
+    seconds: float
+
+    @property
+    def ended(self) -> str:
+        """How it ended: in the compiler, or else as its (last) run did."""
+        compiled = next(each.result for each in self.grade.items if each.result.item.check == "compile")
+        if compiled.verdict is not Verdict.PASS:
+            return DOES_NOT_COMPILE
+        return COMPILES if self.attack.is_kernel else self.last.outcome.status.value
+
+    @property
+    def last(self) -> Result:
+        """The result of the job that was last: the run, where there was one."""
+        return self.results[-1]
+
+
+def complaints(trial: Trial, canary: str) -> Iterator[str]:
+    """What is not as it should be, a sentence each; nothing where the attack was contained."""
+    if trial.grade.error:
+        yield f"an error of ours: {trial.grade.error[:_SHOWN]}"
+        return
+    yield from _reached(trial)
+    yield from _leaks(trial, canary)
+    attack, ended = trial.attack, trial.ended
+    if ended not in attack.ends:
+        yield f"ended by {ended}, expected {' or '.join(sorted(attack.ends))}"
+    elif ended == "exit" and _TRIED not in trial.last.outcome.stdout:
+        yield "it ended well without having tried anything"
+    got = trial.grade.verdict.value
+    if attack.verdict not in (got, "either"):
+        yield f"its grade is {got}, expected {attack.verdict}"
+
+
+def _reached(trial: Trial) -> Iterator[str]:
+    """What it says that it got hold of."""
+    for result in trial.results:
+        for line in result.outcome.stdout.splitlines():
+            if line.startswith(_REACHED):
+                yield _harmless(line)
+
+
+def _leaks(trial: Trial, canary: str) -> Iterator[str]:
+    """Where a canary's text is in what came back; its number alone is enough."""
+    number = canary.partition(":")[2]
+    wanted = number.encode()
+    for result in trial.results:
+        streams = (("standard output", result.outcome.stdout), ("standard error", result.outcome.stderr))
+        for name, content in (*streams, *result.files):
+            if wanted in content:
+                yield f"a canary came back in {name}"
+    if number in grade_json.dump(trial.grade):
+        yield "a canary came back in the grade"
+
+
+def _harmless(line: bytes) -> str:
+    return "".join(c if c.isprintable() else "?" for c in line[:_SHOWN].decode(errors="replace"))
