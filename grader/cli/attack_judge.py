@@ -31,11 +31,14 @@ class Trial:
 
     @property
     def ended(self) -> str:
-        """How it ended: in the compiler, or else as its (last) run did."""
+        """How it ended: in the compiler, or else as its run did (not as a look at the GPU after it)."""
         compiled = next(each.result for each in self.grade.items if each.result.item.check == "compile")
         if compiled.verdict is not Verdict.PASS:
             return DOES_NOT_COMPILE
-        return COMPILES if self.attack.is_kernel else self.last.outcome.status.value
+        if self.attack.is_kernel:
+            return COMPILES
+        endings = (case.ending for case in self.grade.cases if case.ending)
+        return next(endings, self.last.outcome.status.value)
 
     @property
     def last(self) -> Result:

@@ -2,15 +2,20 @@
 //
 // After it: none that leads out of the sandbox could be opened and used.
 #include "attack.h"
-#include <linux/vm_sockets.h>
 #include <sys/socket.h>
+
+struct vsock_address {  // as <linux/vm_sockets.h> has it, which not every machine has
+    unsigned short family, reserved;
+    unsigned port, cid;
+    unsigned char zero[4];
+};
 
 int main(int argc, char** argv) {
     attack::begin(argc, argv);
     for (unsigned cid : {2u, 0u, 3u}) {  // the host, the hypervisor, the first guest
         const int one = socket(AF_VSOCK, SOCK_STREAM, 0);
-        sockaddr_vm to{};
-        to.svm_family = AF_VSOCK, to.svm_cid = cid, to.svm_port = 1024;
+        vsock_address to{};
+        to.family = AF_VSOCK, to.cid = cid, to.port = 1024;
         const bool done = one >= 0 && connect(one, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
         attack::tried(done, "connect by vsock to " + std::to_string(cid));
     }
