@@ -29,23 +29,24 @@ class Golden(Protocol):
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Offer ``--update-golden`` and ``--part``."""
     parser.addoption("--update-golden", action="store_true", help="rewrite the files in tests/golden")
-    parser.addoption("--part", metavar="K/N", help="run the K-th of N parts of the tests that are chosen")
+    parser.addoption("--part", metavar="K/N", help="of the slow tests run the K-th of N parts")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave only one part, the same on every machine; the others count as deselected."""
+    """Leave only one part of the slow tests, the same on every machine; the others count as deselected."""
     part = config.option.part
     if part:
         number, parts = map(int, part.split("/"))
-        others = [item for item in items if zlib.crc32(item.nodeid.encode()) % parts != number % parts]
-        config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if item not in set(others)]
+        slow = (item for item in items if item.get_closest_marker("slow"))
+        others = {item for item in slow if zlib.crc32(item.nodeid.encode()) % parts != number % parts}
+        config.hook.pytest_deselected(items=sorted(others, key=lambda item: item.nodeid))
+        items[:] = [item for item in items if item not in others]
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     """Say which tests are left out: nobody should take them for passed."""
     if config.option.part:
-        terminalreporter.write_line(f"left out: all but part {config.option.part} of these tests")
+        terminalreporter.write_line(f"left out: of the slow tests all but part {config.option.part}")
     if config.option.markexpr == "not gpu and not docker and not slow":
         terminalreporter.write_line(
             "left out: tests that need a GPU (pytest -m gpu), a container (-m docker) or minutes (-m slow)"

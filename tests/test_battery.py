@@ -334,6 +334,7 @@ def breaches(sandbox: str, tmp_path: Path) -> list[tuple[str, tuple[str, ...]]]:
 
 
 @pytest.mark.docker
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_the_battery_is_contained_by_docker(tmp_path: Path) -> None:
     """Every attack that needs no GPU, in containers."""
@@ -341,6 +342,7 @@ def test_the_battery_is_contained_by_docker(tmp_path: Path) -> None:
 
 
 @pytest.mark.docker
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_the_battery_is_contained_by_bubblewrap(tmp_path: Path) -> None:
     """Every attack that bubblewrap is said to contain; it takes minutes, as the containers do."""

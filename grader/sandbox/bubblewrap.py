@@ -119,10 +119,11 @@ def _wrap(folders: tuple[str, ...], limits: Limits) -> tuple[str, ...]:
         *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
         *("--uid", NOBODY, "--gid", NOBODY, "--hostname", "job"),
         *("--ro-bind", "/usr", "/usr", *_system()),
-        *(option for folder in readable for option in ("--ro-bind-try", folder, folder)),
         *("--proc", "/proc", *_closed_proc(), "--dev", "/dev", "--remount-ro", "/dev"),
         *("--size", str(_SMALL), "--tmpfs", "/dev/shm"),  # noqa: S108 - the job's own
         *("--size", str(_SMALL), "--tmpfs", "/tmp"),  # noqa: S108 - the same
+        # After /tmp: the compiler may be in there.
+        *(option for folder in readable for option in ("--ro-bind-try", folder, folder)),
         *("--size", str(limits.disk_bytes), "--tmpfs", JOB, "--chdir", JOB, "--remount-ro", "/"),
         *("--clearenv", "--"),
     )

@@ -2,9 +2,10 @@
 // Launched as one block of 64 threads.
 
 extern "C" __global__ void grader_case_0(const float* in, float* out) {
-    if (threadIdx.x < 16) __syncthreads();  // @synccheck: half a warp, while the others go to the next barrier
+    if (threadIdx.x < 16) __syncthreads();  // @synccheck: half a warp here, all others there
+    else
+        __syncthreads();  // @synccheck
     out[threadIdx.x] = in[threadIdx.x];
-    __syncthreads();  // @synccheck
 }
 
 __device__ void store(float* row, int i, float value) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,11 +107,13 @@ def _local() -> Tools:
     return Tools(find_toolchain(), LocalSandbox())
 
 
+@lru_cache
 def _bubblewrap() -> Tools:
     toolchain = find_toolchain()
     return Tools(toolchain, BubblewrapSandbox(toolchain.roots))
 
 
+@lru_cache
 def _docker() -> Tools:
     sandbox = container(gpu=False)
     return Tools(toolchain_in(sandbox, find_toolchain().architecture), sandbox)
@@ -118,8 +121,8 @@ def _docker() -> Tools:
 
 SANDBOXES = [
     pytest.param(_local, marks=pytest.mark.slow, id="local"),
-    pytest.param(_bubblewrap, marks=pytest.mark.docker, id="bubblewrap"),
-    pytest.param(_docker, marks=pytest.mark.docker, id="docker"),
+    pytest.param(_bubblewrap, marks=(pytest.mark.docker, pytest.mark.slow), id="bubblewrap"),
+    pytest.param(_docker, marks=(pytest.mark.docker, pytest.mark.slow), id="docker"),
 ]
 
 

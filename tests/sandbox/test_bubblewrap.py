@@ -51,6 +51,15 @@ def test_jobs_see_nothing_of_this_machine(sandbox: BubblewrapSandbox, tmp_path: 
     enclosures.jobs_see_nothing(sandbox, str(secret))
 
 
+@real
+def test_the_folders_that_it_was_given_can_be_read(tmp_path: Path) -> None:
+    """Also where they lie in the temporary folder, of which a job has its own."""
+    (tmp_path / "compiler").write_text("42")
+    sandbox = BubblewrapSandbox((str(tmp_path),))
+    assert sandbox.run(Job(("cat", str(tmp_path / "compiler")))).outcome.stdout == b"42"
+    assert not sandbox.run(Job(("sh", "-c", f"echo x > {tmp_path}/compiler"))).outcome.ok
+
+
 def test_without_bubblewrap_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names the package."""
     monkeypatch.setenv("PATH", "")
