@@ -33,6 +33,8 @@ def run(options: argparse.Namespace) -> int:
     submissions = read_submissions(options.submissions)
     tools = setup.tools(options, gpus, strangers=len(submissions) > 1)
     sandboxes.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
+    if tools.sandbox.name != options.sandbox:  # it was ours to choose
+        setup.console(stderr=True).print(f"sandbox: {tools.sandbox.name}")
     station = setup.on_trial(setup.station(options, tools, gpus), tools)
     out = OutFolder(options.out)
     try:

@@ -2,7 +2,7 @@
 // Launched as one block of 64 threads.
 
 extern "C" __global__ void grader_case_0(const float* in, float* out) {
-    if (threadIdx.x < 16) __syncthreads();  // @synccheck: half a warp here, all others there
+    if (threadIdx.x < 32) __syncthreads();  // @synccheck: one warp here, the other there
     else
         __syncthreads();  // @synccheck
     out[threadIdx.x] = in[threadIdx.x];

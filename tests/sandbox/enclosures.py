@@ -142,3 +142,15 @@ for process in filter(str.isdigit, os.listdir("/proc")):
         pass
 """
         assert outcome_of(inside, sleepers).stdout == b""
+
+
+EVERY = (
+    jobs_come_and_go,
+    jobs_have_no_rights,
+    jobs_write_nowhere_else,
+    limits_end_jobs,
+    killers_of_their_supervisor_end,
+    supervisors_cannot_be_looked_into,
+    daemons_end,
+)
+"""What needs nothing but a sandbox."""

@@ -25,19 +25,7 @@ def sandbox() -> BubblewrapSandbox:
 
 
 @real
-@pytest.mark.parametrize(
-    "behaviour",
-    [
-        enclosures.jobs_come_and_go,
-        enclosures.jobs_have_no_rights,
-        enclosures.jobs_write_nowhere_else,
-        enclosures.limits_end_jobs,
-        enclosures.killers_of_their_supervisor_end,
-        enclosures.supervisors_cannot_be_looked_into,
-        enclosures.daemons_end,
-    ],
-    ids=lambda behaviour: behaviour.__name__,
-)
+@pytest.mark.parametrize("behaviour", enclosures.EVERY, ids=lambda behaviour: behaviour.__name__)
 def test_it_shuts_jobs_in(sandbox: BubblewrapSandbox, behaviour: enclosures.Behaviour) -> None:
     """It does what every sandbox for strangers' code must do."""
     behaviour(sandbox)

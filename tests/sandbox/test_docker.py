@@ -91,19 +91,7 @@ def there(labels: list[str]) -> list[str]:
         return [each["Id"] for each in client.api.containers(all=True, filters={"label": labels})]
 
 
-@pytest.mark.parametrize(
-    "behaviour",
-    [
-        enclosures.jobs_come_and_go,
-        enclosures.jobs_have_no_rights,
-        enclosures.jobs_write_nowhere_else,
-        enclosures.limits_end_jobs,
-        enclosures.killers_of_their_supervisor_end,
-        enclosures.supervisors_cannot_be_looked_into,
-        enclosures.daemons_end,
-    ],
-    ids=lambda behaviour: behaviour.__name__,
-)
+@pytest.mark.parametrize("behaviour", enclosures.EVERY, ids=lambda behaviour: behaviour.__name__)
 def test_it_shuts_jobs_in(sandbox: DockerSandbox, behaviour: enclosures.Behaviour) -> None:
     """It does what every sandbox for strangers' code must do, and leaves no container."""
     behaviour(sandbox)
