@@ -61,7 +61,9 @@ def _check(file: str, kernel: str, device: int, options: tuple[str, ...]) -> Non
     assert not [each.message for each in done.findings if kernel not in RACY or each.kind != "race"]
 
 
-@pytest.mark.parametrize("options", [(), HAZARDS], ids=["default", "hazards"])
+@pytest.mark.parametrize(
+    "options", [pytest.param((), marks=pytest.mark.slow), HAZARDS], ids=["default", "hazards"]
+)
 @pytest.mark.parametrize(("file", "kernel"), CASES, ids=[kernel for _, kernel in CASES])
 def test_a_feature_gives_what_python_gives(file: str, kernel: str, options: tuple[str, ...]) -> None:
     """At the optimisation that is counted and at the one in which hazards are looked for."""

@@ -78,7 +78,9 @@ def _check(file: str, table: Table, device: int, options: tuple[str, ...]) -> No
             )
 
 
-@pytest.mark.parametrize("options", [(), HAZARDS], ids=["default", "hazards"])
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(HAZARDS, marks=pytest.mark.slow)], ids=["default", "hazards"]
+)
 @pytest.mark.parametrize(("file", "table"), CASES, ids=NAMES)
 def test_an_intrinsic_gives_what_python_gives(file: str, table: Table, options: tuple[str, ...]) -> None:
     """For edges of its types: bits, integers, roundings in all directions, halves, the library of maths."""

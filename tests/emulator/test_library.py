@@ -18,7 +18,8 @@ BUILDS = {"default": ((), False), "O0": (HAZARDS, True)}
 """Options of the compiler, and whether hazards are looked for."""
 
 
-@pytest.mark.parametrize("build", ["O0", pytest.param("default", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("make", EXAMPLES, ids=lambda make: make.__name__)
 def test_a_course_kernel_gives_what_numpy_gives(make: Callable[[], Example], build: str) -> None:
     """In both builds and both modes, and no finding in either."""
