@@ -51,9 +51,9 @@ test: $(STAMP) $(JENKINS)  ## lint, types, layers and every test that needs neit
 test-slow: $(STAMP)  ## the tests that take minutes; PART=2/8 runs the second eighth of them
 	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART))
 
-test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and all attacks, or those in ATTACKS
+test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the attacks (or ATTACKS); with PART also slow ones
 	$(BIN)/grader doctor --build-image
-	$(BIN)/python -m pytest -q -m docker $(IN_PARALLEL) $(if $(PART),--part $(PART))
+	$(BIN)/python -m pytest -q -m "docker $(if $(PART),or slow)" $(IN_PARALLEL) $(if $(PART),--part $(PART))
 	$(BIN)/grader doctor --attack $(ATTACKS)
 
 clean:  ## remove .venv, caches and the demonstration's output
