@@ -17,7 +17,7 @@ JENKINS := .venv/junit-10.xsd
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 
 help:  ## list the targets
-	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 setup: $(STAMP)  ## create .venv with the grader, the CUDA compiler and the tools that test it
 
