@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import grader
 from grader.gpu import paired
 from grader.sandbox import Job, Limits
+from grader.spec import data_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,20 +93,13 @@ class Where:
 @lru_cache(maxsize=1)
 def harness_files() -> Named[bytes]:
     """The files of the harness: those of ``sandbox/``, and the statistics that it shares with us."""
-    own = [(path.name, path.read_bytes()) for path in sorted(sandbox_folder().glob("*.py"))]
+    own = [(path.name, path.read_bytes()) for path in sorted((data_root() / "sandbox").glob("*.py"))]
     return (*own, ("paired.py", Path(paired.__file__).read_bytes()))
 
 
 def helpers_source() -> bytes:
     """Our own device code: digests, poison, bandwidth and peak."""
-    return (sandbox_folder() / "helpers.cu").read_bytes()
-
-
-def sandbox_folder() -> Path:
-    """What runs inside the sandbox: in the package, else beside it (a clone)."""
-    package = Path(grader.__file__).resolve().parent
-    inside = package / "_data" / "sandbox"
-    return inside if inside.is_dir() else package.parent / "sandbox"
+    return (data_root() / "sandbox" / "helpers.cu").read_bytes()
 
 
 def widths(arguments: Iterable[Argument], parameter_bytes: tuple[int, ...]) -> Named[str]:

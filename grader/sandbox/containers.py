@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docker.errors import APIError
 from docker.types import LogConfig, Ulimit
 
-from grader.sandbox.engine import connect, speaking
+from grader.sandbox.engine import using
 from grader.sandbox.passage import passage
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _is_owned(label: str) -> bool:
 
 def remove_strays() -> int:
     """Remove what earlier graders left behind; gives how many. Raises what `connect` raises."""
-    with speaking(), closing(connect()) as engine:
+    with using(None) as engine:
         found = strays(engine.api)
         for container in found:
             with suppress(APIError):  # somebody else removes it, too

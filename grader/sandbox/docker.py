@@ -22,6 +22,7 @@ from grader.errors import OurError, StorageError, ToolMissing
 from grader.sandbox import exchange, recipe
 from grader.sandbox.containers import configuration, owner_label
 from grader.sandbox.engine import connect, speaking
+from grader.sandbox.image import USER
 from grader.sandbox.job import Stage
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def _start(sandbox: DockerSandbox, stage: Stage) -> str:
     made = api.create_container(
         sandbox.image.id,
         command=["/usr/bin/sleep", str(OLDEST_SECONDS)],
-        user="65532:65532",
+        user=USER,
         hostname="job",
         network_disabled=True,
         working_dir=FOLDER,
@@ -221,7 +222,7 @@ def _entry(container: str, command: tuple[str, ...]) -> Any:  # noqa: ANN401 - t
     """The streams of a command in a container; raises CutShort where that has ended."""
     api = client()
     try:
-        entered = api.exec_create(container, list(command), stdin=True, user="65532:65532", workdir=FOLDER)
+        entered = api.exec_create(container, list(command), stdin=True, user=USER, workdir=FOLDER)
         return api.exec_start(entered["Id"], socket=True)
     except APIError as problem:
         if problem.status_code in _ENDED:
