@@ -19,7 +19,7 @@ from grader.gpu.timed import SETS, StaffKernel
 from grader.model import Argument, Build, Finding, ProgramInterface, Submission, Visibility
 from grader.oracle import draw_inputs, load_oracle, make_arguments
 from grader.program_outputs import verify
-from grader.spec import expand_cases, reference_folder
+from grader.spec import expand_cases, reference_folder, staff_kernel
 
 if TYPE_CHECKING:
     from grader.build import Tools
@@ -172,7 +172,7 @@ def _staff_kernel(
 
 
 def _staff_build(assignment: Assignment, name: str, tools: Tools) -> Build:
-    path = reference_folder(assignment) / f"{name}.cu"
+    path = staff_kernel(assignment, name)
     try:
         source = path.read_bytes()
     except OSError as problem:

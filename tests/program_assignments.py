@@ -15,17 +15,12 @@ from grader import pipeline
 from grader.build import Tools, find_toolchain
 from grader.model import Build, Finding, FindingKind, Grade, Submission, Verdict
 from grader.sandbox import LocalSandbox
-from grader.spec import data_root
+from grader.spec import staff_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.model import Assignment
-
-
-def staff_folder(assignment: Assignment) -> Path:
-    """Where the solution and the mistakes are."""
-    return data_root() / "reference" / assignment.id
 
 
 def mistakes(assignment: Assignment) -> dict[str, dict[str, list[str]]]:

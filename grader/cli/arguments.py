@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from grader import __version__
+from grader.cli import authoring_arguments
 
 _EXITS = (
     "exit codes: 0 fine, 1 below full marks or --fail-under, 2 usage or a wrong assignment, 3 our own fault"
@@ -51,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument(
         "--width", type=_positive, default=None, help="columns of the table (default: the terminal's)"
     )
+    authoring_arguments.add(lambda name, summary, example: _command(commands, name, summary, example))
     doctor = _command(
         commands,
         "doctor",

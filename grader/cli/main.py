@@ -28,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
     try:
-        command = import_module(f"grader.cli.{options.command}")  # each loads only what it needs
+        command = import_module(
+            f"grader.cli.{options.command.replace('-', '_')}"
+        )  # each loads only what it needs
         return int(command.run(options))
     except GraderError as problem:
         _say(str(problem))

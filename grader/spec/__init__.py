@@ -15,7 +15,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.spec import remembered
-from grader.spec.bundled import bundled_ids, data_root, find_assignment, reference_folder
+from grader.spec.bundled import (
+    bundled_ids,
+    data_root,
+    find_assignment,
+    reference_folder,
+    staff_folder,
+    staff_kernel,
+)
 from grader.spec.cases import expand_cases
 from grader.spec.wanted import wanted_files
 
@@ -31,6 +38,8 @@ __all__ = [
     "find_assignment",
     "load_assignment",
     "reference_folder",
+    "staff_folder",
+    "staff_kernel",
     "wanted_files",
 ]
 

@@ -65,6 +65,36 @@ def reference_folder(assignment: Assignment) -> Path:
     return folder
 
 
+def staff_folder(assignment: Assignment) -> Path:
+    """Where the staff's model solution, and the folder ``mistakes/`` of this assignment, are.
+
+    ``reference/<operation>/<id>`` if several assignments share an operation, else ``reference/<operation>``;
+    ``reference/<id>`` for a program that names no operation. Raises `UsageError` where there is none.
+    """
+    folders = staff_folders(assignment.reference, assignment.id, assignment.path)
+    if not folders:
+        raise UsageError(f"the assignment `{assignment.id}` has no folder of the staff's in reference/")
+    return folders[0]
+
+
+def staff_kernel(assignment: Assignment, name: str) -> Path:
+    """The staff's kernel ``<name>.cu``: the assignment's own, else that of its operation.
+
+    Raises `UsageError` where there is none.
+    """
+    for folder in staff_folders(assignment.reference, assignment.id, assignment.path):
+        if (folder / f"{name}.cu").is_file():
+            return folder / f"{name}.cu"
+    raise UsageError(f"the assignment `{assignment.id}` has no kernel {name}.cu in its reference")
+
+
+def staff_folders(reference: str, name: str, folder: Path) -> tuple[Path, ...]:
+    """Where to look for the staff's files of the assignment ``name`` in ``folder``: its own, then shared."""
+    shared = locate_reference(reference, folder)
+    own = shared / name if shared else locate_reference(name, folder)
+    return tuple(found for found in (own, shared) if found and found.is_dir())
+
+
 def locate_reference(reference: str, folder: Path) -> Path | None:
     """``reference/<operation>`` for an assignment in ``folder``: two up beside it, else the bundled one.
 

@@ -52,6 +52,7 @@ class Draft:
     """
 
     whole: KernelFile | ProgramFile | None
+    id: str | None
     reference: str | None
     submission: KernelPart | ProgramPart | None
     cases: tuple[CasePart | None, ...]
@@ -83,6 +84,7 @@ def _complete(whole: KernelFile | ProgramFile) -> Draft:
     timing = whole.timing if isinstance(whole, KernelFile) else None
     return Draft(
         whole=whole,
+        id=whole.id,
         reference=whole.reference,
         submission=whole.submission,
         cases=tuple(whole.cases),
@@ -97,6 +99,7 @@ def _partial(data: dict[str, Any], form: Form) -> Draft:
     items = _list(data.get("rubric"))
     return Draft(
         whole=None,
+        id=_sound(Identifier, data.get("id")),
         reference=_sound(Identifier, data.get("reference")),
         submission=_sound(form.parts["submission"], data.get("submission")),
         cases=tuple(_sound(form.case, case) for case in _list(data.get("cases"))),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import SpecError
 from grader.spec import document, draft, launching, meaning, program_meaning, records
-from grader.spec.bundled import FILE_NAME, locate_reference, reference_names
+from grader.spec.bundled import FILE_NAME, locate_reference, reference_names, staff_folders
 from grader.spec.document import Flaw, Position, Refused
 from grader.spec.fields import suggestion
 
@@ -85,6 +85,8 @@ class _Surroundings:
 
     headers: tuple[tuple[str, bytes], ...]
     reference: Path | None
+    staff: tuple[Path, ...]
+    """Where the staff's kernels are."""
     flaws: tuple[Flaw, ...]
 
     @classmethod
@@ -102,12 +104,15 @@ class _Surroundings:
         if parts.reference and not reference:
             known = suggestion(parts.reference, reference_names(folder))
             flaws.append(Flaw(("reference",), f"there is no folder reference/{parts.reference}; {known}"))
-        return cls(tuple(headers), reference, tuple(flaws))
+        staff = staff_folders(parts.reference or "", parts.id or "", folder)
+        return cls(tuple(headers), reference, staff, tuple(flaws))
 
     @property
     def kernels(self) -> frozenset[str] | None:
         """The staff's kernels: the ``.cu`` files of the reference, without the ending."""
-        return frozenset(file.stem for file in self.reference.glob("*.cu")) if self.reference else None
+        if not self.reference:
+            return None
+        return frozenset(file.stem for folder in self.staff for file in folder.glob("*.cu"))
 
     @property
     def has_oracle(self) -> bool:
@@ -137,7 +142,7 @@ def _header(folder: Path, name: str) -> bytes | str:
 def _digest(content: bytes, surroundings: _Surroundings) -> str:
     """SHA-256 over all that decides a grade: the file, the headers it ships, and the reference."""
     digest = sha256()
-    reference = _reference_files(surroundings.reference) if surroundings.reference else ()
+    reference = [file for folder in surroundings.staff for file in _reference_files(folder)]
     for label, part in (("assignment", content), *surroundings.headers, *reference):
         digest.update(f"{label}\0{len(part)}\0".encode())
         digest.update(part)
@@ -145,6 +150,7 @@ def _digest(content: bytes, surroundings: _Surroundings) -> str:
 
 
 def _reference_files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts and not file.name.startswith("."):
-            yield f"reference/{file.relative_to(folder)}", file.read_bytes()
+    """The oracle and the kernels of a folder; mistakes decide no grade."""
+    for file in sorted((*folder.glob("*.py"), *folder.glob("*.cu"))):
+        if not file.name.startswith("."):
+            yield f"reference/{folder.name}/{file.name}", file.read_bytes()

@@ -11,7 +11,7 @@ import pytest
 from grader.arithmetic import Name, parse
 from grader.errors import SpecError
 from grader.model import CasePlan, Constant, Parameter, RubricItem, Threshold, TimingPlan, Visibility
-from grader.spec import bundled_ids, data_root, find_assignment, load_assignment, reference_folder
+from grader.spec import bundled_ids, find_assignment, load_assignment, staff_kernel
 from grader.spec.document import MAX_BYTES
 from tests.spec.conftest import SOUND
 
@@ -66,8 +66,7 @@ def test_every_bundled_assignment_loads(name: str) -> None:
     """What is shipped is sound, is called like its folder, and the staff have a solution."""
     assignment = load_assignment(find_assignment(name))
     assert assignment.id == name
-    staff = reference_folder(assignment) if assignment.reference else data_root() / "reference" / name
-    assert (staff / "solution.cu").is_file()
+    assert staff_kernel(assignment, "solution").is_file()
 
 
 def test_points_and_thresholds_are_exact(write: Write) -> None:
