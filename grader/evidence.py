@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A case with what it takes to launch it, or why it cannot be."""
+    """A case with what it takes to launch it, or why it cannot be; ``kernel`` is the one that it launches."""
 
     case: Case
+    kernel: emulator.Emulated
     launch: Launch | Finding
     arguments: tuple[Argument, ...]
 
@@ -51,15 +52,17 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     A failure of ours is in the records, case by case.
     """
     oracle = load_oracle(reference_folder(plan.assignment))
-    cases = tuple(_prepared(plan, built, case, oracle) for case in plan.cases)
     text = tuple(submission.source.decode("latin-1").split("\n"))
-    kernel = emulator.Emulated(built, built.source_name, submission.file, text=text)
+    kernels = {
+        name: emulator.Emulated(each, each.source_name, submission.file, text=text)
+        for name, each in ((plan.assignment.kernel.kernel, built), *built.others)
+    }
+    cases = tuple(_prepared(plan, kernels, case, oracle) for case in plan.cases)
     if plan.station is None:
-        runs = _emulated(plan, cases, kernel)
-        found = [Both(run) for run in runs]
+        found = [Both(run) for run in _emulated(plan, cases)]
         evidence = Evidence(emulator.NAME, built, device=emulator.DEVICE)
-        return _finished(plan, built, cases, found, oracle, kernel, evidence), ()
-    return _on_gpu(plan, plan.station, submission, built, tools, cases, oracle, kernel)
+        return _finished(plan, cases, found, oracle, evidence), ()
+    return _on_gpu(plan, plan.station, submission, built, tools, cases, oracle)
 
 
 def _on_gpu(
@@ -70,24 +73,30 @@ def _on_gpu(
     tools: Tools,
     cases: tuple[_Prepared, ...],
     oracle: Oracle,
-    kernel: emulator.Emulated,
 ) -> tuple[Evidence, Named[float]]:
     """The emulator first, then the GPU, on which nothing is launched that the emulator never saw end.
 
     A kernel that hangs on a GPU keeps everybody else there waiting, and may bring it down.
     """
-    runs = _emulated(plan, cases, kernel)
-    launches = tuple(
-        DeviceCase(index, each.launch, each.arguments)
+    runs = _emulated(plan, cases)
+    launches = {
+        index: DeviceCase(index, each.launch, each.arguments)
         for index, (each, run) in enumerate(zip(cases, runs, strict=True))
         if not isinstance(each.launch, Finding) and not _never_ends(run)
-    )
+    }
     timing = timing_job(plan, built, oracle)
     timed = timing if len(launches) == len(cases) and not isinstance(timing, Finding) else None
+    found = [Both(run) for run in runs]
     seen, problem = None, ""
-    if launches:
-        seen, problem = _observed(station, tools, built, submission.file, launches, timed)
-    found = [_both(index, run, seen, problem, station.races) for index, run in enumerate(runs)]
+    for each in (*(other for _, other in built.others), built):  # the timed one last: `seen` is of it
+        own = [index for index, case in enumerate(cases) if case.kernel.build is each]
+        wanted = tuple(launches[index] for index in own if index in launches)
+        seen, problem = None, ""
+        if wanted:
+            job = timed if each is built else None
+            seen, problem = _observed(station, tools, each, submission.file, wanted, job)
+        for index in own:
+            found[index] = _both(index, runs[index], seen, problem, station.races)
     evidence = Evidence(
         gpu.NAME,
         _as_on_device(built, seen),
@@ -95,7 +104,7 @@ def _on_gpu(
         timing=read(plan, seen, problem, timing, oracle, submission.file),
         witnesses=tuple((report.tool, report.reason or "ok") for report in seen.reports) if seen else (),
     )
-    evidence = _finished(plan, built, cases, found, oracle, kernel, evidence)
+    evidence = _finished(plan, cases, found, oracle, evidence)
     return evidence, seen.seconds if seen else ()
 
 
@@ -148,30 +157,34 @@ def _bug(what: str, problem: BaseException) -> str:
     return f"{what} failed: {type(problem).__name__}: {problem} ({place})"
 
 
-def _prepared(plan: Plan, built: Build, case: Case, oracle: Oracle) -> _Prepared:
-    launch = plan_launch(plan.assignment.kernel, built, dict(case.shape))
+def _prepared(plan: Plan, kernels: dict[str, emulator.Emulated], case: Case, oracle: Oracle) -> _Prepared:
+    kernel = kernels[case.kernel or plan.assignment.kernel.kernel]
+    launch = plan_launch(plan.assignment.kernel, kernel.build, dict(case.shape))
     if isinstance(launch, Finding):
-        return _Prepared(case, launch, ())
-    return _Prepared(case, launch, arguments(plan.assignment, built.constants, case, oracle))
+        return _Prepared(case, kernel, launch, ())
+    return _Prepared(case, kernel, launch, arguments(plan.assignment, kernel.build.constants, case, oracle))
 
 
-def _emulated(plan: Plan, cases: tuple[_Prepared, ...], kernel: emulator.Emulated) -> list[Run]:
+def _emulated(plan: Plan, cases: tuple[_Prepared, ...]) -> list[Run]:
     largest = _largest(plan)
-    return [_one_emulated(each, kernel, profile=each.case is largest) for each in cases]
+    return [_one_emulated(each, profile=each.case is largest) for each in cases]
 
 
 def _largest(plan: Plan) -> Case | None:
     """The visible case with the most in it: what a line does in the long run shows there."""
-    visible = [case for case in plan.cases if case.visibility is Visibility.VISIBLE]
+    main = ("", plan.assignment.kernel.kernel)
+    visible = [c for c in plan.cases if c.visibility is Visibility.VISIBLE and c.kernel in main]
     return max(visible, key=lambda case: math.prod(size for _, size in case.shape), default=None)
 
 
-def _one_emulated(prepared: _Prepared, kernel: emulator.Emulated, *, profile: bool) -> Run:
+def _one_emulated(prepared: _Prepared, *, profile: bool) -> Run:
     """A run on the emulator; whatever fails on our side is in its ``error``."""
     if isinstance(prepared.launch, Finding):
         return Run(findings=(prepared.launch,), completed=False, launched=False)
     try:
-        return kernel.launch(prepared.launch, prepared.arguments, case=prepared.case, profile=profile)
+        return prepared.kernel.launch(
+            prepared.launch, prepared.arguments, case=prepared.case, profile=profile
+        )
     except OurError as problem:
         return Run(completed=False, error=str(problem))
     except MemoryError:
@@ -181,27 +194,25 @@ def _one_emulated(prepared: _Prepared, kernel: emulator.Emulated, *, profile: bo
 
 
 def _finished(
-    plan: Plan,
-    built: Build,
-    cases: tuple[_Prepared, ...],
-    found: list[Both],
-    oracle: Oracle,
-    kernel: emulator.Emulated,
-    evidence: Evidence,
+    plan: Plan, cases: tuple[_Prepared, ...], found: list[Both], oracle: Oracle, evidence: Evidence
 ) -> Evidence:
     """The evidence with its cases, each compared and with what was tried to repair it."""
     baselines = dict(plan.baselines)
     shown = tuple(
-        replace(_compared(plan, built, each, oracle, both), baselines=baselines.get(each.case.id, ()))
+        replace(_compared(plan, each, oracle, both), baselines=baselines.get(each.case.id, ()))
         for each, both in zip(cases, found, strict=True)
     )
+    kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
     try:
-        return replace(evidence, cases=kernel.repaired(shown), advice=kernel.advice(shown))
+        for kernel in kernels:
+            shown = kernel.repaired(shown)
+        advice = tuple(each for kernel in kernels for each in kernel.advice(shown))
+        return replace(evidence, cases=shown, advice=advice)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         return replace(evidence, cases=shown)
 
 
-def _compared(plan: Plan, built: Build, prepared: _Prepared, oracle: Oracle, both: Both) -> CaseEvidence:
+def _compared(plan: Plan, prepared: _Prepared, oracle: Oracle, both: Both) -> CaseEvidence:
     """Evidence of a run: its outputs against the oracle, each wrong one with a mistake that explains it."""
     case, run = prepared.case, both.run
     if run.error:
@@ -221,7 +232,7 @@ def _compared(plan: Plan, built: Build, prepared: _Prepared, oracle: Oracle, bot
             bound,
             unwritten,
             inputs=tuple(inputs.items()),
-            constants=built.constants,
+            constants=prepared.kernel.build.constants,
             before=arrays[name],
             store_bytes=run.counters.global_store_bytes if run.completed and not both.uncounted else None,
             completed=run.completed,

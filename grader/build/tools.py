@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.build.program import build_program
@@ -35,10 +35,22 @@ def build_with(
 ) -> Build:
     """Build a submission; a failure of ours is in the record's ``error`` instead of raised.
 
+    All kernels that an assignment asks for have to be there: the first one that is not is told of.
     ``architecture`` is that of the GPU which a program is built for, empty where there is none.
     """
     if isinstance(interface, ProgramInterface):
         return build_program(tools, submission, interface, architecture)
+    built = _one_kernel(tools, submission, interface)
+    others: list[tuple[str, Build]] = []
+    for name in interface.others if built.ok else ():
+        other = _one_kernel(tools, submission, replace(interface, kernel=name))
+        if not other.ok:
+            return other
+        others.append((name, other))
+    return replace(built, others=tuple(others)) if others else built
+
+
+def _one_kernel(tools: Tools, submission: Submission, interface: KernelInterface) -> Build:
     try:
         return build(
             submission,

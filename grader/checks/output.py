@@ -132,6 +132,8 @@ def _quote(judged: CaseVerdict) -> str:
         return judged.reason
     shape = ", ".join(f"{name}={value}" for name, value in case.shape)
     where = f"In case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
+    if case.kernel:
+        where += f" `{case.kernel}` is wrong:"
     wrong = wrong_comparison(judged.case)
     if not judged.case.completed or judged.case.changed_inputs or wrong is None:
         return f"{where} {judged.reason}"

@@ -60,6 +60,8 @@ class KernelInterface:
     grid: tuple[Expression, ...]
     shared: Expression | None = None
     include: Named[str] = ()
+    others: tuple[str, ...] = ()
+    """Further kernels of the file that cases name: they have the same parameters and the same launch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class CasePlan:
     offset: int = 0
     arguments: tuple[str, ...] = ()
     stdin: str = ""
+    kernel: str = ""
+    """The kernel that it launches, where that is not the interface's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +111,10 @@ class Case:
     inputs: str
     seed: int
     offset: int = 0
-    """See `CasePlan`; so for the next two."""
+    """See `CasePlan`; so for the next three."""
     arguments: tuple[str, ...] = ()
     stdin: str = ""
+    kernel: str = ""
 
 
 @dataclass(frozen=True, slots=True)

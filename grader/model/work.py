@@ -71,6 +71,8 @@ class Build:
     """The executable, for a submission of kind ``program``; PTX and entry are empty then."""
     calls_device: bool = False
     """Whether that program calls the CUDA runtime or driver, and so needs a GPU."""
+    others: Named[Build] = ()
+    """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`."""
 
 
 @dataclass(frozen=True, slots=True)

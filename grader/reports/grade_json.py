@@ -162,6 +162,7 @@ def _case(grade: CaseGrade) -> Json:
         "error_bound": plain(grade.error_bound),
         "seconds": plain(grade.seconds),
         "counters": plain(asdict(grade.counters)),
+        **({"kernel": case.kernel} if case.kernel else {}),
         **_program(grade),
     }
 

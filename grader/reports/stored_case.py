@@ -39,6 +39,7 @@ class StoredCase(BaseModel):
     seconds: float
     counters: dict[str, int]
     program: StoredProgram = StoredProgram()
+    kernel: str = ""
 
     def grade(self) -> model.CaseGrade:
         """The record of it."""
@@ -52,6 +53,7 @@ class StoredCase(BaseModel):
             self.seed,
             arguments=program.arguments,
             stdin=program.stdin,
+            kernel=self.kernel,
         )
         counters = model.Counters(**{name: self.counters.get(name, 0) for name in COUNTERS})
         return model.CaseGrade(

@@ -42,6 +42,7 @@ def _cases(plan: CasePlan, seed: int) -> Iterator[Case]:
             offset=plan.offset,
             arguments=plan.arguments,
             stdin=plan.stdin,
+            kernel=plan.kernel,
         )
 
 

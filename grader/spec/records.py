@@ -54,7 +54,7 @@ def assignment(
         id=file.id,
         title=file.title,
         reference=file.reference or "",
-        interface=_interface(file.submission, headers),
+        interface=_interface(file.submission, headers, _others(file)),
         cases=tuple(map(_plan, file.cases)),
         rubric=tuple(map(_item, file.rubric)),
         timing=_timing(timing, kernels) if timing else None,
@@ -64,7 +64,7 @@ def assignment(
 
 
 def _interface(
-    part: KernelPart | ProgramPart, headers: tuple[tuple[str, bytes], ...]
+    part: KernelPart | ProgramPart, headers: tuple[tuple[str, bytes], ...], others: tuple[str, ...]
 ) -> KernelInterface | ProgramInterface:
     include = tuple((name, content.decode()) for name, content in headers)
     if isinstance(part, ProgramPart):
@@ -77,7 +77,16 @@ def _interface(
         grid=tuple(part.launch.grid),
         shared=part.launch.shared,
         include=include,
+        others=others,
     )
+
+
+def _others(file: KernelFile | ProgramFile) -> tuple[str, ...]:
+    """The kernels that cases name beside the submission's own."""
+    if not isinstance(file, KernelFile):
+        return ()
+    named = dict.fromkeys(case.kernel for case in file.cases if case.kernel)
+    return tuple(name for name in named if name != file.submission.kernel)
 
 
 def _parameter(name: str, declared: Declaration) -> Parameter:
@@ -94,7 +103,10 @@ def _plan(part: CasePart) -> CasePlan:
         shape, draws = tuple(part.shape.items()), part.random
     else:
         shape, draws = tuple((name, (value, value)) for name, value in part.shape.items()), 0
-    return CasePlan(part.id, shape, tuple(part.tags), part.visibility, part.inputs, draws, part.offset)
+    tags = tuple(part.tags)
+    return CasePlan(
+        part.id, shape, tags, part.visibility, part.inputs, draws, part.offset, kernel=part.kernel
+    )
 
 
 def _timing(part: TimingPart, kernels: Collection[str]) -> TimingPlan:

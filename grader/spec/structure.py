@@ -112,6 +112,7 @@ class CasePart(Part):
     visibility: Visibility = Visibility.VISIBLE
     inputs: Identifier = "random"
     offset: Offset = 0
+    kernel: KernelName = ""
 
 
 class FixedCase(CasePart):
