@@ -64,6 +64,7 @@ def test_the_table_names_items_and_kinds_that_exist(backend: str) -> None:
         assert expected.finds <= {kind.value for kind in FindingKind}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPECTED)
 def test_an_attack_on_the_emulator_ends_as_its_table_says(grades: dict[str, Grade], name: str) -> None:
     """It loses just the items that it should, with the findings that say why, and is no error of ours."""
@@ -73,6 +74,7 @@ def test_an_attack_on_the_emulator_ends_as_its_table_says(grades: dict[str, Grad
     assert (grade.error, EXPECTED[name].complaints(lost, kinds)) == ("", ())
 
 
+@pytest.mark.slow
 def test_the_model_solution_keeps_full_marks_beside_the_attacks(grades: dict[str, Grade]) -> None:
     """It is graded last, by the process that has seen all the others through."""
     honest = grades[HONEST]

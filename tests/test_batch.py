@@ -133,6 +133,7 @@ def test_a_folder_with_a_foreign_journal_is_refused(tmp_path: Path) -> None:
         OutFolder(tmp_path).session()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [("size=24k", "cannot be written"), ("ro,size=1m", "cannot be written")],

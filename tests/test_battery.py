@@ -114,6 +114,7 @@ def test_the_readme_has_the_table() -> None:
 HOST_PROGRAMS = [each for each in ATTACKS if each.battery == "programs" and not each.needs_gpu]
 
 
+@pytest.mark.slow
 def test_every_program_compiles(tmp_path: Path) -> None:
     """As C++, without a warning: one that did not would be contained for the wrong reason."""
     compiler, include = str(shutil.which("g++")), attacks_folder() / "assignment"

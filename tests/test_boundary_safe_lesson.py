@@ -93,6 +93,7 @@ def without_gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     }
 
 
+@pytest.mark.slow
 def test_without_a_gpu_what_needs_one_is_set_apart(without_gpu: dict[str, Grade]) -> None:
     """It compiles, and its runs are skipped with the reason."""
     grade = without_gpu["solution"]

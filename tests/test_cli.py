@@ -107,6 +107,7 @@ def test_check_tells_a_student_what_to_do_next(
     golden(f"cli/check-{mistake}.txt", capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_fail_under_decides_the_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
     """A submission with most of its points is below 100 % but not below 50 %."""
     file = str(MISTAKES / "no_first_barrier.cu")
@@ -162,6 +163,7 @@ def test_a_class_is_graded_resumed_and_reported(
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.slow
 def test_what_was_withdrawn_stays_withdrawn(small_class: Path, tmp_path: Path) -> None:
     """`report` shows the class as the last batch saw it, also where older grades are still stored."""
     out = tmp_path / "out"
@@ -176,6 +178,7 @@ def test_what_was_withdrawn_stays_withdrawn(small_class: Path, tmp_path: Path) -
     ]
 
 
+@pytest.mark.slow
 def test_a_damaged_grade_is_graded_again(small_class: Path, tmp_path: Path) -> None:
     """A file that a power cut emptied costs a new run of that submission, and nothing else."""
     command = ["grade", "tiled-matmul", str(small_class), "-o", str(tmp_path / "out"), "--seed", "1"]
@@ -186,6 +189,7 @@ def test_a_damaged_grade_is_graded_again(small_class: Path, tmp_path: Path) -> N
     assert json.loads(grade.read_text())["submission"]["id"] == "bob"
 
 
+@pytest.mark.slow
 def test_an_out_folder_among_the_submissions_is_no_submission(small_class: Path) -> None:
     """Graded in place and again, the class has as many students as before."""
     command = ["grade", "tiled-matmul", str(small_class), "-o", str(small_class / "out"), "--seed", "1"]
@@ -205,6 +209,7 @@ def test_files_for_students_name_no_hidden_case(small_class: Path, tmp_path: Pat
     assert "whole-tiles-tall" in (out / "grades/bob/grade.json").read_text()
 
 
+@pytest.mark.slow
 def test_another_seed_or_assignment_is_told_and_grades_anew(
     small_class: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -250,6 +255,7 @@ def test_asked_to_stop_it_says_how_to_go_on(small_class: Path, tmp_path: Path) -
     assert "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_two_runs_with_one_seed_give_the_same_grades(small_class: Path, tmp_path: Path) -> None:
     """Everything but the time it took is the same to the byte."""
     texts = []

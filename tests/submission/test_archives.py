@@ -375,6 +375,7 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BOMBS)
 def test_a_bomb_costs_little_memory(tmp_path: Path, case: str) -> None:
     """What it would unpack to is never held: at most the limit twice over, whatever it says."""
