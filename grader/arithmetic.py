@@ -249,7 +249,12 @@ def evaluate(expression: Expression, values: Mapping[str, int]) -> int:
     return result.numerator
 
 
-def _exact(expression: Expression, values: Mapping[str, int]) -> Fraction:
+def exactly(expression: Expression, values: Mapping[str, Fraction]) -> Fraction:
+    """The number that ``expression`` stands for, whole or not; raises what `evaluate` raises."""
+    return _exact(expression, values)
+
+
+def _exact(expression: Expression, values: Mapping[str, int] | Mapping[str, Fraction]) -> Fraction:
     match expression:
         case Number(value):
             result = Fraction(value)
@@ -266,7 +271,7 @@ def _exact(expression: Expression, values: Mapping[str, int]) -> Fraction:
     return result
 
 
-def _value_of(name: str, values: Mapping[str, int]) -> int:
+def _value_of(name: str, values: Mapping[str, int] | Mapping[str, Fraction]) -> int | Fraction:
     if name not in values:
         known = ", ".join(sorted(values)) or "none"
         raise ArithmeticProblem(f"nothing is called `{name}` here; known names: {known}")

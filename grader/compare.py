@@ -65,6 +65,7 @@ def compare(
         first=_first_wrong(values, wanted, bounds, right, unwritten),
         wrong_map=picture,
         map_cell=cell,
+        max_relative_error=_largest_relative_error(error, wanted),
     )
 
 
@@ -114,6 +115,13 @@ def _absolute_error(values: Reals, wanted: Reals) -> Reals:
         error = np.abs(values - wanted)
     error = np.where(values == wanted, 0.0, error)
     return np.where(np.isnan(error), np.inf, error)
+
+
+def _largest_relative_error(error: Reals, wanted: Reals) -> float:
+    """The largest share of an expected value that its error is; what should be 0 has none."""
+    asked = np.isfinite(wanted) & (wanted != 0)
+    with np.errstate(over="ignore"):
+        return float(np.max(error[asked] / np.abs(wanted[asked]), initial=0.0))
 
 
 def _states(values: Reals, right: Mask, unwritten: Mask) -> NDArray[np.uint8]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from grader.gpu.together import Both, together
 from grader.model import CaseEvidence, Comparison, Evidence, Finding, FindingKind, Run, Visibility
 from grader.oracle import load_oracle
 from grader.plan import arguments
+from grader.shrinking import with_smallest
 from grader.spec import reference_folder
 from grader.speed import read, timing_job
 
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from grader.build import Tools
     from grader.gpu.backend import Observed, Station
     from grader.gpu.timed import TimingJob
-    from grader.model import Argument, Build, Case, Launch, Named, Submission
+    from grader.model import Argument, Assignment, Build, Case, Launch, Named, Structure, Submission
     from grader.oracle import Oracle
     from grader.plan import Plan
 
@@ -54,15 +56,27 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     oracle = load_oracle(reference_folder(plan.assignment))
     text = tuple(submission.source.decode("latin-1").split("\n"))
     kernels = {
-        name: emulator.Emulated(each, each.source_name, submission.file, text=text)
+        name: emulator.Emulated(each, each.source_name, submission.file, plan.steps, text=text)
         for name, each in ((plan.assignment.kernel.kernel, built), *built.others)
     }
     cases = tuple(_prepared(plan, kernels, case, oracle) for case in plan.cases)
+    seconds: Named[float] = ()
     if plan.station is None:
         found = [Both(run) for run in _emulated(plan, cases)]
         evidence = Evidence(emulator.NAME, built, device=emulator.DEVICE)
-        return _finished(plan, cases, found, oracle, evidence), ()
-    return _on_gpu(plan, plan.station, submission, built, tools, cases, oracle)
+        evidence = _finished(plan, cases, found, oracle, evidence)
+    else:
+        evidence, seconds = _on_gpu(plan, plan.station, submission, built, tools, cases, oracle)
+    return replace(evidence, structures=_structures(kernels)), seconds
+
+
+def _structures(kernels: dict[str, emulator.Emulated]) -> Named[Structure]:
+    """How each kernel is built; nothing where its PTX cannot be read, as every case of it says, too."""
+    found = []
+    for name, kernel in kernels.items():
+        with suppress(OurError):
+            found.append((name, kernel.structure()))
+    return tuple(found)
 
 
 def _on_gpu(
@@ -166,7 +180,7 @@ def _prepared(plan: Plan, kernels: dict[str, emulator.Emulated], case: Case, ora
 
 
 def _emulated(plan: Plan, cases: tuple[_Prepared, ...]) -> list[Run]:
-    largest = _largest(plan)
+    largest = _largest(plan) if plan.feedback else None
     return [_one_emulated(each, profile=each.case is largest) for each in cases]
 
 
@@ -202,6 +216,9 @@ def _finished(
         replace(_compared(plan, each, oracle, both), baselines=baselines.get(each.case.id, ()))
         for each, both in zip(cases, found, strict=True)
     )
+    if not plan.feedback:
+        return replace(evidence, cases=shown)
+    shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
     try:
         for kernel in kernels:
@@ -238,7 +255,8 @@ def _compared(plan: Plan, prepared: _Prepared, oracle: Oracle, both: Both) -> Ca
             completed=run.completed,
             reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
         )
-        comparisons.append(_explained(plan.assignment.reference, comparison, wrong))
+        explained = _explained(plan.assignment, comparison, wrong) if plan.feedback else comparison
+        comparisons.append(explained)
     return CaseEvidence(
         case=case,
         comparisons=tuple(comparisons),
@@ -253,9 +271,14 @@ def _compared(plan: Plan, prepared: _Prepared, oracle: Oracle, both: Both) -> Ca
     )
 
 
-def _explained(reference: str, comparison: Comparison, wrong: WrongOutput) -> Comparison:
+def _explained(assignment: Assignment, comparison: Comparison, wrong: WrongOutput) -> Comparison:
     """The comparison with the named mistake that would have produced just this output, if there is one."""
-    found = explain_output(reference, wrong) if comparison.wrong else None
+    if not comparison.wrong:
+        return comparison
+    try:
+        found = explain_output(assignment.reference, wrong, assignment.feedback)
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        found = None
     if found is None:
         return comparison
-    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.hint)
+    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)

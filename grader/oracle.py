@@ -7,7 +7,10 @@ An operation has a folder ``reference/<operation>/`` whose ``oracle.py`` is trus
   largest error that a right answer may have, both in float64;
 - ``KINDS`` names the kinds of inputs;
 - ``work(shape)``, if it is there, says what the operation needs at least: ``flops``, and under ``library`` a
-  library call that does the same, for comparison on a GPU (only ``sgemm`` is known).
+  library call that does the same, for comparison on a GPU (only ``sgemm`` is known);
+- ``orders(inputs, shape)`` and ``coarser(inputs, shape)``, if they are there, give results by name, each a
+  mapping of output arrays: right ones in every order that a kernel might choose, and ones of lower precision.
+  They prove that the error bound forgives the former and not the latter.
 
 Outputs hold poison before a launch, so that what nobody wrote can be told from what was written.
 """
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = Mapping[str, int]
 Expected: TypeAlias = dict[str, tuple[Array, Array]]
+Results: TypeAlias = Iterable[tuple[str, Mapping[str, Array]]]
 
 _FLOAT_POISON = {2: 0x7ED1, 4: 0x7FD15EA5, 8: 0x7FFD15EA5ED15EA5}
 """Quiet NaNs with a payload that no arithmetic makes by itself, by size in bytes."""
@@ -51,6 +55,8 @@ class Oracle:
     inputs: Callable[[str, Shape, np.random.Generator], dict[str, Array]]
     expected: Callable[[Mapping[str, Array], Shape], Expected]
     work: Callable[[Shape], dict[str, Any]] | None = None
+    orders: Callable[[Mapping[str, Array], Shape], Results] | None = None
+    coarser: Callable[[Mapping[str, Array], Shape], Results] | None = None
 
 
 def load_oracle(folder: Path) -> Oracle:
@@ -66,7 +72,8 @@ def load_oracle(folder: Path) -> Oracle:
         raise UsageError(
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
-    return Oracle(folder, tuple(module.KINDS), module.inputs, module.expected, getattr(module, "work", None))
+    more = (getattr(module, name, None) for name in ("work", "orders", "coarser"))
+    return Oracle(folder, tuple(module.KINDS), module.inputs, module.expected, *more)
 
 
 def _load(folder: Path) -> ModuleType:

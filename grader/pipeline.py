@@ -14,31 +14,38 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from grader import __version__, gpu, programs, score
+from grader import __version__, answers, gpu, programs, score
 from grader.build import build_with
 from grader.checks import run_checks
 from grader.diagnosis import advise
 from grader.emulator import backend as emulator
 from grader.evidence import gather
-from grader.model import Build, Evidence, Grade, ProgramInterface, Submission, Verdict
+from grader.model import AnswersInterface, Build, Evidence, Grade, ProgramInterface, Submission, Verdict
 from grader.plan import Plan, make_plan
+from grader.spec import what_is_run
 from grader.speed import untimed
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from grader.build import Tools
-    from grader.model import Assignment, Named
+    from grader.model import Assignment, CaseEvidence, Named
 
 
-def grade(plan: Plan, submission: Submission, tools: Tools) -> Grade:
-    """Grade one submission; whatever fails on our side ends as the verdict `error`."""
+def grade(plan: Plan, submission: Submission, tools: Tools | None) -> Grade:
+    """Grade one submission; what fails on our side ends as the verdict `error`. Answers need no ``tools``."""
     began = time.perf_counter()
+    if isinstance(plan.assignment.interface, AnswersInterface):
+        return grade_built(plan, submission, Build(ok=True), tools)
+    if tools is None:
+        return failed(plan, submission, "there is no compiler to build it with")
     architecture = plan.station.architecture if plan.station else ""
     built = build_with(tools, submission, plan.assignment.interface, architecture)
     return grade_built(plan, submission, built, tools, (("build", time.perf_counter() - began),))
 
 
 def grade_built(
-    plan: Plan, submission: Submission, built: Build, tools: Tools, stages: Named[float] = ()
+    plan: Plan, submission: Submission, built: Build, tools: Tools | None, stages: Named[float] = ()
 ) -> Grade:
     """Grade a submission that is built; ``stages`` are the seconds that earlier stages took."""
     began = time.perf_counter()
@@ -46,8 +53,14 @@ def grade_built(
     return judge(plan, submission, evidence, (*stages, *seconds, ("run", time.perf_counter() - began)))
 
 
-def _seen(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[Evidence, Named[float]]:
-    """What the runs of a build show, and the seconds that they took by stage."""
+def _seen(
+    plan: Plan, submission: Submission, built: Build, tools: Tools | None
+) -> tuple[Evidence, Named[float]]:
+    """What the runs of a build show, or what answers say, and the seconds that they took by stage."""
+    if isinstance(plan.assignment.interface, AnswersInterface):
+        return answers.gather(plan, submission), ()
+    if tools is None:
+        return _nothing(plan, Build(ok=False, error="there is no compiler")), ()
     if isinstance(plan.assignment.interface, ProgramInterface):
         return programs.gather(plan, built, tools), ()
     return gather(plan, submission, built, tools)
@@ -56,7 +69,7 @@ def _seen(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tup
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
     """Evidence → grade: checks and points; pure but for the versions it notes."""
     began = time.perf_counter()
-    results = advise(run_checks(plan.assignment.rubric, evidence))
+    results = advise(run_checks(plan.assignment.rubric, evidence), plan.assignment.feedback)
     if evidence.build.error:
         results = tuple(
             replace(
@@ -91,7 +104,29 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
         advice=evidence.advice,
         timing=score.timing_of(evidence),
         witnesses=evidence.witnesses,
+        evidence=_kept(plan, evidence),
     )
+
+
+def _kept(plan: Plan, evidence: Evidence) -> Evidence:
+    """What `rescore` needs of the evidence: no source, no code, of a program's files only the texts."""
+    texts = {dict(item.options)["of"] for item in plan.assignment.rubric if item.check == "text"}
+    ran = evidence.ran or what_is_run(plan.assignment, plan.cases, timed=evidence.backend == gpu.NAME)
+    cases = tuple(_without_files(case, texts) for case in evidence.cases)
+    return replace(evidence, build=_without_code(evidence.build), cases=cases, ran=ran)
+
+
+def _without_code(build: Build) -> Build:
+    others = tuple((name, _without_code(other)) for name, other in build.others)
+    return replace(build, ptx="", hazard_ptx="", program=b"", log="", others=others)
+
+
+def _without_files(case: CaseEvidence, texts: Collection[str]) -> CaseEvidence:
+    """A case without what its program wrote for others than a `text` item: arrays have been compared."""
+    if case.program is None:
+        return case
+    files = tuple((name, content) for name, content in case.program.files if name in texts)
+    return replace(case, program=replace(case.program, files=files))
 
 
 def failed(plan: Plan, submission: Submission, reason: str) -> Grade:
@@ -101,6 +136,8 @@ def failed(plan: Plan, submission: Submission, reason: str) -> Grade:
 
 def _nothing(plan: Plan, built: Build) -> Evidence:
     """The evidence where nothing could be run."""
+    if isinstance(plan.assignment.interface, AnswersInterface):
+        return answers.nothing(built)
     if isinstance(plan.assignment.interface, ProgramInterface):
         return programs.nothing(plan, built)
     if plan.station is None:
@@ -110,6 +147,8 @@ def _nothing(plan: Plan, built: Build) -> Evidence:
 
 def backend_without_gpu(assignment: Assignment) -> str:
     """What a grade calls the backend where no GPU is used."""
+    if isinstance(assignment.interface, AnswersInterface):
+        return answers.NAME
     return programs.NAME if isinstance(assignment.interface, ProgramInterface) else emulator.NAME
 
 

@@ -13,13 +13,14 @@ import numpy as np
 from grader.build import assemble, build_with
 from grader.build.launch import plan_launch
 from grader.emulator import backend as emulator
+from grader.emulator.launch import STEPS
 from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths
 from grader.gpu.timed import SETS, StaffKernel
-from grader.model import Argument, Build, Finding, ProgramInterface, Submission, Visibility
+from grader.model import AnswersInterface, Argument, Build, Finding, ProgramInterface, Submission, Visibility
 from grader.oracle import draw_inputs, load_oracle, make_arguments
 from grader.program_outputs import verify
-from grader.spec import expand_cases, reference_folder, staff_kernel
+from grader.spec import expand_cases, recorded_counters, reference_folder, staff_kernel
 
 if TYPE_CHECKING:
     from grader.build import Tools
@@ -52,7 +53,8 @@ class Plan:
     """What all submissions of one grading run share.
 
     ``cases`` are concrete; ``baselines`` holds, per case, what the staff's kernels moved. ``station`` is
-    there where a GPU is used, and ``timing`` where something is timed on it.
+    there where a GPU is used, and ``timing`` where something is timed on it. ``steps`` is how far the
+    emulator follows a launch; without ``feedback`` there are verdicts and no explanations, which saves time.
     """
 
     assignment: Assignment
@@ -61,24 +63,37 @@ class Plan:
     baselines: Baselines
     station: Station | None = None
     timing: TimingStaff | None = None
+    steps: int = STEPS
+    feedback: bool = True
 
 
 def make_plan(
-    assignment: Assignment, seed: int, tools: Tools, *, visible_only: bool, station: Station | None = None
+    assignment: Assignment,
+    seed: int,
+    tools: Tools | None,
+    *,
+    visible_only: bool,
+    station: Station | None = None,
 ) -> Plan:
     """Draw the cases and prepare the staff's kernels; raises OurError if one of them cannot be run.
 
-    A program is compared with no kernel. Raises UsageError if its reference cannot tell what is asked.
+    A program is compared with no kernel, and answers with nothing that runs: they need no ``tools``. Raises
+    UsageError if its reference cannot tell what is asked.
     """
     cases = expand_cases(assignment, seed)
+    if isinstance(assignment.interface, AnswersInterface):
+        return Plan(assignment, seed, cases, ())
+    if tools is None:
+        raise OurError(f"the assignment {assignment.id} cannot be prepared without a compiler")
     if visible_only:
         cases = tuple(case for case in cases if case.visibility is Visibility.VISIBLE)
     if isinstance(assignment.interface, ProgramInterface):
         verify(assignment, load_oracle(reference_folder(assignment)) if assignment.reference else None)
         return Plan(assignment, seed, cases, (), station)
     oracle = load_oracle(reference_folder(assignment))
-    baselines = _baselines(assignment, cases, oracle, tools)
-    timing = _timing(assignment, oracle, tools, station) if station else None
+    recorded = recorded_counters(assignment)
+    baselines = _baselines(assignment, cases, oracle, tools) if recorded is None else recorded
+    timing = _timing(assignment, oracle, tools, station) if station and recorded is None else None
     return Plan(assignment, seed, cases, baselines, station, timing)
 
 

@@ -101,12 +101,12 @@ def _compared(
     inputs = tuple(_inputs(item, oracle).items())
     wrong = WrongOutput(output, got, values, bound, unwritten, inputs=inputs)
     try:
-        found = explain_output(assignment.reference, wrong)
+        found = explain_output(assignment.reference, wrong, assignment.feedback)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         found = None
     if found is None:
         return comparison
-    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.hint)
+    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)
 
 
 def _inputs(item: RubricItem, oracle: Oracle | None, seed: int = 0) -> dict[str, Array]:

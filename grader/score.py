@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from grader.model import CaseGrade, Counters, ItemGrade, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from grader.model import Case, CaseEvidence, CheckResult, Evidence, Named, Ratio, Resources
 
 JUDGED = (Verdict.PASS, Verdict.FAIL)
+NOTHING = Fraction(0)
 
 
 class Total(NamedTuple):
-    """What the results of all items add up to; ``max_score + skipped_points`` is the rubric's total."""
+    """What the results of all items add up to.
+
+    ``max_score + skipped_points`` is the rubric's total, without extra credit and penalties.
+    """
 
     items: tuple[ItemGrade, ...]
     score: Fraction
@@ -32,18 +36,34 @@ class Total(NamedTuple):
 
 
 def total(results: Iterable[CheckResult]) -> Total:
-    """Add up; the items keep the order of the results."""
+    """Add up; the items keep the order of the results.
+
+    Extra credit adds to the score and penalties take from it, down to 0 and no further.
+    """
     items = tuple(_graded(result) for result in results)
     judged = tuple(item for item in items if item.result.verdict in JUDGED)
-    everything = sum((item.max_points for item in items), Fraction(0))
-    max_score = sum((item.max_points for item in judged), Fraction(0))
+    everything = _most(items)
+    max_score = _most(judged)
     return Total(
         items=items,
-        score=sum((item.points for item in judged), Fraction(0)),
+        score=max(NOTHING, sum((item.points for item in judged), NOTHING)),
         max_score=max_score,
         skipped_points=everything - max_score,
-        verdict=_overall({item.result.verdict for item in items}),
+        verdict=_overall(set(_deciding(items))),
     )
+
+
+def _most(items: Iterable[ItemGrade]) -> Fraction:
+    """What can be reached, extra credit apart."""
+    return sum((item.max_points for item in items if item.result.item.counts), NOTHING)
+
+
+def _deciding(items: tuple[ItemGrade, ...]) -> Iterator[Verdict]:
+    """The verdicts that decide on the whole: extra credit that was not earned is no failure."""
+    for item in items:
+        verdict = item.result.verdict
+        if not item.result.item.extra or verdict is Verdict.ERROR:
+            yield verdict
 
 
 def case_grades(
@@ -98,9 +118,15 @@ def _resources(resources: Resources | None) -> dict[str, int] | None:
 
 
 def _graded(result: CheckResult) -> ItemGrade:
-    """An item with its points; nothing is earned by what was not judged."""
-    fraction = result.fraction if result.verdict in JUDGED else Fraction(0)
-    return ItemGrade(result, points=fraction * result.item.points, max_points=result.item.points)
+    """An item with its points; nothing is earned, or taken off, by what was not judged."""
+    item = result.item
+    if result.verdict not in JUDGED:
+        points = NOTHING
+    elif item.penalty:
+        points = (result.fraction - 1) * item.points
+    else:
+        points = result.fraction * item.points
+    return ItemGrade(result, points=points, max_points=item.points)
 
 
 def _overall(verdicts: set[Verdict]) -> Verdict:
@@ -120,6 +146,8 @@ def _case_grade(case: Case, evidence: CaseEvidence | None, results: tuple[CheckR
         case=case,
         verdict=Verdict.ERROR if evidence.error else _case_verdict(case.id, results),
         max_error=None if worst is None else worst.max_error,
+        elements=sum(comparison.total for comparison in evidence.comparisons),
+        max_relative_error=max((each.max_relative_error for each in evidence.comparisons), default=None),
         error_bound=None if worst is None else worst.error_bound,
         seconds=evidence.seconds if run is None else run.seconds,
         counters=evidence.counters,

@@ -47,9 +47,10 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
     """Say which tests are left out: nobody should take them for passed."""
     if config.option.part:
         terminalreporter.write_line(f"left out: of the slow tests all but part {config.option.part}")
-    if config.option.markexpr == "not gpu and not docker and not slow":
+    if config.option.markexpr == "not gpu and not docker and not slow and not browser":
         terminalreporter.write_line(
-            "left out: tests that need a GPU (pytest -m gpu), a container (-m docker) or minutes (-m slow)"
+            "left out: tests that need a GPU (pytest -m gpu), a container (-m docker), a browser (-m browser)"
+            " or minutes (-m slow)"
         )
 
 

@@ -30,8 +30,8 @@ from grader.model import (
 from grader.oracle import load_oracle, poison
 from grader.program_outputs import compared
 from grader.sandbox import LocalSandbox
-from grader.spec import expand_cases, find_assignment, load_assignment, reference_folder
-from tests.program_assignments import lost, mistakes, staff_folder
+from grader.spec import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
+from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:
     from pathlib import Path

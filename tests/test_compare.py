@@ -37,6 +37,14 @@ def test_the_infinity_that_is_expected_is_right() -> None:
     assert (result.wrong, result.max_error) == (0, 0.0)
 
 
+def test_the_relative_error_is_the_largest_share_of_an_expected_value() -> None:
+    """Element by element; what should be 0 has no share, and NaN is infinitely far off."""
+    expected = np.array([4.0, -0.5, 0.0])
+    assert compare("C", np.array([5.0, -0.75, 0.1]), expected, 1.0).max_relative_error == 0.5
+    assert compare("C", np.array([4.0, np.nan, 0.0]), expected, 1.0).max_relative_error == np.inf
+    assert compare("C", np.zeros(3), np.zeros(3), 1.0).max_relative_error == 0.0
+
+
 @pytest.mark.parametrize("bound", [[np.nan], [-1.0], [0.0, np.nan]])
 def test_a_bound_that_is_no_bound_is_refused(bound: list[float]) -> None:
     """It would fail every student for a slip of the oracle's."""

@@ -257,3 +257,46 @@ def test_counting_is_the_example_of_the_handout() -> None:
     values, _ = MATMUL.expected(inputs, {"M": 8, "K": 8, "N": 8})["C"]
     assert values[0, :4].tolist() == [1404, 1740, 2076, 2412]
     assert values[3, :4].tolist() == [2412, 3132, 3852, 4572]
+
+
+# --- square products ---------------------------------------------------------------------------------
+
+
+def test_a_square_product_has_one_dimension_and_names_of_its_own() -> None:
+    """`Width` makes M, N and P of what M, K and N make A, B and C of."""
+    square = MATMUL.inputs("random", {"Width": 9}, np.random.default_rng(3))
+    plain = MATMUL.inputs("random", {"M": 9, "K": 9, "N": 9}, np.random.default_rng(3))
+    assert list(square) == ["M", "N"]
+    assert np.array_equal(square["M"], plain["A"])
+    assert np.array_equal(square["N"], plain["B"])
+    found = MATMUL.expected(square, {"Width": 9})
+    wanted = MATMUL.expected(plain, {"M": 9, "K": 9, "N": 9})
+    assert list(found) == ["P"]
+    assert all(np.array_equal(*pair) for pair in zip(found["P"], wanted["C"], strict=True))
+
+
+def test_ones_and_twos_of_width_34_make_68() -> None:
+    """Each of the 34 x 34 elements, and exactly."""
+    shape = {"Width": 34}
+    values, bound = MATMUL.expected(MATMUL.inputs("ones-and-twos", shape, np.random.default_rng(0)), shape)[
+        "P"
+    ]
+    assert values.shape == (34, 34)
+    assert (values == 68.0).all()
+    assert (bound == 0.0).all()
+
+
+def test_a_square_product_takes_two_operations_for_each_of_its_products() -> None:
+    """And the library call knows the arrays by their names."""
+    assert MATMUL.work is not None
+    work = MATMUL.work({"Width": 10})
+    assert work["flops"] == 2_000
+    assert [work["library"][name] for name in ("a", "b", "c", "m", "n", "k")] == ["M", "N", "P", 10, 10, 10]
+
+
+def test_sums_of_positive_inputs_do_not_cancel() -> None:
+    """So that float32 in any order keeps a relative error of a few units of rounding."""
+    inputs = MATMUL.inputs("positive", {"M": 20, "K": 64, "N": 20}, np.random.default_rng(5))
+    values, _ = MATMUL.expected(inputs, {"M": 20, "K": 64, "N": 20})["C"]
+    assert min(inputs["A"].min(), inputs["B"].min()) >= 0.0
+    assert np.max(np.abs(inputs["A"] @ inputs["B"] - values) / values) < 1e-6

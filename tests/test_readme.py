@@ -26,13 +26,18 @@ def _commands(document: str) -> list[str]:
 
 
 GRADER = [command for command in _commands("README.md") if command.startswith("grader ")]
+COMMANDS = {
+    *("check", "trace", "grade", "report", "rescore", "questions"),
+    *("new", "validate", "export-student", "doctor"),
+}
 NEED_AN_ENGINE = [command for command in GRADER if "--build-image" in command or "--attack" in command]
+TAKE_MINUTES = [command for command in GRADER if command.startswith("grader validate ")]
 OTHERS = [command for command in _commands("README.md") if not command.startswith("grader ")]
 
 
 def test_the_readme_shows_every_command() -> None:
     """A command that nobody is told about does not exist."""
-    assert {command.split()[1] for command in GRADER} == {"check", "grade", "report", "doctor"}
+    assert {command.split()[1] for command in GRADER} == COMMANDS
 
 
 def test_the_commands_of_the_readme_work_in_its_order(tmp_path: Path) -> None:
@@ -41,10 +46,24 @@ def test_the_commands_of_the_readme_work_in_its_order(tmp_path: Path) -> None:
     (tmp_path / "submissions").mkdir()
     shutil.copy(SOLUTION, tmp_path / "submissions/ada.cu")
     shutil.copy(RACY, tmp_path / "submissions/bob.cu")
-    for command in (command for command in GRADER if command not in NEED_AN_ENGINE):
-        arguments = [sys.executable, "-m", "grader", *shlex.split(command)[1:]]
-        ran = subprocess.run(arguments, cwd=tmp_path, check=False, capture_output=True, text=True)
-        assert ran.returncode == 0, (command, ran.stdout, ran.stderr)
+    for command in (command for command in GRADER if command not in (*NEED_AN_ENGINE, *TAKE_MINUTES)):
+        _type(command, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_what_takes_minutes_works_too(tmp_path: Path) -> None:
+    """A new assignment is sound as it stands."""
+    _type("grader new my-kernel", tmp_path)
+    assert [command.split()[-1] for command in TAKE_MINUTES] == ["assignments/my-kernel"]
+    _type(TAKE_MINUTES[0], tmp_path)
+
+
+def _type(command: str, folder: Path) -> None:
+    """Run a command as a user would; it must end with 0."""
+    arguments = [sys.executable, "-m", "grader", *shlex.split(command)[1:]]
+    ran = subprocess.run(arguments, cwd=folder, check=False, capture_output=True, text=True)
+    assert ran.returncode == 0, (command, ran.stdout, ran.stderr)
 
 
 def test_make_runs_the_commands_that_need_an_engine() -> None:
@@ -65,7 +84,9 @@ def test_the_other_commands_name_things_that_exist(command: str) -> None:
         assert re.search(r"^nvcc = \[", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("document", ["README.md", "grader/README.md", "tests/bench/README.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "grader/README.md", "reference/README.md", "tests/bench/README.md"]
+)
 def test_links_and_paths_lead_somewhere(document: str) -> None:
     """Every relative link, and every file that a command of a document runs."""
     path = ROOT / document

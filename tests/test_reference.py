@@ -121,8 +121,11 @@ def test_no_case_is_larger_than_an_emulator_likes() -> None:
 
 
 def test_every_kind_of_inputs_is_known_and_in_use() -> None:
-    """The cases ask for what the oracle can make, and leave none of it out."""
-    assert {case.inputs for case in CASES} == set(load_oracle(MATMUL).kinds)
+    """The cases of all products ask for what the oracle can make, and leave none of it out."""
+    products = ("naive-matmul", "tiled-matmul-square", "matmul-speedup")
+    others = (plan for name in products for plan in load_assignment(FOLDER.parent / name).cases)
+    used = {case.inputs for case in CASES} | {plan.inputs for plan in others}
+    assert used == set(load_oracle(MATMUL).kinds)
 
 
 def test_hidden_cases_are_shapes_that_the_visible_ones_do_not_give_away() -> None:

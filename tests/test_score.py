@@ -143,6 +143,15 @@ def test_a_case_shows_its_largest_error_with_that_output_s_bound() -> None:
     assert (grades[0].max_error, grades[0].error_bound) == (3.0, 0.4)
 
 
+def test_a_case_tells_how_many_elements_were_compared_and_how_close_they_are() -> None:
+    """Over all its outputs; nothing where none was compared."""
+    near = Comparison("C", 4, 0, 0, max_error=0.1, error_bound=0.2, max_relative_error=0.5)
+    far = Comparison("D", 3, 0, 0, max_error=3.0, error_bound=4.0, max_relative_error=0.25)
+    ran, idle = case_grades(evidence(CaseEvidence(case("a"), (near, far))), [], [case("a"), case("b")])
+    assert (ran.elements, ran.max_relative_error) == (7, 0.5)
+    assert (idle.elements, idle.max_relative_error) == (0, None)
+
+
 def test_a_case_is_judged_by_its_outputs_where_an_item_looks_at_them() -> None:
     """A racy kernel with the right answer has right cases; the races are another item."""
     right = result(Verdict.PASS, cases=(("a", Verdict.PASS),))
@@ -156,3 +165,49 @@ def test_a_case_in_error_is_an_error_whatever_items_say() -> None:
     """Nobody looked at it, and still it went wrong on our side."""
     grades = case_grades(evidence(CaseEvidence(case("a"), error="out of budget")), [], [case("a")])
     assert grades[0].verdict is Verdict.ERROR
+
+
+def weighed(
+    verdict: Verdict, fraction: Fraction = NONE, *, extra: bool = False, penalty: bool = False
+) -> CheckResult:
+    """A result of ten points that are extra credit or a penalty."""
+    item = RubricItem(
+        id="x", title="an item", points=Fraction(10), check="races", extra=extra, penalty=penalty
+    )
+    return CheckResult(item, verdict, fraction, "because")
+
+
+def test_extra_credit_adds_to_the_score_and_to_no_maximum() -> None:
+    """More than everything can be reached."""
+    graded = total([result(Verdict.PASS, 20, ONE), weighed(Verdict.PASS, ONE, extra=True)])
+    assert [graded.score, graded.max_score, graded.skipped_points] == [30, 20, 0]
+    assert graded.verdict is Verdict.PASS
+
+
+def test_extra_credit_that_is_not_earned_is_no_failure() -> None:
+    """Nobody has to earn it; but an error of ours is one."""
+    full = result(Verdict.PASS, 20, ONE)
+    assert total([full, weighed(Verdict.FAIL, extra=True)]).verdict is Verdict.PASS
+    assert total([full, weighed(Verdict.ERROR, extra=True)]).verdict is Verdict.ERROR
+    skipped = total([full, weighed(Verdict.SKIP, extra=True)])
+    assert [skipped.verdict, skipped.max_score, skipped.skipped_points] == [Verdict.PASS, 20, 0]
+
+
+def test_a_penalty_takes_off_where_it_fails_and_counts_in_no_maximum() -> None:
+    """A part of it where a part is in order; nothing where all is."""
+    full = result(Verdict.PASS, 20, ONE)
+    failed = total([full, weighed(Verdict.FAIL, penalty=True)])
+    assert [failed.score, failed.max_score, failed.verdict] == [10, 20, Verdict.FAIL]
+    assert failed.items[1].points == -10
+    half = total([full, weighed(Verdict.FAIL, Fraction(1, 2), penalty=True)])
+    assert [half.score, half.items[1].points] == [15, -5]
+    fine = total([full, weighed(Verdict.PASS, ONE, penalty=True)])
+    assert [fine.score, fine.items[1].points, fine.verdict] == [20, 0, Verdict.PASS]
+    for verdict in (Verdict.SKIP, Verdict.ERROR):
+        assert total([full, weighed(verdict, penalty=True)]).score == 20
+
+
+def test_no_penalty_takes_the_score_below_nothing() -> None:
+    """However many there are."""
+    graded = total([result(Verdict.PASS, 5, ONE), *[weighed(Verdict.FAIL, penalty=True)] * 3])
+    assert [graded.score, graded.max_score] == [0, 5]

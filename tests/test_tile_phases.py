@@ -12,8 +12,8 @@ from grader import pipeline
 from grader.build import Tools, find_toolchain
 from grader.model import Submission, Verdict
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
-from tests.program_assignments import graded_on_host, lost, mistakes, staff_folder
+from grader.spec import find_assignment, load_assignment, staff_folder
+from tests.program_assignments import graded_on_host, lost, mistakes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 600.0
 def grade_class(
     plan: Plan,
     submissions: Iterable[Submission],
-    tools: Tools,
+    tools: Tools | None,
     *,
     jobs: int,
     patience: float = PATIENCE_SECONDS,
@@ -61,7 +61,7 @@ def _isolated(
     context: multiprocessing.context.ForkServerContext,
     plan: Plan,
     submission: Submission,
-    tools: Tools,
+    tools: Tools | None,
     patience: float,
 ) -> Grade:
     receiver, sender = context.Pipe(duplex=False)
@@ -90,7 +90,7 @@ def _ending(code: int | None) -> str:
     return f"ended with status {code}"
 
 
-def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools) -> None:
+def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     try:
         sender.send(pipeline.grade(plan, submission, tools))

@@ -126,11 +126,12 @@ class OutFolder:
 
     def stored(self, submission: str) -> str:
         """A submission's grade.json; raises UsageError if it is not there."""
-        path = self.path / GRADES / submission / "grade.json"
-        try:
-            return path.read_text(encoding="utf-8")
-        except OSError as problem:
-            raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
+        return _text(self.path / GRADES / submission / "grade.json")
+
+    def evidence(self, submission: str) -> str | None:
+        """A submission's evidence.json, None where there is none; raises UsageError if it cannot be read."""
+        path = self.path / GRADES / submission / "evidence.json"
+        return _text(path) if path.exists() or path.is_symlink() else None
 
     def submissions(self) -> tuple[str, ...]:
         """The class as the last batch saw it, as far as there are grades; all of them after a crash."""
@@ -157,6 +158,15 @@ class OutFolder:
             if isinstance(parsed, dict):
                 found.append(parsed)
         return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: cannot be read: it is not UTF-8 text") from None
 
 
 def _cannot(path: Path, problem: OSError) -> str:

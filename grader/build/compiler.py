@@ -33,6 +33,9 @@ _PREPROCESSOR_OPTIONS = (
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _DISK_FULL = b"No space left on device"
 _FILE_DIRECTIVE = re.compile(r'^(\s*\.file\s+\d+ ")([^"]*)(")', re.MULTILINE)
+_LIBRARY_HEADER = re.compile(r"(?:.*/)?((?:cub|thrust|cooperative_groups)/.*)", re.DOTALL)
+"""A header of a library, from the library's folder on: whose code it is matters, where it lies does not."""
+
 _MEBIBYTE = 2**20
 
 
@@ -185,7 +188,8 @@ class Compiler:
     def _plain_name(self, directive: re.Match[str]) -> str:
         path = directive[2]
         own = (name for name, _ in self.sources if path.endswith(f"/{name}"))
-        name = max(own, key=len, default=path.rsplit("/", 1)[-1])
+        library = _LIBRARY_HEADER.fullmatch(path)
+        name = max(own, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
         return f"{directive[1]}{name}{directive[3]}"
 
 

@@ -11,6 +11,9 @@ of points would differ between two students graded side by side.
 
 A failed need outranks the others because no repair of ours could still earn the points. What the item saw
 is kept, cases and findings: the race that is not judged is often why the result is wrong.
+
+A penalty takes off what was found, not what could not be looked at: it costs nothing where the submission
+does not build, or where something that it needs has failed.
 """
 
 from __future__ import annotations
@@ -18,10 +21,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.checks import array, memory, output, races, speedup, text, traffic
+from grader.checks import answers, array, memory, output, races, speedup, structure, text, traffic
 from grader.checks import compile as compile_
 from grader.checks import exit as exit_
-from grader.checks.cases import NOTHING
+from grader.checks.cases import FULL, NOTHING
 from grader.checks.wording import printable
 from grader.errors import OurError
 from grader.model import Verdict
@@ -39,10 +42,12 @@ CHECKS: dict[str, Check] = {
     "races": races.check,
     "memory": memory.check,
     "traffic": traffic.check,
+    "structure": structure.check,
     "speedup": speedup.check,
     "exit": exit_.check,
     "text": text.check,
     "array": array.check,
+    "answers": answers.check,
 }
 
 BLOCKING = (Verdict.FAIL, Verdict.ERROR, Verdict.SKIP)
@@ -65,7 +70,7 @@ def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[Chec
             stuck = ", ".join(item.id for item in waiting)
             raise OurError(f"rubric items wait for each other or for items that do not exist: {stuck}")
         for item in ready:
-            results[item.id] = _after_needs(_checked(item, evidence), results)
+            results[item.id] = _in_their_words(_after_needs(_checked(item, evidence), results), results)
         waiting = [item for item in waiting if item.id not in results]
     return tuple(results[item.id] for item in rubric)
 
@@ -73,7 +78,18 @@ def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[Chec
 def _checked(item: RubricItem, evidence: Evidence) -> CheckResult:
     if item.check not in CHECKS:
         raise OurError(f"rubric item {item.id} names the check {item.check}; there are {', '.join(CHECKS)}")
-    return CHECKS[item.check](item, evidence)
+    result = CHECKS[item.check](item, evidence)
+    if item.penalty and not evidence.build.ok and item.check != "compile":
+        return replace(result, fraction=FULL)
+    return result
+
+
+def _in_their_words(result: CheckResult, results: dict[str, CheckResult]) -> CheckResult:
+    """The result with what the staff have to say about it; nothing where the item was not judged."""
+    item = result.item
+    words = {Verdict.PASS: item.message_pass, Verdict.FAIL: item.message_fail}.get(result.verdict, "")
+    judged = all(results[need].verdict is Verdict.PASS for need in item.needs)
+    return replace(result, message_staff=words) if words and judged else result
 
 
 def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckResult:
@@ -86,7 +102,7 @@ def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckR
                 return replace(
                     result,
                     verdict=verdict,
-                    fraction=NOTHING,
+                    fraction=FULL if result.item.penalty else NOTHING,
                     message=_not_judged(results[need].item, verdict),
                     hint="",
                 )

@@ -107,13 +107,18 @@ def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None
 
 
 def shown_findings(cases: Iterable[CaseEvidence]) -> tuple[Finding, ...]:
-    """All findings of some cases as the student may see them, visible cases first."""
-    ordered = sorted(cases, key=lambda case: not is_visible(case))
-    return tuple(
-        wording.shown(finding, case.case.visibility, case.case.id)
-        for case in ordered
-        for finding in case.findings
-    )
+    """All findings of some cases as the student may see them, visible cases first.
+
+    Those of hidden cases are in the order of the source's lines: the one in which they were found, or of the
+    cases, would tell of shapes.
+    """
+    visible: list[Finding] = []
+    hidden: list[Finding] = []
+    for case in cases:
+        shown = [wording.shown(each, case.case.visibility, case.case.id) for each in case.findings]
+        (visible if is_visible(case) else hidden).extend(shown)
+    hidden.sort(key=lambda each: (each.line or 0, each.other_line or 0, each.kind, each.hazard, each.message))
+    return (*visible, *hidden)
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ tells how many fail, and the mistake.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,10 @@ from grader.model import Finding, FindingKind, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.model import CaseEvidence, CheckResult, Comparison, Evidence, RubricItem
+    from grader.model import CaseEvidence, CheckResult, Comparison, Evidence, Named, RubricItem
+
+TELLING = 1e-5
+"""Right and a relative error above this: a sum has cancelled to nearly nothing, and its share says little."""
 
 
 def check(item: RubricItem, evidence: Evidence) -> CheckResult:
@@ -99,13 +103,15 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     """How many cases are right, the first visible one that is not, and how many hidden ones are not."""
     total = len(judged)
     if not failing:
-        return "the one case is right" if total == 1 else f"all {total} cases are right"
+        return ("the one case is right" if total == 1 else f"all {total} cases are right") + _verified(judged)
     parts = [_how_many_right(total - len(failing), total)]
     quoted = _to_quote(failing)
     if quoted is not None and quoted.visible:
         wrong = wrong_comparison(quoted.case)
         explained = f"; {wrong.explanation}" if wrong is not None and wrong.explanation else ""
         parts.append(_quote(quoted) + explained)
+        if quoted.case.smallest:
+            parts.append(f"The smallest shape found to fail: {_sizes(quoted.case.smallest)}")
     hidden = sum(not case.visible for case in failing)
     if hidden:
         verb = "fails" if hidden == 1 else "fail"
@@ -113,6 +119,19 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
         after = " as well" if quoted is not None and quoted.visible else reason
         parts.append(f"{wording.count(hidden, 'hidden case')} {verb}{after}")
     return ". ".join([parts[0], *(wording.capital(part.removesuffix(".")) for part in parts[1:])])
+
+
+def _verified(judged: tuple[CaseVerdict, ...]) -> str:
+    """How much was compared in visible cases, and how close it is; hidden ones would tell their size."""
+    shown = [comparison for each in judged if each.visible for comparison in each.case.comparisons]
+    if not shown:
+        return ""
+    which = "" if all(each.visible for each in judged) else "in the visible ones "
+    worst = max(comparison.max_relative_error for comparison in shown)
+    close = f"relative error at most {wording.small(worst)}" if worst else "no error"
+    if worst > TELLING:
+        close = f"off by at most {wording.small(max(comparison.max_error for comparison in shown))}"
+    return f" ({which}{wording.count(sum(each.total for each in shown), 'element')}, {close})"
 
 
 def _how_many_right(right: int, total: int) -> str:
@@ -130,7 +149,7 @@ def _quote(judged: CaseVerdict) -> str:
     case = judged.case.case
     if refusal(judged.case):  # for all shapes alike, but for a grid that is too large
         return judged.reason
-    shape = ", ".join(f"{name}={value}" for name, value in case.shape)
+    shape = _sizes(case.shape)
     where = f"In case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
     if case.kernel:
         where += f" `{case.kernel}` is wrong:"
@@ -138,6 +157,11 @@ def _quote(judged: CaseVerdict) -> str:
     if not judged.case.completed or judged.case.changed_inputs or wrong is None:
         return f"{where} {judged.reason}"
     return f"{where} {element_sentence(wrong, added=_added(judged.case, wrong))}"
+
+
+def _sizes(shape: Named[int]) -> str:
+    """`M=1, K=17, N=1`."""
+    return ", ".join(f"{name}={value}" for name, value in shape)
 
 
 def _added(case: CaseEvidence, wrong: Comparison) -> bool:
@@ -178,10 +202,14 @@ def _findings(failing: tuple[CaseVerdict, ...]) -> tuple[Finding, ...]:
 
 def _wrong_output(judged: CaseVerdict) -> Finding:
     wrong = wrong_comparison(judged.case)
-    address = ""
-    if wrong is not None and wrong.first is not None:
-        address = wording.printable(wrong.array) + "".join(f"[{i}]" for i in wrong.first.index)
-    return Finding(FindingKind.WRONG_OUTPUT, _quote(judged), case=judged.case.case.id, address=address)
+    finding = Finding(
+        FindingKind.WRONG_OUTPUT, _quote(judged), case=judged.case.case.id, smallest=judged.case.smallest
+    )
+    if wrong is None:
+        return finding
+    index = "" if wrong.first is None else "".join(f"[{i}]" for i in wrong.first.index)
+    address = wording.printable(wrong.array) + index if index else ""
+    return replace(finding, address=address, wrong_map=wrong.wrong_map, map_cell=wrong.map_cell)
 
 
 def _mistakes(failing: tuple[CaseVerdict, ...]) -> Iterator[Finding]:

@@ -8,11 +8,13 @@ and without one the item fails. The sums are integers and the ratio is exact.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.checks import output, wording
 from grader.checks.cases import (
+    FULL,
     NOTHING,
     CaseVerdict,
     decide,
@@ -48,8 +50,6 @@ class Sums(NamedTuple):
     metric: str
     own: int
     baseline: int
-    visible: bool
-    """Whether all of the cases may be spoken of."""
 
     @property
     def ratio(self) -> Fraction:
@@ -58,7 +58,7 @@ class Sums(NamedTuple):
 
 
 def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Compare the metric's ratio with `at_most` and `at_least`."""
+    """Compare the metric's ratio with what the item asks for: a limit, or steps of credit."""
     empty = nothing_to_judge(item, evidence)
     if empty is not None:
         return empty
@@ -87,41 +87,102 @@ def _error(item: RubricItem, reason: str) -> CheckResult:
 def _judge(item: RubricItem, right: tuple[CaseEvidence, ...], baseline: str) -> CheckResult:
     """The verdict over the cases that count: one sum, so one verdict for all of them."""
     metric = str(option(item, "metric", "global_load_bytes"))
-    sums = Sums(
-        metric=metric,
-        own=sum(getattr(case.counters, metric) for case in right),
-        baseline=sum(getattr(dict(case.baselines)[baseline], metric) for case in right),
-        visible=all(is_visible(case) for case in right),
-    )
+    sums = _sums(metric, right, baseline)
     if not sums.baseline:
         return _error(item, f"the {baseline} kernel has {metric} = 0, so there is no ratio to it")
-    good = all(passed for passed, _ in _limits(item, sums.ratio))
-    message = _message(item, sums, baseline)
-    verdict = Verdict.PASS if good else Verdict.FAIL
-    findings = () if good else (Finding(FindingKind.TRAFFIC, message),)
-    return decide(item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=findings)
+    earned = _credit(item, sums.ratio)
+    verdict = Verdict.PASS if earned == FULL else Verdict.FAIL
+    shown = tuple(case for case in right if is_visible(case))
+    message = _message(item, sums, _sums(metric, shown, baseline), baseline, hidden=len(right) - len(shown))
+    findings = () if verdict is Verdict.PASS else (Finding(FindingKind.TRAFFIC, message),)
+    result = decide(item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=findings)
+    return replace(result, fraction=earned)
 
 
-def _limits(item: RubricItem, ratio: Fraction) -> tuple[tuple[bool, str], ...]:
-    """For each limit of the item: whether the ratio keeps it, and the limit in words."""
-    at_most, at_least = option(item, "at_most"), option(item, "at_least")
-    limits = []
-    if at_most is not None:
-        limits.append((ratio <= at_most, f"at most {wording.plain_percent(at_most)}"))
-    if at_least is not None:
-        limits.append((ratio >= at_least, f"at least {wording.plain_percent(at_least)}"))
-    return tuple(limits)
+def _sums(metric: str, cases: tuple[CaseEvidence, ...], baseline: str) -> Sums:
+    return Sums(
+        metric=metric,
+        own=sum(getattr(case.counters, metric) for case in cases),
+        baseline=sum(getattr(dict(case.baselines)[baseline], metric) for case in cases),
+    )
 
 
-def _message(item: RubricItem, sums: Sums, baseline: str) -> str:
-    """`reads 64,704 bytes of global memory; the naive kernel reads 908,160: 7.1 %, at most 10 % asked`."""
+def _steps(item: RubricItem) -> tuple[tuple[Fraction, Fraction], ...]:
+    """The shares of the baseline's that earn credit, with the credit; the last earns all of it."""
+    at_most = option(item, "at_most")
+    return option(item, "steps", ()) if at_most is None else ((at_most, FULL),)
+
+
+def _credit(item: RubricItem, ratio: Fraction) -> Fraction:
+    """The share of the points that a ratio earns."""
+    at_least, steps = option(item, "at_least"), _steps(item)
+    if at_least is not None and ratio < at_least:
+        return NOTHING
+    if not steps:
+        return FULL
+    return max((credit for limit, credit in steps if ratio <= limit), default=NOTHING)
+
+
+def _message(item: RubricItem, sums: Sums, shown: Sums, baseline: str, *, hidden: int) -> str:
+    """`reads 64,704 bytes of global memory; the naive kernel reads 908,160: 7.1 %, at most 10 % asked`.
+
+    A number of hidden cases, or a ratio to which they belong, would tell of their shapes: where there are
+    any, the visible ones are told by themselves, and of all together on which side of a limit they are.
+    """
     verb, unit = METRICS[sums.metric]
-    asked = ", ".join(words for _, words in _limits(item, sums.ratio))
-    limits = [option(item, name) for name in ("at_most", "at_least") if option(item, name) is not None]
+    asked = _asked(item, _credit(item, sums.ratio))
+    if not hidden:
+        numbers = f"{verb} {sums.own:,} {unit}; the {baseline} kernel {verb} {sums.baseline:,}"
+        return f"{numbers}: {_share(item, sums)}{asked}"
+    what = f"the {unit} that the {baseline} kernel {verb}"
+    overall = _overall(item, sums.ratio)
+    if not shown.baseline:
+        return (
+            f"{verb} {overall} of {what}" if len(_limits(item)) == 1 else f"{verb} {overall} of {what}{asked}"
+        )
+    numbers = (
+        f"{verb} {shown.own:,} {unit} in the visible cases; the {baseline} kernel {verb} {shown.baseline:,}"
+    )
+    told = f"{numbers}: {_share(item, shown)}, and with the hidden cases {overall}"
+    return told if len(_limits(item)) == 1 else told + asked
+
+
+def _share(item: RubricItem, sums: Sums) -> str:
+    limits = _limits(item)
     nearest = min(limits, key=lambda limit: abs(limit - sums.ratio), default=sums.ratio)
-    share = wording.percent(sums.ratio, nearest)
-    if sums.visible:
-        numbers = f"{verb} {sums.own:,} {unit}; the {baseline} kernel {verb} {sums.baseline:,}: {share}"
-    else:  # a sum over hidden cases would tell their shapes
-        numbers = f"{verb} {share} of the {unit} that the {baseline} kernel {verb}"
-    return f"{numbers}, {asked} asked" if asked else numbers
+    return wording.percent(sums.ratio, nearest)
+
+
+def _limits(item: RubricItem) -> list[Fraction]:
+    """All shares that decide about points."""
+    at_least = option(item, "at_least")
+    return [*(limit for limit, _ in _steps(item)), *([] if at_least is None else [at_least])]
+
+
+def _overall(item: RubricItem, ratio: Fraction) -> str:
+    """Between which limits a ratio is, and no more than that: `more than the 10 % asked`, `at most 25 %`."""
+    shares, at_least = [limit for limit, _ in _steps(item)], option(item, "at_least")
+    kept = min((limit for limit in shares if ratio <= limit), default=None)
+    if at_least is not None and (ratio < at_least or not shares):
+        word, limit = "less than" if ratio < at_least else "at least", at_least
+    else:
+        word, limit = ("more than", max(shares, default=ratio)) if kept is None else ("at most", kept)
+    share = wording.plain_percent(limit)
+    return f"{word} the {share} asked" if len(_limits(item)) == 1 else f"{word} {share}"
+
+
+def _asked(item: RubricItem, earned: Fraction) -> str:
+    """What is asked for full credit, and for the next part of it where there are parts."""
+    steps, at_least = _steps(item), option(item, "at_least")
+    parts = []
+    above = next(((limit, credit) for limit, credit in steps if credit > earned), None)
+    if above is not None and above[1] != FULL:
+        share = wording.plain_percent(above[1])
+        parts.append(f"at most {wording.plain_percent(above[0])} for {share} of the points")
+    if steps:
+        parts.append(
+            f"at most {wording.plain_percent(steps[-1][0])}{' for full credit' if steps[1:] else ''}"
+        )
+    if at_least is not None:
+        parts.append(f"at least {wording.plain_percent(at_least)}")
+    return f", {', '.join(parts)} asked" if parts else ""

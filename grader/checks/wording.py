@@ -225,4 +225,5 @@ SENTENCES: dict[FindingKind, Sentence] = {
     FindingKind.SLOW: _plainly("the kernel is slow"),
     FindingKind.TRAFFIC: _plainly("the kernel moves too much memory"),
     FindingKind.MISTAKE: _plainly("there is a known mistake"),
+    FindingKind.STRUCTURE: _plainly("the kernel is not built as was asked"),
 }

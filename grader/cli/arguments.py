@@ -50,6 +50,12 @@ def parser() -> argparse.ArgumentParser:
     )
     out.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
     out.add_argument(
+        "--released",
+        choices=("due_date", "published"),
+        default="",
+        help="what has come by now: students' reports show what waited for it (published includes due_date)",
+    )
+    out.add_argument(
         "--width", type=_positive, default=None, help="columns of the table (default: the terminal's)"
     )
     authoring_arguments.add(lambda name, summary, example: _command(commands, name, summary, example))

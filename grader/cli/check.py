@@ -10,7 +10,7 @@ from grader.build import build_with
 from grader.cli import setup
 from grader.errors import UsageError
 from grader.model import Verdict
-from grader.submission import lines, read_submissions
+from grader.submission import lines
 
 if TYPE_CHECKING:
     import argparse
@@ -25,18 +25,15 @@ _OURS = 3
 def run(options: argparse.Namespace) -> int:
     """Check one file and print the feedback; 0 for full marks, 1 below, 3 where we failed."""
     began = time.perf_counter()
-    gpus = setup.gpus(options)
-    tools = setup.tools(options, gpus)
-    station = setup.station(options, tools, gpus)
     assignment = setup.assignment(options)
-    submissions = read_submissions(options.file)
+    submissions = setup.submissions(options.file, assignment)
     if len(submissions) != 1:
         raise UsageError(
             f"{options.file}: holds {len(submissions)} submissions; `check` takes one, `grade` takes a class"
         )
-    seed = setup.PUBLIC_SEED if options.seed is None else options.seed
-    loaded = time.perf_counter() - began
-    grade = _grade(assignment, submissions[0], tools, seed, (("load", loaded),), station)
+    seed = setup.seed(options, assignment)
+    seed = setup.PUBLIC_SEED if seed is None else seed
+    grade, station = _graded(options, assignment, submissions[0], seed, began)
     from grader.reports import text  # noqa: PLC0415 - loaded while nvcc ran
 
     source = lines(submissions[0].source)
@@ -51,13 +48,29 @@ def run(options: argparse.Namespace) -> int:
     _write_files(options, grade, source)
     if options.timings:
         console.print(_timings(grade, time.perf_counter() - began))
-    if grade.verdict is Verdict.PASS:
+    if grade.verdict is Verdict.PASS and not setup.asks_questions(assignment):
         console.print("\nGrading uses more shapes than this check, and other numbers.")
     if grade.verdict is Verdict.ERROR:
         if station is not None:
             console.print("\nWith `--backend emulator` the file is checked without the GPU.")
         return _OURS
     return int(setup.below(grade, options.fail_under))
+
+
+def _graded(
+    options: argparse.Namespace, assignment: Assignment, submission: Submission, seed: int, began: float
+) -> tuple[Grade, Station | None]:
+    """The grade, and what it was graded on."""
+    if setup.asks_questions(assignment):
+        from grader import answers, pipeline  # noqa: PLC0415 - as below
+
+        plan = pipeline.make_plan(assignment, seed, None, visible_only=True)
+        return pipeline.grade(plan, answers.named_by_itself(submission), None), None
+    gpus = setup.gpus(options)
+    tools = setup.tools(options, gpus)
+    station = setup.station(options, tools, gpus)
+    loaded = time.perf_counter() - began
+    return _grade(assignment, submission, tools, seed, (("load", loaded),), station), station
 
 
 def _grade(

@@ -13,7 +13,6 @@ from grader.batch import OutFolder, Session, grade_class
 from grader.cli import interruption, report, sandboxes, setup
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
-from grader.submission import read_submissions
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +29,11 @@ def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
     gpus = setup.gpus(options)
     assignment = setup.assignment(options)
-    submissions = read_submissions(options.submissions)
+    submissions = setup.submissions(options.submissions, assignment)
+    if setup.asks_questions(assignment):
+        out = OutFolder(options.out)
+        with out.locked():
+            return _grade_class(options, assignment, submissions, None, out, None)
     tools = setup.tools(options, gpus, strangers=len(submissions) > 1)
     sandboxes.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
     if tools.sandbox.name != options.sandbox:  # it was ours to choose
@@ -48,7 +51,7 @@ def _grade_class(
     options: argparse.Namespace,
     assignment: Assignment,
     submissions: tuple[Submission, ...],
-    tools: Tools,
+    tools: Tools | None,
     out: OutFolder,
     station: Station | None,
 ) -> int:
@@ -73,7 +76,7 @@ def _grade_class(
 def _session(
     options: argparse.Namespace,
     assignment: Assignment,
-    tools: Tools,
+    tools: Tools | None,
     out: OutFolder,
     station: Station | None,
 ) -> Session:
@@ -82,14 +85,15 @@ def _session(
         earlier = out.session()
     except UsageError as problem:
         raise UsageError(f"{problem}; choose an empty folder with -o") from None
-    if options.seed is not None:
-        seed = options.seed
+    asked = setup.seed(options, assignment)
+    if asked is not None:
+        seed = asked
     elif earlier is not None and not options.fresh:
         seed = earlier.seed
     else:
         seed = secrets.randbits(31)
     release = dict(pipeline.versions())["grader"]
-    toolkit = tools.toolchain.version
+    toolkit = tools.toolchain.version if tools else ""
     if station is None:
         backend = pipeline.backend_without_gpu(assignment)
         return Session(assignment.id, assignment.digest, backend, seed, release, toolkit)
@@ -115,7 +119,7 @@ def _already_done(options: argparse.Namespace, session: Session, out: OutFolder)
     return {}
 
 
-def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools, jobs: int, out: OutFolder) -> None:
+def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs: int, out: OutFolder) -> None:
     digests = {submission.id: submission.digest for submission in waiting}
     columns = (
         TextColumn("grading"),

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from grader.batch import OutFolder
 from grader.cli import setup
 from grader.errors import UsageError
-from grader.reports import class_table, grade_json, gradebook, gradescope, html, junit, stored_grade
+from grader.reports import (
+    class_table,
+    evidence_json,
+    grade_json,
+    gradebook,
+    gradescope,
+    html,
+    junit,
+    stored_grade,
+)
 from grader.reports.audience import student_view
 
 if TYPE_CHECKING:
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.model import Grade
+    from grader.reports.audience import Released
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     out = OutFolder(options.out)
     grades = load_all(out, out.submissions())
     for grade in grades:
-        files = of_submission(grade)
+        files = of_submission(grade, options.released)
         del files["grade.json"]  # what everything else is made from stays as it was graded
         out.write(files, grade.submission_id)
     write_class(out, grades)
@@ -45,13 +55,18 @@ def is_whole(out: OutFolder, submission: str) -> bool:
     return True
 
 
-def of_submission(grade: Grade) -> dict[str, str]:
-    """The files of one submission: grade.json is the staff's, the others show what a student may see."""
+def of_submission(grade: Grade, released: Released = "") -> dict[str, str]:
+    """The files of one submission: grade.json and evidence.json are the staff's.
+
+    The others show what a student may see: what is ``released`` by now; Gradescope knows the day by itself.
+    """
+    kept = {} if grade.evidence is None else {"evidence.json": evidence_json.dump(grade)}
     return {
+        **kept,
         "grade.json": grade_json.dump(grade),
-        "junit.xml": junit.render([student_view(grade)]),
+        "junit.xml": junit.render([student_view(grade, released)]),
         "results.json": gradescope.render(grade),
-        "report.html": html.render(grade),
+        "report.html": html.render(grade, released=released),
     }
 
 

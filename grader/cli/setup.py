@@ -10,7 +10,9 @@ from platformdirs import user_cache_path
 from grader.build.toolchain import ARCHITECTURE
 from grader.cli import sandboxes
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
+from grader.model import AnswersInterface
 from grader.spec import find_assignment, load_assignment
+from grader.submission import ANSWERS, SOURCE, read_submissions
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
-    from grader.model import Assignment, Grade
+    from grader.model import Assignment, Grade, Submission
 
 PUBLIC_SEED = 1
 """What `check` draws its inputs from: everybody's self-check sees the same."""
@@ -99,6 +101,24 @@ def assignment(options: argparse.Namespace) -> Assignment:
     """The assignment that was named."""
     cache = None if options.no_cache else user_cache_path("cuda-grader") / "assignments"
     return load_assignment(find_assignment(options.assignment), cache)
+
+
+def submissions(path: Path, assignment: Assignment) -> tuple[Submission, ...]:
+    """What was handed in for the assignment: sources, or files with answers."""
+    return read_submissions(path, ANSWERS if asks_questions(assignment) else SOURCE)
+
+
+def asks_questions(assignment: Assignment) -> bool:
+    """Whether answers are handed in, which need neither a compiler nor a GPU."""
+    return isinstance(assignment.interface, AnswersInterface)
+
+
+def seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
+    """The seed of the command line; else that of the questions, the same for the sheet and the grade."""
+    if options.seed is None and isinstance(assignment.interface, AnswersInterface):
+        return assignment.interface.seed
+    given: int | None = options.seed
+    return given
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:

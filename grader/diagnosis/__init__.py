@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.diagnosis import general, matmul
+from grader.diagnosis import convolution, elementwise, general, matmul, moved, sums
 from grader.diagnosis.advice import line_advice, unneeded_barriers
-from grader.diagnosis.facts import Diagnosis, Mistake, WrongOutput, agrees
+from grader.diagnosis.facts import Diagnosis, Prediction, WrongOutput, agrees
 from grader.diagnosis.findings import advise, explain_findings
-from grader.diagnosis.mistakes import MISTAKES
+from grader.mistakes import MISTAKES, Mistake, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from grader.mistakes import Texts
+    from grader.model import Named
 
 __all__ = [
     "MISTAKES",
@@ -30,20 +33,28 @@ __all__ = [
     "unneeded_barriers",
 ]
 
-OPERATIONS: dict[str, Callable[[WrongOutput], Iterator[matmul.Prediction]]] = {
+OPERATIONS: dict[str, Callable[[WrongOutput], Iterator[Prediction]]] = {
     "matmul": matmul.predictions,
+    "reduction": sums.reduction,
+    "scan": sums.scan,
+    "inclusive-scan": sums.scan,
+    "histogram": sums.histogram,
+    "convolution": convolution.predictions,
+    "convolution-2d": convolution.predictions,
+    "vector-add": elementwise.predictions,
 }
 """The name of a reference → its own hypotheses."""
 
 
-def explain_output(operation: str, output: WrongOutput) -> Diagnosis | None:
+def explain_output(operation: str, output: WrongOutput, feedback: Named[Named[str]] = ()) -> Diagnosis | None:
     """The first mistake that would have produced exactly this array; None where no known one does.
 
     Certain patterns come first, then right numbers in wrong places, then the mistakes that are particular to
     ``operation`` (the assignment's `reference`; any other name has none), then what is merely likely.
+    ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`).
     """
     mistake = next(_candidates(operation, output), None)
-    return None if mistake is None else _named(mistake, output)
+    return None if mistake is None else _named(mistake, output, texts(feedback))
 
 
 def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
@@ -51,29 +62,30 @@ def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
     if not output.wrong.any():
         return
     yield from (mistake for mistake, test in general.CERTAIN if test(output))
-    for mistake, predicted in general.stored_elsewhere(output):
-        if agrees(output, predicted):
-            yield mistake
-    for mistake, predicted, known in OPERATIONS.get(operation, _none)(output):
-        if agrees(output, predicted, known):
-            yield mistake
-    yield from (mistake for mistake, test in general.LIKELY if test(output))
+    own = OPERATIONS.get(operation, _none)
+    for predictions in (moved.copied, general.stored_elsewhere, own, moved.predictions):
+        for mistake, predicted, known in predictions(output):
+            if agrees(output, predicted, known):
+                yield mistake
+    yield from (mistake for mistake, test in (*moved.CERTAIN, *general.LIKELY) if test(output))
+    if operation == "histogram" and sums.updates_lost(output):
+        yield "updates-lost"
 
 
-def _none(_: WrongOutput) -> Iterator[matmul.Prediction]:
+def _none(_: WrongOutput) -> Iterator[Prediction]:
     """An operation without hypotheses of its own."""
     return iter(())
 
 
-def _named(mistake: str, output: WrongOutput) -> Diagnosis:
+def _named(mistake: str, output: WrongOutput, said: Texts) -> Diagnosis:
     """The mistake's texts with the names of this assignment."""
-    found = MISTAKES[mistake]
-    arrays = [name for name, array in output.inputs if array.ndim] or ["the input"]
+    found = said.mistake(mistake)
+    arrays = [name for name, array in output.inputs if array.ndim] or [said.phrase("the-input")]
     places = {
         "output": output.array,
         "a": arrays[0],
         "b": arrays[min(1, len(arrays) - 1)],
-        "tile": next((name for name, _ in output.constants), "the tile size"),
+        "tile": next((name for name, _ in output.constants), said.phrase("the-tile")),
     }
     return Diagnosis(
         mistake=mistake,
@@ -81,4 +93,5 @@ def _named(mistake: str, output: WrongOutput) -> Diagnosis:
         explanation=found.explanation.format(**places),
         hint=found.hint.format(**places),
         concept=found.concept,
+        read=said.pointer(found.concept),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Reals: TypeAlias = "NDArray[np.float64]"
 Mask: TypeAlias = "NDArray[np.bool_]"
+Prediction: TypeAlias = "tuple[str, Reals, Mask | None]"
+"""A mistake, what it makes of the inputs, and where that is known (None: everywhere); see `agrees`."""
 
 RELATIVE_SLACK = 1e-5
 BOUND_SLACK = 4.0
@@ -26,24 +28,24 @@ LEAST_SHARE = 8
 """One element in so many must be foreseen, the others being out of the prediction's reach."""
 
 
-class Mistake(NamedTuple):
-    """A mistake that has a name; the texts have places for names and lines (see `mistakes`)."""
-
-    title: str
-    explanation: str
-    hint: str
-    concept: str
-
-
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A mistake found: its id in `MISTAKES`, and its texts with the names filled in."""
+    """A mistake found: its id in `MISTAKES`, and its texts with the names filled in.
+
+    ``read`` is a sentence that says where the concept is explained, empty where nothing is to be read.
+    """
 
     mistake: str
     title: str
     explanation: str
     hint: str
     concept: str
+    read: str = ""
+
+    @property
+    def advice(self) -> str:
+        """What to try, and where to read on."""
+        return f"{self.hint} {self.read}" if self.read else self.hint
 
 
 @dataclass(frozen=True, slots=True)

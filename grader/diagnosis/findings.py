@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis.compilation import compile_hint
 from grader.diagnosis.facts import Diagnosis
-from grader.diagnosis.mistakes import MISTAKES
+from grader.mistakes import texts
 from grader.model import FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import CheckResult, Finding
+    from grader.mistakes import Texts
+    from grader.model import CheckResult, Finding, Named
 
 LOADS = ("load", "read")
 STORES = ("store", "write")
@@ -95,51 +96,59 @@ class Suspect:
         same = self.mistake == other.mistake and bool(self.other_lines) == bool(other.other_lines)
         return both if same and both._forward() == self._forward() == other._forward() else None
 
-    def diagnosis(self) -> Diagnosis:
+    def diagnosis(self, said: Texts) -> Diagnosis:
         """The mistake's texts with these names and lines."""
-        found = MISTAKES[self.mistake]
+        found = said.mistake(self.mistake)
+        arrays = _listed([f"`{name}`" for name in self.arrays], said)
+        around = "around-line" if len(self.lines) == 1 else "around-lines"
         places = {
-            "array": _listed([f"`{name}`" for name in self.arrays]) or "memory",
-            "at": _at(self.lines),
-            "other_at": _at(self.other_lines),
-            "between": self._between(),
-            "around": _at(self.lines).replace(" on", "", 1) or " the last line that ran",
-            "constants": _listed([f"`{name}`" for name in self.arrays]) or "the block",
+            "array": arrays or said.phrase("memory"),
+            "at": _at(self.lines, said),
+            "other_at": _at(self.other_lines, said),
+            "between": self._between(said),
+            "around": said.phrase(
+                around if self.lines else "around-nothing", lines=_numbers(self.lines, said)
+            ),
+            "constants": arrays or said.phrase("the-block"),
         }
         explanation, hint = found.explanation.format(**places), found.hint.format(**places)
         if self.repairs:  # what was tried says more than what is usual
             hint = " ".join(f"{repair[:1].upper()}{repair[1:]}." for repair in self.repairs)
-        return Diagnosis(self.mistake, found.title, explanation, hint, found.concept)
+        read = said.pointer(found.concept)
+        return Diagnosis(self.mistake, found.title, explanation, hint, found.concept, read)
 
     def _forward(self) -> bool:
         """Whether all first accesses stand above all second ones."""
         return bool(self.lines and self.other_lines) and self.other_lines[-1] < self.lines[0]
 
-    def _between(self) -> str:
+    def _between(self, said: Texts) -> str:
         """Where to put what is missing, in the order of the program."""
         if not self.lines or not self.other_lines:
-            return "between the two accesses"
+            return said.phrase("between-accesses")
         first, second = self.other_lines[-1], self.lines[0]
         if first == second:
-            return f"between the two accesses on line {first}"
-        if first < second:
-            return f"between lines {first} and {second}"
-        return f"after line {first}, before the loop comes back to line {second}"
+            return said.phrase("between-accesses-on", line=first)
+        return said.phrase("between-lines" if first < second else "after-line", first=first, second=second)
 
 
-def _at(lines: tuple[int, ...]) -> str:
+def _at(lines: tuple[int, ...], said: Texts) -> str:
     """` on line 13`, ` on lines 13 and 14`."""
-    word = " on line " if len(lines) == 1 else " on lines "
-    return word + _listed([str(line) for line in lines]) if lines else ""
+    if not lines:
+        return ""
+    return said.phrase("at-line" if len(lines) == 1 else "at-lines", lines=_numbers(lines, said))
 
 
-def _listed(words: list[str]) -> str:
+def _numbers(lines: tuple[int, ...], said: Texts) -> str:
+    return _listed([str(line) for line in lines], said)
+
+
+def _listed(words: list[str], said: Texts) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    return said.phrase("and").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
-def explain_findings(findings: Iterable[Finding]) -> tuple[Diagnosis, ...]:
-    """Name the mistakes behind findings, the one to repair first in front.
+def explain_findings(findings: Iterable[Finding], feedback: Named[Named[str]] = ()) -> tuple[Diagnosis, ...]:
+    """Name the mistakes behind findings, the one to repair first in front, in the words of ``feedback``.
 
     Findings that one repair would end (both tiles loaded before the same missing barrier) make one diagnosis.
     """
@@ -150,15 +159,17 @@ def explain_findings(findings: Iterable[Finding]) -> tuple[Diagnosis, ...]:
             _join(suspects, Suspect.of(mistake, finding))
     rank = {mistake: place for place, mistake in enumerate(IMPORTANCE)}
     suspects.sort(key=lambda suspect: rank.get(suspect.mistake, len(rank)))
-    return tuple(suspect.diagnosis() for suspect in suspects)
+    said = texts(feedback)
+    return tuple(suspect.diagnosis(said) for suspect in suspects)
 
 
-def advise(results: Iterable[CheckResult]) -> tuple[CheckResult, ...]:
+def advise(results: Iterable[CheckResult], feedback: Named[Named[str]] = ()) -> tuple[CheckResult, ...]:
     """Results with the hints that their findings suggest, in place of what the staff wrote for the item.
 
-    A hint that is not the staff's (a named mistake's) is specific already, and stays.
+    ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`). A hint that is not the staff's
+    (a named mistake's) is specific already, and stays.
     """
-    return tuple(_advised(result) for result in results)
+    return tuple(_advised(result, feedback) for result in results)
 
 
 def mistake_behind(finding: Finding) -> str:
@@ -211,10 +222,12 @@ def _join(suspects: list[Suspect], new: Suspect) -> None:
     suspects.append(new)
 
 
-def _advised(result: CheckResult) -> CheckResult:
+def _advised(result: CheckResult, feedback: Named[Named[str]]) -> CheckResult:
     if result.verdict is not Verdict.FAIL or result.hint not in {"", result.item.hint}:
         return result
     compiling = compile_hint(result.findings)
-    hints = [diagnosis.hint for diagnosis in explain_findings(result.findings)[:MOST_HINTS]]
-    sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys([compiling, *hints]) if hint]
-    return replace(result, hint=" ".join(sentences) or result.hint)
+    found = explain_findings(result.findings, feedback)[:MOST_HINTS]
+    hints = [compiling, *(diagnosis.hint for diagnosis in found)]
+    sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys(hints) if hint]
+    reading = [diagnosis.read for diagnosis in found if diagnosis.read]
+    return replace(result, hint=" ".join([*sentences, *dict.fromkeys(reading)]) or result.hint)

@@ -12,7 +12,7 @@ from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, agrees
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.diagnosis.facts import Mask, Reals, WrongOutput
+    from grader.diagnosis.facts import Mask, Prediction, Reals, WrongOutput
 
 HALF_TO_SINGLE = 2.0**14
 """How much larger than a float32 bound the error of 16-bit arithmetic may be (2⁻¹¹ against 2⁻²⁴, doubled)."""
@@ -49,7 +49,7 @@ def all_zeros(output: WrongOutput) -> bool:
 # --- where the right numbers went --------------------------------------------------------------------
 
 
-def stored_elsewhere(output: WrongOutput) -> Iterator[tuple[str, Reals]]:
+def stored_elsewhere(output: WrongOutput) -> Iterator[Prediction]:
     """The right numbers stored with another stride: transposed, or with the width of another array."""
     if output.got.ndim != 2 or output.got.size > LARGEST:  # noqa: PLR2004 - rows and columns
         return
@@ -63,7 +63,7 @@ def stored_elsewhere(output: WrongOutput) -> Iterator[tuple[str, Reals]]:
         index = np.add.outer(np.arange(rows) * strides[0], np.arange(columns) * strides[1])
         predicted = scatter(index, output.wanted)
         if predicted is not None:
-            yield mistake, predicted
+            yield mistake, predicted, None
 
 
 def scatter(index: np.ndarray[tuple[int, ...], np.dtype[np.intp]], values: Reals) -> Reals | None:

@@ -7,7 +7,7 @@ elements it can predict where it would read beyond the end of an input.
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.diagnosis.facts import Mask, Reals, WrongOutput
-
-    Prediction: TypeAlias = tuple[str, Reals, Mask | None]
+    from grader.diagnosis.facts import Mask, Prediction, Reals, WrongOutput
 
 LARGEST = 2**24
 """Products M · K · N up to which the hypotheses are computed: beyond, they would take a second and more."""

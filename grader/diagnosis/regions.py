@@ -22,9 +22,10 @@ def _edge(shape: tuple[int, ...], tile: int) -> Mask:
 
 
 def _only_edge_wrong(output: WrongOutput) -> bool:
-    """Something is right, and all that is wrong lies at the edge."""
+    """Something is right, and all that is wrong lies at the edge, where that is not the whole array."""
     wrong = output.wrong
-    return not wrong.all() and any(not (wrong & ~_edge(wrong.shape, tile)).any() for tile in output.tiles)
+    edges = (_edge(wrong.shape, tile) for tile in output.tiles)
+    return not wrong.all() and any(not edge.all() and not (wrong & ~edge).any() for edge in edges)
 
 
 def overwritten_by_the_edge(output: WrongOutput) -> bool:

@@ -15,9 +15,20 @@ from grader.emulator.statements import Source
 from grader.emulator.trials import Trial, fitting, key
 from grader.model import FindingKind, Severity, Visibility
 from grader.ptx import parse
+from grader.ptx.facts import structure
 
 if TYPE_CHECKING:
-    from grader.model import Advice, Argument, Build, Case, CaseEvidence, Launch, LineCounters, Run
+    from grader.model import (
+        Advice,
+        Argument,
+        Build,
+        Case,
+        CaseEvidence,
+        Launch,
+        LineCounters,
+        Run,
+        Structure,
+    )
     from grader.ptx import Module
 
 NAME = "emulator"
@@ -66,7 +77,7 @@ class Emulated:
             self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps)
         if not hazards.completed:
             if any(finding.kind is FindingKind.TIMEOUT for finding in hazards.findings):
-                self.steps = max(1, STEPS // AFTER_A_TIMEOUT)
+                self.steps = min(self.steps, max(1, STEPS // AFTER_A_TIMEOUT))
             return hazards
         plain = self._kernel(detect=False).run(
             launch, arguments, detect=False, steps=self.steps, profile=profile
@@ -74,6 +85,10 @@ class Emulated:
         if profile and case is not None:
             self._profile = (case.id, plain.lines)
         return _together(hazards, plain)
+
+    def again(self, launch: Launch, arguments: tuple[Argument, ...], steps: int) -> Run:
+        """Outputs alone, of a launch that is followed so far and no further."""
+        return self._kernel(detect=False).run(launch, arguments, detect=False, steps=min(steps, self.steps))
 
     def repaired(self, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
         """The cases with a repair in each finding of a visible one that a barrier in one place removes."""
@@ -102,6 +117,10 @@ class Emulated:
             *line_advice(lines, blocks * -(-threads // WARP), self.file),
             *unneeded_barriers(unneeded, self.file),
         )
+
+    def structure(self) -> Structure:
+        """What the kernel consists of, in the default build; raises PtxSyntaxError where that is not read."""
+        return structure(self._kernel(detect=False).module, self.build.entry, self.source, self.file)
 
     def _workshop(self) -> Workshop:
         """Where repairs are tried, on some of the visible cases that ran."""

@@ -84,7 +84,7 @@ class Kernel:
         began = time.perf_counter()
         tracked = self._tracked
         while True:
-            execution = _Execution(self, launch, arguments, detect=detect, tracked=tracked, profile=profile)
+            execution = Execution(self, launch, arguments, detect=detect, tracked=tracked, profile=profile)
             try:
                 with np.errstate(all="ignore"):
                     result = execution.run(steps)
@@ -108,7 +108,7 @@ def run(
     return Kernel(module, entry, **names).run(launch, arguments, detect=detect, steps=steps)
 
 
-class _Execution:
+class Execution:
     """One attempt at a launch."""
 
     def __init__(
@@ -146,6 +146,7 @@ class _Execution:
         self.steps = 0
 
     def run(self, steps: int) -> Run:
+        """All blocks, chunk by chunk, until the end or for so many steps."""
         completed, machine = True, None
         for first, blocks in self._chunks():
             machine = self._machine(Geometry(self.launch, first, blocks))

@@ -121,6 +121,7 @@ class GlobalMemory(Region):
         super().__init__(offset, track=track)
         self._starts = [allocation.start for allocation in self.allocations]
         self._filled: set[int] = set()
+        self._has_constants = any(allocation.constant for allocation in self.allocations)
         self.heap: Heap | None = None
 
     def fill(self, allocation: Allocation, content: NDArray[Any], *, initialised: bool) -> None:
@@ -164,6 +165,13 @@ class GlobalMemory(Region):
         if found < 0 or end > self.allocations[found].end:
             return None
         return self.allocations[found]
+
+    def holds_constants(self, index: Value, size: int) -> bool:
+        """Whether the elements at these bytes all lie in one array that only the host may write."""
+        if not self._has_constants or not index.size:
+            return False
+        holder = self.holding(int(index.min()), int(index.max()) + size)
+        return holder is not None and holder.constant
 
     def touching(self, lowest: int, end: int) -> list[Allocation]:
         """The arrays that lie, in part at least, between bytes ``lowest`` and ``end``."""

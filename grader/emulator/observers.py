@@ -104,9 +104,11 @@ class Counting:
         self.barriers += lanes
 
     def loaded(self, m: Machine, _site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
+        """See `Observer`; constant memory has a cache of its own, and is no traffic of global memory."""
         lanes = m.size if place.lanes is None else len(place.lanes)
         if place.space == "global":
+            if m.memory.holds_constants(place.bytes, size):
+                return
             self.global_load_bytes += lanes * size
             self.global_load_sectors += traffic.sectors(m, place, place.request) if place.request else 0
         elif place.space == "shared":

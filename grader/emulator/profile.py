@@ -56,7 +56,8 @@ class Profiling(Counting):
         """See `Observer`."""
         Counting.loaded(self, m, site, place, size)
         if place.space == "global":
-            self._global(m, site, place, size, "load")
+            if not m.memory.holds_constants(place.bytes, size):
+                self._global(m, site, place, size, "load")
         elif place.space == "shared":
             self._shared(m, site, place)
 

@@ -29,6 +29,7 @@ from grader.model.grade import (
     ItemGrade,
     WrongElement,
 )
+from grader.model.questions import AnswerEvidence, AnswersInterface, DrawnNumber, Question, Setting
 from grader.model.terms import (
     Advice,
     AdviceKind,
@@ -50,12 +51,16 @@ from grader.model.work import (
     ProgramRun,
     Resources,
     Run,
+    Structure,
     Submission,
+    Use,
 )
 
 __all__ = [
     "Advice",
     "AdviceKind",
+    "AnswerEvidence",
+    "AnswersInterface",
     "Argument",
     "Assignment",
     "Build",
@@ -68,6 +73,7 @@ __all__ = [
     "Constant",
     "Counters",
     "Dim3",
+    "DrawnNumber",
     "Evidence",
     "ExpectedNumber",
     "Finding",
@@ -81,15 +87,19 @@ __all__ = [
     "Parameter",
     "ProgramInterface",
     "ProgramRun",
+    "Question",
     "Ratio",
     "Resources",
     "RubricItem",
     "Run",
+    "Setting",
     "Severity",
+    "Structure",
     "Submission",
     "Threshold",
     "Timing",
     "TimingPlan",
+    "Use",
     "Verdict",
     "Visibility",
     "WrongElement",

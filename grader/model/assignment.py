@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
+from grader.model.questions import AnswersInterface
 from grader.model.terms import Visibility
 
 if TYPE_CHECKING:
@@ -167,6 +168,18 @@ class RubricItem:
     visibility: Visibility = Visibility.VISIBLE
     hint: str = ""
     options: Named[Any] = ()
+    extra: bool = False
+    """Extra credit: its points are added to the score and are in no maximum."""
+    penalty: bool = False
+    """Its points are taken off where it fails, and are in no maximum."""
+    message_pass: str = ""
+    """What the staff say to a student whose work passes the item; so for the next."""
+    message_fail: str = ""
+
+    @property
+    def counts(self) -> bool:
+        """Whether its points are part of what can be reached: neither extra credit nor a penalty."""
+        return not (self.extra or self.penalty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,23 +191,40 @@ class Assignment:
     reference: str
     """The folder with the oracle and the staff's kernels: ``reference/<operation>``; empty for a program
     that needs none."""
-    interface: KernelInterface | ProgramInterface
+    interface: KernelInterface | ProgramInterface | AnswersInterface
     cases: tuple[CasePlan, ...]
     rubric: tuple[RubricItem, ...]
     timing: TimingPlan | None
     path: Path
     digest: str
+    reference_digest: str = ""
+    """What of ``digest`` is the reference's: the oracle and the staff's kernels."""
+    feedback: Named[Named[str]] = ()
+    """What the staff say of mistakes in place of `grader.mistakes`: an id, and fields with texts."""
 
     @property
     def kernel(self) -> KernelInterface:
         """The interface of an assignment of kind ``kernel``; raises OurError where it is of another kind."""
         if not isinstance(self.interface, KernelInterface):
-            raise OurError(f"the assignment {self.id} asks for a program, not for a kernel")
+            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a kernel")
         return self.interface
 
     @property
     def program(self) -> ProgramInterface:
         """The interface of an assignment of kind ``program``; raises OurError where it is of another kind."""
         if not isinstance(self.interface, ProgramInterface):
-            raise OurError(f"the assignment {self.id} asks for a kernel, not for a program")
+            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a program")
         return self.interface
+
+    @property
+    def answers(self) -> AnswersInterface:
+        """The interface of an assignment of kind ``answers``; raises OurError where it is of another kind."""
+        if not isinstance(self.interface, AnswersInterface):
+            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for answers")
+        return self.interface
+
+    @property
+    def _asked(self) -> str:
+        """What students hand in, with its article."""
+        kinds = {KernelInterface: "a kernel", ProgramInterface: "a program", AnswersInterface: "answers"}
+        return kinds[type(self.interface)]

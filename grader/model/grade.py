@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from grader.model.assignment import Case, RubricItem
+    from grader.model.questions import AnswerEvidence
     from grader.model.terms import Advice, Finding, Named, Verdict
     from grader.model.timing import Timing
-    from grader.model.work import Build, ProgramRun
+    from grader.model.work import Build, ProgramRun, Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class Comparison:
     mistake: str = ""
     hint: str = ""
     map_cell: tuple[int, int] = (1, 1)
+    max_relative_error: float = 0.0
+    """The largest |got - expected| / |expected| (infinity for NaN) of elements that should not be 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,11 @@ class CaseEvidence:
     """Kinds of findings that nobody could rule out here (``race`` …), each with the reason; ours."""
     program: ProgramRun | None = None
     """What a submission of kind ``program`` did; all else but ``error`` and ``skipped`` is empty then."""
+    answer: AnswerEvidence | None = None
+    """What is known of an answer, in a submission of kind ``answers``: there each question is a case."""
+    smallest: Named[int] = ()
+    """The smallest shape that was found to fail in the same way, where there is a smaller one; visible cases
+    only."""
     skipped: str = ""
     """Why the case was not run and nobody is to blame: it needs a GPU, and there is none."""
 
@@ -96,11 +104,17 @@ class Evidence:
     device: str = ""
     timing: Timing | None = None
     witnesses: Named[str] = ()
+    ran: Named[str] = ()
+    """What was run, piece by piece, each with a digest: `grader.spec.what_is_run`."""
+    structures: Named[Structure] = ()
+    """How each kernel is built, the assignment's own first; nothing where nobody could look at it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """What a check decided for one rubric item; ``fraction`` of its points, 0 to 1.
+
+    Of a penalty the fraction is what is not taken off.
 
     ``message`` is one complete sentence or two for the student; ``hint`` says what to try.
     ``case_verdicts`` holds a verdict per case that the item looked at, for reports with one line per case.
@@ -113,11 +127,16 @@ class CheckResult:
     hint: str = ""
     findings: tuple[Finding, ...] = ()
     case_verdicts: Named[Verdict] = ()
+    message_staff: str = ""
+    """What the staff say about this outcome in their own words, to be shown before ``message``."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemGrade:
-    """A rubric item with its points: exact, rounded only where it is shown."""
+    """A rubric item with its points: exact, rounded only where it is shown.
+
+    ``points`` of a penalty are what it takes off, negative or 0, and ``max_points`` the most it may take.
+    """
 
     result: CheckResult
     points: Fraction
@@ -137,13 +156,18 @@ class CaseGrade:
     ending: str = ""
     """How the run of a program ended, as in `ProgramRun`; empty where none ran. So for the next."""
     returncode: int | None = None
+    elements: int = 0
+    """How many elements of its outputs were compared."""
+    max_relative_error: float | None = None
+    """As in `Comparison`, over all outputs; None where nothing was compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
     """The whole outcome for one submission.
 
-    ``max_score`` leaves out the points of skipped items; those are ``skipped_points``.
+    ``max_score`` leaves out the points of skipped items; those are ``skipped_points``. Extra credit and
+    penalties are in neither: with the former ``score`` may be above ``max_score``.
     """
 
     assignment_id: str
@@ -171,3 +195,7 @@ class Grade:
     """What could be better where all is right, the most rewarding first."""
     witnesses: Named[str] = ()
     """Who looked (``emulator``, ``racecheck`` …), and ``ok`` or what went wrong."""
+    rescored: str = ""
+    """The digest of the assignment that it was graded with, where a changed rubric was applied afterwards."""
+    evidence: Evidence | None = field(default=None, compare=False, repr=False)
+    """What it was decided on, as far as that is kept (staff only); None where nobody has it any more."""

@@ -50,6 +50,8 @@ class FindingKind(StrEnum):
     SLOW = "slow"
     TRAFFIC = "traffic"
     MISTAKE = "mistake"
+    STRUCTURE = "structure"
+    ANSWER = "answer"
 
 
 class Severity(StrEnum):
@@ -87,6 +89,15 @@ class Finding:
     """Who saw it where several look: ``emulator``, ``gpu``, ``memcheck``, ``racecheck`` …"""
     repair: str = ""
     """What was tried and removes it, as a clause: "add `__syncthreads()` between lines 13 and 14: …"."""
+    wrong_map: tuple[str, ...] = ()
+    """Where an output is wrong, as in `Comparison`; so for the next. Only of visible cases."""
+    map_cell: tuple[int, int] = (1, 1)
+    smallest: Named[int] = ()
+    """The smallest shape that was found to fail, as in `CaseEvidence`."""
+    steps: tuple[str, ...] = ()
+    """A worked explanation, step by step."""
+    withheld: bool = False
+    """Whether ``steps`` are for the staff alone until grades are published."""
 
 
 class AdviceKind(StrEnum):

@@ -76,6 +76,36 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """Instructions of one sort in a kernel: how many there are, and the student's lines they stem from."""
+
+    count: int = 0
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What a kernel and the functions that it calls consist of, by the instructions of the default build.
+
+    ``shared_loads`` and ``shared_stores`` count instructions that read and write shared memory,
+    ``atomics`` those on global and shared memory, ``barriers`` those that wait for the block, ``shuffles``
+    exchanges within a warp, ``constant_loads`` reads of constant memory. ``library`` holds functions that are
+    called and that the file does not define, and libraries whose headers gave some of the code, each with its
+    use. Printing, assertions and the device's heap count as no library.
+    """
+
+    shared_loads: Use = Use()
+    shared_stores: Use = Use()
+    barriers: Use = Use()
+    atomics: Use = Use()
+    shuffles: Use = Use()
+    constant_loads: Use = Use()
+    library: Named[Use] = ()
+    file: str = ""
+    """The student's file, which the lines are in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """A launch configuration; ``shared_bytes`` is dynamic shared memory per block."""
 

@@ -4,20 +4,31 @@ A hidden case or item shows its title and its verdict. Its shape, values, counte
 it away. The checks write their messages for students to begin with (they quote visible cases only); this
 is where everything else is left out, and where a message that names a hidden case all the same is caught.
 
-``after_due_date`` and ``after_published`` count as hidden here: a report does not know whether the day
-has come, the learning platform does.
+``after_due_date`` and ``after_published`` count as hidden until somebody says that they are released: a
+report does not know whether the day has come. What is ``hidden`` stays hidden for good. The messages of items
+were written when the cases were hidden, and go on calling them so.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from grader.model import CaseGrade, Counters, Grade, ItemGrade, Named, Verdict, Visibility
+from grader.model import CaseGrade, Counters, Finding, Grade, ItemGrade, Named, Verdict, Visibility
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+
+Released: TypeAlias = Literal["", "due_date", "published"]
+"""What has come since the work was graded; when grades are published, the due date is over."""
+
+SHOWN: dict[Released, frozenset[Visibility]] = {
+    "": frozenset({Visibility.VISIBLE}),
+    "due_date": frozenset({Visibility.VISIBLE, Visibility.AFTER_DUE_DATE}),
+    "published": frozenset({Visibility.VISIBLE, Visibility.AFTER_DUE_DATE, Visibility.AFTER_PUBLISHED}),
+}
+"""What a student may see when."""
 
 FAILED = {Verdict.FAIL, Verdict.ERROR}
 WORDS = {
@@ -28,27 +39,30 @@ WORDS = {
 }
 
 
-def student_view(grade: Grade) -> Grade:
+def student_view(grade: Grade, released: Released = "") -> Grade:
     """Leave out what is hidden, the seeds, and which tools looked; scores and verdicts stay as they are.
 
     Hidden cases lose their ids too, which often tell the shape: they become ``hidden-1``, ``hidden-2``…
     """
-    hidden = [case.case.id for case in grade.cases if case.case.visibility != Visibility.VISIBLE]
+    shown = SHOWN[released]
+    hidden = [case.case.id for case in grade.cases if case.case.visibility not in shown]
     alias = {case_id: f"hidden-{number}" for number, case_id in enumerate(hidden, start=1)}
     return replace(
         grade,
         seed=0,
-        items=tuple(_item(item, alias) for item in grade.items),
+        items=tuple(_item(item, alias, shown) for item in grade.items),
         cases=tuple(_case(case, alias) for case in grade.cases),
-        timing=() if _speed_is_hidden(grade) else grade.timing,
+        timing=() if _speed_is_hidden(grade, shown) else grade.timing,
         witnesses=(),
+        error="an error of the grader in a hidden case" if _names_hidden(grade.error, alias) else grade.error,
+        evidence=None,
     )
 
 
-def _speed_is_hidden(grade: Grade) -> bool:
+def _speed_is_hidden(grade: Grade, shown: Collection[Visibility]) -> bool:
     """Tell whether an item that judges the speed may not be looked into: the numbers would tell it."""
     items = [item.result.item for item in grade.items]
-    return any(item.check == "speedup" and item.visibility != Visibility.VISIBLE for item in items)
+    return any(item.check == "speedup" and item.visibility not in shown for item in items)
 
 
 def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
@@ -59,22 +73,30 @@ def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
     return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters())
 
 
-def _item(grade: ItemGrade, alias: Mapping[str, str]) -> ItemGrade:
+def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibility]) -> ItemGrade:
     result = grade.result
     verdicts: Named[Verdict] = tuple(
         (alias.get(case, case), verdict) for case, verdict in result.case_verdicts
     )
     item = replace(result.item, cases=tuple(alias.get(name, name) for name in result.item.cases), options=())
-    findings = tuple(finding for finding in result.findings if finding.case not in alias)
+    findings = tuple(_told(finding, shown) for finding in result.findings if finding.case not in alias)
     result = replace(result, item=item, findings=findings, case_verdicts=verdicts)
-    if item.visibility != Visibility.VISIBLE:
+    if item.visibility not in shown:
         message = f"this item {WORDS[result.verdict]}; its details are hidden"
         item = replace(item, hint="")
-        result = replace(result, item=item, message=message, hint="", findings=(), case_verdicts=())
+        result = replace(result, item=item, message=message, message_staff="", hint="", findings=())
+        result = replace(result, case_verdicts=())
     elif _names_hidden(result.message + result.hint, alias):
         message = f"this item {WORDS[result.verdict]} in cases that are hidden"
         result = replace(result, message=message, hint=item.hint)
     return replace(grade, result=result)
+
+
+def _told(finding: Finding, shown: Collection[Visibility]) -> Finding:
+    """The finding without an explanation that waits for the day when grades are published."""
+    if not finding.withheld or Visibility.AFTER_PUBLISHED in shown:
+        return finding
+    return replace(finding, steps=())
 
 
 def _names_hidden(text: str, alias: Mapping[str, str]) -> bool:

@@ -69,6 +69,7 @@ def note(grade: Grade) -> str:
     if grade.error:
         return safe_text.one_line(f"error of ours: {grade.error}")
     failed = [i.result for i in grade.items if i.result.verdict in {Verdict.FAIL, Verdict.ERROR}]
+    failed = [result for result in failed if result.item.counts] or failed  # extra credit comes last
     if not failed:
         return ""
     findings = [finding for result in failed for finding in result.findings]
@@ -121,7 +122,7 @@ def _cell(item: ItemGrade | None, column: int) -> Piece:
 def _mark(item: ItemGrade) -> str:
     """The verdict, or the points where there is partial credit."""
     verdict = item.result.verdict
-    partial = verdict == Verdict.FAIL and item.points > 0
+    partial = verdict == Verdict.FAIL and item.points != 0
     return points.shown(item.points) if partial else MARKS[verdict]
 
 
@@ -138,7 +139,7 @@ def _legend(page: Page, items: dict[str, str], *, numbered: bool) -> None:
 
 def _summary(grades: Sequence[Grade]) -> str:
     graded = [grade for grade in grades if grade.verdict != Verdict.ERROR]
-    full = sum(grade.score == grade.max_score for grade in graded)
+    full = sum(grade.score >= grade.max_score for grade in graded)
     errors = len(grades) - len(graded)
     parts = [
         f"{len(grades)} {'submission' if len(grades) == 1 else 'submissions'}",

@@ -73,6 +73,7 @@ def as_json(grade: Grade) -> Json:
         "seconds": plain(dict(grade.seconds)),
         **({"advice": [plain(asdict(each)) for each in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
+        **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),
     }
 
 
@@ -128,12 +129,15 @@ def _item(grade: ItemGrade) -> Json:
         **_points("max_points", grade.max_points),
         "fraction_exact": str(result.fraction),
         "message": result.message,
+        **({"message_staff": result.message_staff} if result.message_staff else {}),
         "hint": result.hint,
         "item_hint": item.hint,
         "visibility": item.visibility.value,
         "cases": list(item.cases),
         "needs": list(item.needs),
         "partial": item.partial,
+        **({"extra": True} if item.extra else {}),
+        **({"penalty": True} if item.penalty else {}),
         "case_verdicts": {case: verdict.value for case, verdict in result.case_verdicts},
         "findings": [_finding(finding) for finding in result.findings],
     }
@@ -142,10 +146,14 @@ def _item(grade: ItemGrade) -> Json:
 def _finding(finding: Finding) -> Json:
     """Every field under its own name, in the order of the record, places as lists of three.
 
-    ``repair`` and ``witnesses`` are there only where there are any.
+    ``repair``, ``witnesses``, ``wrong_map`` (with ``map_cell``), ``smallest`` and ``steps`` are there only
+    where there are any.
     """
-    rare = ("repair", "witnesses")
-    return {name: plain(value) for name, value in asdict(finding).items() if value or name not in rare}
+    rare = {"repair", "witnesses", "wrong_map", "smallest", "steps", "withheld"}
+    told = {**asdict(finding), "smallest": dict(finding.smallest)}
+    if not finding.wrong_map:
+        del told["map_cell"]
+    return {name: plain(value) for name, value in told.items() if value or name not in rare}
 
 
 def _case(grade: CaseGrade) -> Json:
@@ -160,11 +168,19 @@ def _case(grade: CaseGrade) -> Json:
         "verdict": grade.verdict.value,
         "max_error": plain(grade.max_error),
         "error_bound": plain(grade.error_bound),
+        **_verified(grade),
         "seconds": plain(grade.seconds),
         "counters": plain(asdict(grade.counters)),
         **({"kernel": case.kernel} if case.kernel else {}),
         **_program(grade),
     }
+
+
+def _verified(grade: CaseGrade) -> Json:
+    """Write how many elements were compared and how close they are; nothing where none were."""
+    if not grade.elements:
+        return {}
+    return {"elements": grade.elements, "max_relative_error": plain(grade.max_relative_error)}
 
 
 def _program(grade: CaseGrade) -> Json:

@@ -1,7 +1,9 @@
 """Gradescope's results.json: a test per rubric item, with the visibility that Gradescope enforces.
 
 Format: Gradescope autograder documentation, "Autograder Specifications", results.json. What a test says
-is what a student may see whatever its visibility, so a wrong setting there cannot leak a hidden case.
+is what a student may see once it is shown: Gradescope keeps a test that is ``after_due_date`` or
+``after_published`` until then. Of a hidden test nothing but the verdict is told, so a wrong setting there
+leaks nothing. Extra credit and penalties have a maximum of 0; the whole score counts them in.
 """
 
 from __future__ import annotations
@@ -10,12 +12,19 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from grader.model import Verdict
+from grader.model import Verdict, Visibility
 from grader.reports import points, safe_text, speed, text
-from grader.reports.audience import student_view
+from grader.reports.audience import Released, student_view
+from grader.reports.text import apart, title
 
 if TYPE_CHECKING:
     from grader.model import Grade, ItemGrade
+
+_RELEASED: dict[Visibility, Released] = {
+    Visibility.AFTER_DUE_DATE: "due_date",
+    Visibility.AFTER_PUBLISHED: "published",
+}
+"""What has come by the time that Gradescope shows a test."""
 
 _STATUS = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
 
@@ -27,7 +36,7 @@ def render(grade: Grade) -> str:
         "output": text.render(shown, width=100).plain,
         "output_format": "text",
         "stdout_visibility": "hidden",
-        "tests": [_test(item) for item in shown.items],
+        "tests": [_test(item) for item in _as_released(grade)],
     }
     if grade.verdict != Verdict.ERROR:  # without a score Gradescope records none: ours is never a zero
         results["score"] = points.number(grade.score)
@@ -37,11 +46,19 @@ def render(grade: Grade) -> str:
     return json.dumps(results, ensure_ascii=True, indent=1) + "\n"
 
 
+def _as_released(grade: Grade) -> list[ItemGrade]:
+    """Give each item as a student may see it on the day when Gradescope shows it."""
+    views = {released: student_view(grade, released).items for released in ("", *_RELEASED.values())}
+    days = [_RELEASED.get(item.result.item.visibility, "") for item in grade.items]
+    return [views[day][index] for index, day in enumerate(days)]
+
+
 def _test(grade: ItemGrade) -> dict[str, Any]:
     result = grade.result
-    lines = [result.message, *([f"try: {result.hint}"] if result.hint else [])]
+    staff = [result.message_staff] if result.message_staff else []
+    lines = [*staff, result.message, *([f"try: {result.hint}"] if result.hint else [])]
     test: dict[str, Any] = {
-        "name": safe_text.one_line(result.item.title or result.item.id),
+        "name": title(grade) + apart(grade),
         "visibility": result.item.visibility.value,
         "output": safe_text.many_lines("\n".join(lines)),
         "output_format": "text",
@@ -49,5 +66,5 @@ def _test(grade: ItemGrade) -> dict[str, Any]:
     if result.verdict in _STATUS:
         test["status"] = _STATUS[result.verdict]
         test["score"] = points.number(grade.points)
-        test["max_score"] = points.number(grade.max_points)
+        test["max_score"] = points.number(grade.max_points) if result.item.counts else 0
     return test

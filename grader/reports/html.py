@@ -12,16 +12,26 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from grader.model import Verdict
-from grader.reports import points, quotation, safe_text, speed
+from grader.reports import maps, points, quotation, safe_text, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, note
 from grader.reports.marks import MARKS, WORDS
-from grader.reports.text import MOST_ADVICE, MOST_FINDINGS, advised, case_name, title, untold_repair
+from grader.reports.text import (
+    ANSWERS,
+    MOST_ADVICE,
+    MOST_FINDINGS,
+    advised,
+    apart,
+    case_name,
+    title,
+    untold_repair,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grader.model import Finding, Grade, ItemGrade
+    from grader.reports.audience import Released
     from grader.reports.text import Audience
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -36,9 +46,15 @@ pre { overflow-x: auto; padding: .6rem; border: 1px solid; border-radius: .3rem;
 """
 
 
-def render(grade: Grade, *, audience: Audience = "student", source_lines: Sequence[str] = ()) -> str:
-    """Write the page of one submission."""
-    shown = student_view(grade) if audience == "student" else grade
+def render(
+    grade: Grade,
+    *,
+    audience: Audience = "student",
+    source_lines: Sequence[str] = (),
+    released: Released = "",
+) -> str:
+    """Write the page of one submission; ``released`` is what students may see by now."""
+    shown = student_view(grade, released) if audience == "student" else grade
     heading = f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}"
     details = _details(shown, source_lines)
     return _page(heading, [*_score(shown), *_overview(shown), *details, *_speed(shown), *_advice(shown)])
@@ -92,20 +108,16 @@ def _score(grade: Grade) -> Iterator[str]:
     if grade.verdict == Verdict.ERROR:
         yield f"<p>Not graded, through no fault of the submission: {_text(grade.error or 'see below')}</p>"
         return
-    apart = f"; {points.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
-    yield f"<p><strong>{points.score(grade)}</strong>{apart}</p>"
-
-
-def _points(item: ItemGrade) -> str:
-    judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL}
-    return f"{points.shown(item.points) if judged else '–'} of {points.shown(item.max_points)}"
+    skipped = f"; {points.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
+    yield f"<p><strong>{points.score(grade)}</strong>{skipped}</p>"
 
 
 def _overview(grade: Grade) -> Iterator[str]:
     yield "<table>"
     for item in grade.items:
         verdict = _verdict(item.result.verdict)
-        yield f'<tr><td>{verdict}</td><td class="n">{_points(item)}</td><td>{escape(title(item))}</td></tr>'
+        name = escape(title(item) + apart(item))
+        yield f'<tr><td>{verdict}</td><td class="n">{points.of_item(item)}</td><td>{name}</td></tr>'
     yield "</table>"
 
 
@@ -113,15 +125,20 @@ def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:
     """Tell of every item that did not simply pass."""
     for item in grade.items:
         result = item.result
-        if result.verdict == Verdict.PASS and not result.findings:
+        if result.verdict == Verdict.PASS and not (result.findings or result.message_staff):
             continue
-        yield f"<h2>{_verdict(result.verdict)}: {escape(title(item))}</h2>"
+        yield f"<h2>{_verdict(result.verdict)}: {escape(title(item) + apart(item))}</h2>"
+        if result.message_staff:
+            yield from _message(result.message_staff)
         yield from _message(result.message)
-        yield from _failing_cases(grade, item)
+        if result.item.check != ANSWERS:
+            yield from _failing_cases(grade, item)
         for finding in result.findings[:MOST_FINDINGS]:
             yield from _finding(grade, finding, result.message, source)
             if untold_repair(finding, result.hint):
                 yield f"<p><em>Try:</em> {_text(finding.repair)}</p>"
+            if finding.steps:
+                yield f"<ol>{''.join(f'<li>{_text(step)}</li>' for step in finding.steps)}</ol>"
         if len(result.findings) > MOST_FINDINGS:
             yield f"<p>… and {len(result.findings) - MOST_FINDINGS} more</p>"
         if result.hint:
@@ -163,6 +180,10 @@ def _finding(grade: Grade, finding: Finding, told: str, source: Sequence[str]) -
     where = quotation.place(finding)
     if where:
         yield f"<p><code>{escape(where)}</code></p>"
+    if maps.says_something(finding):
+        yield f"<p>{_text(maps.legend(finding))}</p>"
+        drawn = "\n".join(maps.drawing(finding))
+        yield f"<pre>{escape(drawn)}</pre>"
     rows = quotation.quote(finding, grade.submission_file, source)
     if rows:
         code = "\n".join((row.gutter + row.code).rstrip() for row in rows)
@@ -184,6 +205,6 @@ def _class_cell(item: ItemGrade | None) -> str:
     if item is None:
         return "<td></td>"
     verdict = item.result.verdict
-    partial = verdict == Verdict.FAIL and item.points > 0
+    partial = verdict == Verdict.FAIL and item.points != 0
     shown = points.shown(item.points) if partial else MARKS[verdict]
     return f'<td class="{verdict.value}" title="{WORDS[verdict]}">{shown}</td>'

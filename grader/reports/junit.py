@@ -5,7 +5,8 @@ order are the same for every submission, one that does not compile included. Ite
 submission give one test case; all others one per case. ``failure`` is the student's, ``error`` ours, and
 ``skipped`` was not judged here; no test case holds two of them. Points are in the suite's properties and,
 for readers of single test cases, in ``[[PROPERTY|points=…]]`` lines of their output; an item's points are
-divided among the cases that earned them, so that they add up (but for rounding).
+divided among the cases that earned them, so that they add up (but for rounding). Extra credit and penalties
+have a maximum of 0, so that the maxima add up, too; a penalty's points are negative.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
-WHOLE_SUBMISSION = {"compile", "speedup"}
+WHOLE_SUBMISSION = {"compile", "structure", "speedup"}
 """The checks that look at no case of their own."""
 
 MARKER = re.compile(r"\[\[(?=\w+\|)")
@@ -62,14 +63,16 @@ def outcomes(grade: Grade) -> Iterator[Outcome]:
     """List a grade's test cases in the order of the rubric, and within an item of the cases."""
     for item in grade.items:
         cases = _cases_of(item, grade)
+        most = item.max_points if item.result.item.counts else Fraction(0)
         if not cases:
-            yield Outcome(item, None, item.result.verdict, item.points, item.max_points)
+            yield Outcome(item, None, item.result.verdict, item.points, most)
         verdicts = _verdicts(item, cases)
-        earning = verdicts.count(Verdict.PASS) or len(cases)
+        earning = Verdict.FAIL if item.result.item.penalty else Verdict.PASS
+        number = verdicts.count(earning) or len(cases)
         for case, verdict in zip(cases, verdicts, strict=True):
-            earns = verdict == Verdict.PASS or Verdict.PASS not in verdicts
-            share = item.points / earning if earns else Fraction(0)
-            yield Outcome(item, case, verdict, share, item.max_points / len(cases))
+            earns = verdict == earning or earning not in verdicts
+            share = item.points / number if earns else Fraction(0)
+            yield Outcome(item, case, verdict, share, most / len(cases))
 
 
 def _verdicts(item: ItemGrade, cases: list[CaseGrade]) -> list[Verdict]:
@@ -121,7 +124,8 @@ def _properties(grade: Grade) -> dict[str, str]:
     for item in grade.items:
         if item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
             shown[f"points.{item.result.item.id}"] = points.shown(item.points)
-        shown[f"max_points.{item.result.item.id}"] = points.shown(item.max_points)
+        most = item.max_points if item.result.item.counts else Fraction(0)
+        shown[f"max_points.{item.result.item.id}"] = points.shown(most)
     return {safe_text.one_line(key): safe_text.one_line(value) for key, value in shown.items()}
 
 
@@ -200,7 +204,7 @@ def _kind(outcome: Outcome) -> str:
 def _output(grade: Grade, outcome: Outcome) -> str:
     """Give every finding with its place, the hint, and the whole message of the item."""
     result = outcome.item.result
-    lines = [result.message]
+    lines = [*([result.message_staff] if result.message_staff else []), result.message]
     for finding in _findings(outcome):
         where = quotation.place(finding)
         lines.append(f"{where}: {finding.message}" if where else finding.message)

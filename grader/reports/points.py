@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.model import Verdict
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from grader.model import Grade
+    from grader.model import Grade, ItemGrade
 
 
 def number(points: Fraction) -> int | float:
@@ -24,6 +26,23 @@ def shown(points: Fraction) -> str:
 def counted(points: Fraction) -> str:
     """``1 point``, ``8.33 points``."""
     return f"{shown(points)} {'point' if points == 1 else 'points'}"
+
+
+def signed(points: Fraction) -> str:
+    """Write points that are added or taken off: ``+5``, ``−10``, ``0``."""
+    rounded = number(points)
+    return f"{'+' if rounded > 0 else '−' if rounded < 0 else ''}{abs(rounded)}"
+
+
+def of_item(item: ItemGrade) -> str:
+    """``5 of 10``, ``+5 of +10`` (extra credit), ``−10 of −10`` (a penalty); a dash where not judged."""
+    judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL}
+    most = shown(item.max_points)
+    if item.result.item.penalty:
+        return f"{signed(item.points) if judged else '–'} of −{most}"
+    if item.result.item.extra:
+        return f"{signed(item.points) if judged else '–'} of +{most}"
+    return f"{shown(item.points) if judged else '–'} of {most}"
 
 
 def score(grade: Grade) -> str:

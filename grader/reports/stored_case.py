@@ -39,6 +39,8 @@ class StoredCase(BaseModel):
     seconds: float
     counters: dict[str, int]
     program: StoredProgram = StoredProgram()
+    elements: int = 0
+    max_relative_error: float | None = None
     kernel: str = ""
 
     def grade(self) -> model.CaseGrade:
@@ -65,4 +67,6 @@ class StoredCase(BaseModel):
             counters,
             program.ending,
             program.returncode,
+            self.elements,
+            self.max_relative_error,
         )

@@ -83,6 +83,15 @@ class StoredFinding(Stored):
     other_block: Place
     witnesses: tuple[str, ...] = ()
     repair: str = ""
+    steps: tuple[str, ...] = ()
+    withheld: bool = False
+    wrong_map: tuple[str, ...] = ()
+    map_cell: tuple[int, int] = (1, 1)
+    smallest: dict[str, int] = {}
+
+    def record(self) -> model.Finding:
+        """The record of it."""
+        return model.Finding(**{**dict(self), "smallest": tuple(self.smallest.items())})
 
 
 class StoredAdvice(Stored):
@@ -114,7 +123,16 @@ class StoredItem(Stored):
     needs: tuple[str, ...]
     partial: str
     case_verdicts: dict[str, model.Verdict]
+    extra: bool = False
+    penalty: bool = False
+    message_staff: str = ""
     findings: tuple[StoredFinding, ...]
+
+
+class StoredRescored(Stored):
+    """``rescored``: what it was graded with before a changed rubric was applied."""
+
+    assignment_digest: str = ""
 
 
 class StoredGrade(Stored):
@@ -137,6 +155,7 @@ class StoredGrade(Stored):
     seconds: dict[str, float]
     advice: tuple[StoredAdvice, ...] = ()
     witnesses: dict[str, str] = {}
+    rescored: StoredRescored = StoredRescored()
 
 
 def load(text: str, name: str = "grade.json") -> model.Grade:
@@ -185,6 +204,7 @@ def _grade(stored: StoredGrade) -> model.Grade:
         error=stored.error,
         advice=tuple(model.Advice(**dict(each)) for each in stored.advice),
         witnesses=tuple(stored.witnesses.items()),
+        rescored=stored.rescored.assignment_digest,
     )
 
 
@@ -199,6 +219,8 @@ def _item(stored: StoredItem) -> model.ItemGrade:
         partial=stored.partial,
         visibility=stored.visibility,
         hint=stored.item_hint,
+        extra=stored.extra,
+        penalty=stored.penalty,
     )
     result = model.CheckResult(
         item=item,
@@ -206,7 +228,8 @@ def _item(stored: StoredItem) -> model.ItemGrade:
         fraction=stored.fraction_exact,
         message=stored.message,
         hint=stored.hint,
-        findings=tuple(model.Finding(**dict(finding)) for finding in stored.findings),
+        findings=tuple(finding.record() for finding in stored.findings),
         case_verdicts=tuple(stored.case_verdicts.items()),
+        message_staff=stored.message_staff,
     )
     return model.ItemGrade(result, stored.points_exact, stored.max_points_exact)

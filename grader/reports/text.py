@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.model import FindingKind, Severity, Verdict
-from grader.reports import points, quotation, safe_text, speed
+from grader.reports import maps, points, quotation, safe_text, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
 from grader.reports.marks import MARKS, STYLES, WORDS
@@ -29,6 +29,8 @@ MOST_FINDINGS = 5
 MOST_QUOTED = 2
 """Wrong outputs in full: what is wrong with the others is mostly the same."""
 MOST_CASES = 8
+ANSWERS = "answers"
+"""The check whose cases are questions."""
 MOST_ADVICE = 3
 NOT_JUDGED = "not judged"
 """How the message of an item begins that waits for another."""
@@ -71,19 +73,19 @@ def _headline(page: Page, grade: Grade) -> None:
         why = safe_text.one_line(grade.error or "see below", 1000)
         page.paragraph(f"not graded, through no fault of the submission: {why}", style="bold magenta")
     else:
-        style = "bold green" if grade.score == grade.max_score else "bold"
-        apart = f"; {points.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
-        page.line((points.score(grade), style), apart)
+        style = "bold green" if grade.score >= grade.max_score else "bold"
+        skipped = f"; {points.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
+        page.line((points.score(grade), style), skipped)
     page.blank()
 
 
 def _overview(page: Page, grade: Grade) -> None:
-    rows = [(item, _points(item)) for item in grade.items]
+    rows = [(item, points.of_item(item)) for item in grade.items]
     room = max((len(text) for _, text in rows), default=0)
     for item, text in rows:
         verdict = item.result.verdict
         mark = f"{MARKS[verdict]} {WORDS[verdict]:<5}"
-        page.line("  ", (mark, STYLES[verdict]), f"  {text:>{room}}  {title(item)}")
+        page.line("  ", (mark, STYLES[verdict]), f"  {text:>{room}}  {title(item)}{apart(item)}")
 
 
 def title(item: ItemGrade) -> str:
@@ -91,10 +93,11 @@ def title(item: ItemGrade) -> str:
     return safe_text.one_line(item.result.item.title or item.result.item.id, SHORT)
 
 
-def _points(item: ItemGrade) -> str:
-    if item.result.verdict in {Verdict.SKIP, Verdict.ERROR}:
-        return f"– of {points.shown(item.max_points)}"
-    return f"{points.shown(item.points)} of {points.shown(item.max_points)}"
+def apart(item: ItemGrade) -> str:
+    """Say of extra credit and of a penalty that it is one."""
+    if item.result.item.extra:
+        return " (extra credit)"
+    return " (penalty)" if item.result.item.penalty else ""
 
 
 def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
@@ -102,7 +105,9 @@ def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
     told = [
         item
         for item in _without_repetitions(grade.items)
-        if item.result.verdict in FAILED or (item.result.findings and item.result.verdict != Verdict.SKIP)
+        if item.result.verdict in FAILED
+        or item.result.message_staff
+        or (item.result.findings and item.result.verdict != Verdict.SKIP)
     ]
     for _, items in groupby(told, key=_all_there_is_to_say):
         yield list(items)
@@ -126,7 +131,12 @@ def _without_repetitions(items: Sequence[ItemGrade]) -> Iterator[ItemGrade]:
 def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:
     """Key an item by its message alone where it has nothing else, and by its id where it has."""
     result = item.result
-    if result.findings or result.hint or any(verdict in FAILED for _, verdict in result.case_verdicts):
+    if (
+        result.findings
+        or result.hint
+        or result.message_staff
+        or any(verdict in FAILED for _, verdict in result.case_verdicts)
+    ):
         return result.message, result.item.id
     return result.message, "", result.verdict
 
@@ -139,7 +149,9 @@ def _item(
     page.blank()
     style = f"bold {STYLES[result.verdict]}"
     for each in items:
-        page.line((f"{MARKS[result.verdict]} {title(each)}", style))
+        page.line((f"{MARKS[result.verdict]} {title(each)}{apart(each)}", style))
+    if result.message_staff:
+        page.paragraph(safe_text.many_lines(result.message_staff, LONG), indent=4)
     page.paragraph(safe_text.many_lines(result.message, LONG), indent=4)
     wrong = [finding for finding in result.findings if finding.kind == FindingKind.WRONG_OUTPUT]
     wrong.sort(key=lambda finding: finding.message not in result.message)  # the one that is told counts
@@ -148,12 +160,26 @@ def _item(
         _finding(page, grade, finding, result.message, source)
         if untold_repair(finding, result.hint):
             page.paragraph(safe_text.many_lines(finding.repair, LONG // 3), indent=6, opening="try: ")
+        for number, step in enumerate(finding.steps, start=1):
+            page.paragraph(safe_text.one_line(step, LONG // 3), indent=8, opening=f"{number}. ")
     left = len(others) - MOST_FINDINGS
     if left > 0:
         page.line(f"    … and {left} more")
-    _failing_cases(page, grade, item, [finding.case for finding in wrong[:MOST_QUOTED]], shapes=shapes)
+    _map(page, wrong)
+    if item.result.item.check != ANSWERS:  # there each case is a question, and told of above
+        _failing_cases(page, grade, item, [finding.case for finding in wrong[:MOST_QUOTED]], shapes=shapes)
     if result.hint:
         page.paragraph(safe_text.many_lines(result.hint, LONG), indent=4, opening="try: ", style="cyan")
+
+
+def _map(page: Page, wrong: list[Finding]) -> None:
+    """Where the output of the case that is told first is wrong."""
+    finding = next(iter(wrong), None)
+    if finding is None or not maps.says_something(finding):
+        return
+    page.paragraph(safe_text.one_line(maps.legend(finding, ascii_only=page.ascii_only)), indent=4)
+    for line in maps.drawing(finding, ascii_only=page.ascii_only):
+        page.line(f"      {line}")
 
 
 def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str], *, shapes: bool) -> None:
@@ -221,7 +247,8 @@ def _skipped(page: Page, grade: Grade) -> None:
     skipped = [item for item in grade.items if item.result.verdict == Verdict.SKIP]
     if not skipped:
         return
-    total = points.counted(sum((item.max_points for item in skipped), start=Fraction(0)))
+    usual = (item.max_points for item in skipped if item.result.item.counts)
+    total = points.counted(sum(usual, start=Fraction(0)))
     page.blank()
     page.line((f"Not judged here: {total}, counted neither for nor against", STYLES[Verdict.SKIP]))
     for item in skipped:

@@ -6,8 +6,8 @@
 for editors). `draft` keeps the parts that are sound and `explain` says what is wrong with the others;
 `launching`, `meaning` and `program_meaning` look at what must hold between parts, `records` makes the frozen
 records, and `load` puts it all together. `cases` turns case plans into concrete cases, `wanted` says which
-files a program is to write, `bundled` knows where assignments and references are, and `remembered` keeps what
-was sound.
+files a program is to write, `gathered` what of it all is run, `bundled` knows where assignments and
+references are, and `remembered` keeps what was sound.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from grader.spec.bundled import (
     staff_kernel,
 )
 from grader.spec.cases import expand_cases
+from grader.spec.counters import recorded_counters
+from grader.spec.gathered import what_is_run
 from grader.spec.wanted import wanted_files
 
 if TYPE_CHECKING:
@@ -37,10 +39,12 @@ __all__ = [
     "expand_cases",
     "find_assignment",
     "load_assignment",
+    "recorded_counters",
     "reference_folder",
     "staff_folder",
     "staff_kernel",
     "wanted_files",
+    "what_is_run",
 ]
 
 

@@ -21,7 +21,7 @@ MAX_BYTES = 128 * 1024
 MAX_DEPTH = 12
 """Mappings and sequences inside one another."""
 
-_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indices from the top of the document."""
@@ -94,6 +94,7 @@ class _Composer:
     """Events of the YAML parser → nodes; what can be passed over is noted in ``flaws``."""
 
     events: Iterator[yaml.Event]
+    wanted: str = "an assignment"
     flaws: list[tuple[Position, str, str]] = field(default_factory=list)
 
     def document(self) -> Node:
@@ -101,7 +102,7 @@ class _Composer:
         next(self.events)  # the start of the stream
         start = next(self.events)
         if isinstance(start, yaml.StreamEndEvent):
-            raise Refused("the file is empty; expected an assignment", Position(1, 1))
+            raise Refused(f"the file is empty; expected {self.wanted}", Position(1, 1))
         node = self._node(next(self.events), ())
         next(self.events)  # the end of the document
         if not isinstance(after := next(self.events), yaml.StreamEndEvent):
@@ -120,7 +121,7 @@ class _Composer:
         if isinstance(event, yaml.SequenceStartEvent):
             return self._sequence(position, path)
         # All that is left is a scalar.
-        empty = event.style is None and event.value in _NULL  # type: ignore[attr-defined]
+        empty = event.style is None and event.value in NULLS  # type: ignore[attr-defined]
         return Scalar(None if empty else event.value, position)  # type: ignore[attr-defined]
 
     def _refuse_extras(self, event: yaml.Event, position: Position, path: Path) -> None:
@@ -160,14 +161,14 @@ def _position(event: yaml.Event) -> Position:
     return Position(mark.line + 1, mark.column + 1)
 
 
-def read(content: bytes) -> tuple[Node, list[tuple[Position, str, str]]]:
+def read(content: bytes, wanted: str = "an assignment") -> tuple[Node, list[tuple[Position, str, str]]]:
     """The document's tree, and what is wrong with it that did not keep it from being read.
 
-    Each of the latter is a position, a dotted path and a message.
+    Each of the latter is a position, a dotted path and a message. ``wanted`` is what the file should hold.
 
     Raises `Refused` where there is no going on: not UTF-8, not YAML, an alias, nesting beyond `MAX_DEPTH`.
     """
-    composer = _Composer(yaml.parse(_decoded(content), Loader=yaml.SafeLoader))
+    composer = _Composer(yaml.parse(_decoded(content), Loader=yaml.SafeLoader), wanted)
     try:
         return composer.document(), composer.flaws
     except yaml.reader.ReaderError as error:

@@ -6,21 +6,23 @@ be checked against the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from grader.spec import explain
-from grader.spec.fields import Identifier
+from grader.spec.fields import Identifier, TextsName
 from grader.spec.forms import Form, form_of
 from grader.spec.program_rubric import ArrayItem, ExitItem, TextItem
+from grader.spec.questions import AnswersFile, AnswersItem, AnswersPart, QuestionPart, SettingPart
 from grader.spec.rubric import (
     CompileItem,
     MemoryItem,
     OutputItem,
     RacesItem,
     SpeedupItem,
+    StructureItem,
     TrafficItem,
 )
 from grader.spec.structure import (
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
     from grader.spec.document import Flaw, Plain
 
 CasePart: TypeAlias = FixedCase | RandomCases | ProgramCase
-KernelItem: TypeAlias = CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | SpeedupItem
-ItemPart: TypeAlias = KernelItem | ExitItem | TextItem | ArrayItem
+KernelItem: TypeAlias = (
+    CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | StructureItem | SpeedupItem
+)
+ItemPart: TypeAlias = KernelItem | ExitItem | TextItem | ArrayItem | AnswersItem
 T = TypeVar("T")
 
 
@@ -51,15 +55,18 @@ class Draft:
     the file itself if nothing is wrong with any part.
     """
 
-    whole: KernelFile | ProgramFile | None
+    whole: KernelFile | ProgramFile | AnswersFile | None
     id: str | None
     reference: str | None
-    submission: KernelPart | ProgramPart | None
+    submission: KernelPart | ProgramPart | AnswersPart | None
     cases: tuple[CasePart | None, ...]
     timing: TimingPart | None
     has_timing: bool
     rubric: tuple[ItemPart | None, ...]
     item_ids: frozenset[str] | None
+    settings: dict[str, SettingPart | None] = field(default_factory=dict)
+    questions: tuple[QuestionPart | None, ...] = ()
+    feedback: str | None = None
 
 
 def read(data: Plain) -> tuple[Draft, list[Flaw]]:
@@ -80,18 +87,21 @@ def read(data: Plain) -> tuple[Draft, list[Flaw]]:
     return draft, [explain.flaw(detail, form) for detail in errors]
 
 
-def _complete(whole: KernelFile | ProgramFile) -> Draft:
+def _complete(whole: KernelFile | ProgramFile | AnswersFile) -> Draft:
     timing = whole.timing if isinstance(whole, KernelFile) else None
     return Draft(
         whole=whole,
         id=whole.id,
-        reference=whole.reference,
+        reference=None if isinstance(whole, AnswersFile) else whole.reference,
         submission=whole.submission,
-        cases=tuple(whole.cases),
+        cases=() if isinstance(whole, AnswersFile) else tuple(whole.cases),
         timing=timing,
         has_timing=timing is not None,
         rubric=tuple(whole.rubric),
         item_ids=frozenset(item.id for item in whole.rubric),
+        settings=dict(whole.settings) if isinstance(whole, AnswersFile) else {},
+        questions=tuple(whole.questions) if isinstance(whole, AnswersFile) else (),
+        feedback=whole.feedback,
     )
 
 
@@ -102,12 +112,20 @@ def _partial(data: dict[str, Any], form: Form) -> Draft:
         id=_sound(Identifier, data.get("id")),
         reference=_sound(Identifier, data.get("reference")),
         submission=_sound(form.parts["submission"], data.get("submission")),
-        cases=tuple(_sound(form.case, case) for case in _list(data.get("cases"))),
+        cases=tuple(_sound(form.case, case) for case in _list(data.get("cases")) if form.case),
         timing=_sound(TimingPart, data.get("timing")),
         has_timing="timing" in data,
         rubric=tuple(_sound(form.item, item) for item in items),
         item_ids=_all_ids(items),
+        settings=_settings(data.get("settings")),
+        questions=tuple(_sound(QuestionPart, each) for each in _list(data.get("questions"))),
+        feedback=_sound(TextsName, data.get("feedback")),
     )
+
+
+def _settings(data: object) -> dict[str, SettingPart | None]:
+    settings = data if isinstance(data, dict) else {}
+    return {name: _sound(SettingPart, setting) for name, setting in settings.items()}
 
 
 def _sound(kind: Any, data: object) -> Any:  # noqa: ANN401 - pydantic's annotations are no types to mypy

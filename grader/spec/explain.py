@@ -46,20 +46,21 @@ def flaw(error: ErrorDetails, form: Form) -> Flaw:
 
 
 def _unknown_check(check: str, form: Form) -> str:
-    other = forms.other(form)
-    if check in other.checks:
-        known = ", ".join(form.checks)
-        return f"`{check}` looks at a {other.kind}; for a {form.kind} expected one of {known}"
+    for other in forms.others(form):
+        if check in other.checks:
+            known = ", ".join(form.checks)
+            looks = other.kind if other.kind.endswith("s") else f"a {other.kind}"
+            return f"`{check}` looks at {looks}; for a {form.kind} expected one of {known}"
     return f"unknown check `{check}`; {suggestion(check, form.checks)}"
 
 
 def _unknown_key(path: tuple[str | int, ...], form: Form) -> str:
     """A key that the mapping does not have; one that it has in files of the other form is named as such."""
     key, known = str(path[-1]), _keys(_part(path, form))
-    other = _part(path, forms.other(form))
-    if other is not None and key in _keys(other):
-        kind = forms.other(form).kind
-        return f"`{key}` is for submissions of kind `{kind}`; expected one of {', '.join(known)}"
+    for other in forms.others(form):
+        part = _part(path, other)
+        if part is not None and key in _keys(part):
+            return f"`{key}` is for submissions of kind `{other.kind}`; expected one of {', '.join(known)}"
     return f"unknown key `{key}`; {suggestion(key, known)}"
 
 
@@ -68,7 +69,12 @@ def _part(path: tuple[str | int, ...], form: Form) -> type[BaseModel] | None:
     names = [str(step) for step in path[:-1] if not isinstance(step, int)] or [""]
     if names[0] == "cases" and names[-1] != "cases" and form.part(names[-1]) is None:
         return form.part("cases")  # a tag that only the other form has
-    return form.part(names[-1]) or (structure.ConstantPart if "constants" in names else None)
+    return (
+        form.part(".".join(names[-2:]))
+        or form.part(names[-1])
+        or (structure.ConstantPart if "constants" in names else None)
+        or (form.part("settings") if "settings" in names else None)
+    )
 
 
 def _keys(part: type[BaseModel] | None) -> list[str]:

@@ -115,6 +115,13 @@ def _exact(value: object) -> Fraction:
     return Fraction(found)
 
 
+def _flag(value: object) -> bool:
+    found = text(value, "`true` or `false`")
+    if found not in ("true", "false"):
+        raise ValueError(f"expected `true` or `false`, found `{found[:60]}`")
+    return found == "true"
+
+
 def _metric(value: object) -> str:
     found = text(value, "the name of a counter")
     if found not in METRICS:
@@ -183,6 +190,7 @@ _NUMBER_OR_TEXT = ["integer", "string"]
 _IDENTIFIER = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _KERNEL = r"[A-Za-z_$][A-Za-z0-9_$]*(::[A-Za-z_$][A-Za-z0-9_$]*)*"
 _HEADER = r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.(h|cuh|hpp)"
+_TEXTS = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\.ya?ml"
 
 Identifier = Annotated[
     str,
@@ -198,6 +206,11 @@ HeaderName = Annotated[
     str,
     PlainValidator(_matching(_HEADER, "the name of a header beside the assignment, like support.h")),
     _text_schema("a header beside assignment.yaml", pattern=f"^{_HEADER}$"),
+]
+TextsName = Annotated[
+    str,
+    PlainValidator(_matching(_TEXTS, "the name of a YAML file beside the assignment, like feedback.yaml")),
+    _text_schema("texts about mistakes, beside assignment.yaml", pattern=f"^{_TEXTS}$"),
 ]
 Name = Annotated[str, PlainValidator(_name), _text_schema("a dimension or constant")]
 Sentence = Annotated[str, PlainValidator(_sentence), _text_schema("text for people")]
@@ -226,6 +239,7 @@ Draws = Annotated[
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 1000, "description": "how many to draw"}),
 ]
 Exact = Annotated[Fraction, PlainValidator(_exact), WithJsonSchema({"type": "number", "minimum": 0})]
+Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 Metric = Annotated[str, PlainValidator(_metric), WithJsonSchema({"enum": list(METRICS)})]
 Formula = Annotated[
     Any,

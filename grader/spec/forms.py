@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from grader.spec import program_rubric, rubric, structure
+from grader.spec import program_rubric, questions, rubric, structure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,12 +20,12 @@ class Form:
     """What a file of one kind consists of.
 
     ``parts`` are its mappings by what stands before their keys in the path of an error: the key of the
-    mapping, that of the list they are in, or the tag of the union they were read as. ``case`` and ``item``
-    are pydantic's annotations, which are no types to mypy.
+    mapping, that of the list they are in, or the tag of the union they were read as; with the name
+    before that where it takes both. ``case`` and ``item`` are pydantic's annotations, no types to mypy.
     """
 
     kind: str
-    file: type[structure.KernelFile | structure.ProgramFile]
+    file: type[structure.KernelFile | structure.ProgramFile | questions.AnswersFile]
     case: Any
     item: Any
     checks: Mapping[str, type[BaseModel]]
@@ -47,6 +47,7 @@ KERNEL = Form(
         "races": rubric.RacesItem,
         "memory": rubric.MemoryItem,
         "traffic": rubric.TrafficItem,
+        "structure": rubric.StructureItem,
         "speedup": rubric.SpeedupItem,
     },
     parts={
@@ -59,6 +60,9 @@ KERNEL = Form(
         structure.RANDOM: structure.RandomCases,
         "timing": structure.TimingPart,
         "steps": rubric.StepPart,
+        "traffic.steps": rubric.ShareStepPart,
+        "require": rubric.RequirePart,
+        "message": rubric.MessagePart,
     },
 )
 PROGRAM = Form(
@@ -77,17 +81,34 @@ PROGRAM = Form(
         "submission": structure.ProgramPart,
         "cases": structure.ProgramCase,
         "numbers": program_rubric.NumberPart,
+        "message": rubric.MessagePart,
     },
 )
+ANSWERS = Form(
+    kind="answers",
+    file=questions.AnswersFile,
+    case=None,
+    item=questions.AnswersItem,
+    checks={"answers": questions.AnswersItem},
+    parts={
+        "": questions.AnswersFile,
+        "submission": questions.AnswersPart,
+        "settings": questions.SettingPart,
+        "questions": questions.QuestionPart,
+        "rubric": questions.AnswersItem,
+        "message": rubric.MessagePart,
+    },
+)
+FORMS = (KERNEL, PROGRAM, ANSWERS)
 
 
 def form_of(data: Plain) -> Form:
     """The form that a file says it has; that of a kernel where it does not say."""
     submission = data.get("submission") if isinstance(data, dict) else None
     kind = submission.get("kind") if isinstance(submission, dict) else None
-    return PROGRAM if kind == PROGRAM.kind else KERNEL
+    return next((form for form in FORMS if form.kind == kind), KERNEL)
 
 
-def other(form: Form) -> Form:
-    """The form that a file does not have."""
-    return KERNEL if form is PROGRAM else PROGRAM
+def others(form: Form) -> tuple[Form, ...]:
+    """The forms that a file does not have."""
+    return tuple(known for known in FORMS if known is not form)

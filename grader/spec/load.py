@@ -7,16 +7,26 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.errors import SpecError
-from grader.spec import document, draft, launching, meaning, program_meaning, records
+from grader.spec import (
+    counters,
+    document,
+    draft,
+    feedback,
+    launching,
+    meaning,
+    program_meaning,
+    question_meaning,
+    records,
+)
 from grader.spec.bundled import FILE_NAME, locate_reference, reference_names, staff_folders
 from grader.spec.document import Flaw, Position, Refused
 from grader.spec.fields import suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from grader.model import Assignment
+    from grader.model import Assignment, Named
     from grader.spec.draft import Draft
 
 MAX_HEADER_BYTES = 256 * 1024
@@ -39,15 +49,19 @@ def load_assignment(path: Path) -> Assignment:
     surroundings = _Surroundings.of(file, parts)
     flaws += [*launching.flaws(parts), *meaning.flaws(parts, surroundings.kernels), *surroundings.flaws]
     flaws += program_meaning.flaws(parts, has_oracle=surroundings.has_oracle)
-    if problems or flaws or parts.whole is None:
+    flaws += question_meaning.flaws(parts)
+    if problems or flaws or surroundings.feedback.problems or parts.whole is None:
         problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
-        raise SpecError(tuple(_line(file, *problem) for problem in sorted(problems)))
+        lines = [_line(file, *problem) for problem in sorted(problems)]
+        raise SpecError((*lines, *surroundings.feedback.problems))
     return records.assignment(
         parts.whole,
         surroundings.headers,
         surroundings.kernels or (),
         file.resolve().parent,
         _digest(content, surroundings),
+        _digested(surroundings.reference_files),
+        surroundings.feedback.texts,
     )
 
 
@@ -80,6 +94,15 @@ def _reason(error: Exception) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class _Feedback:
+    """The staff's own texts, the file that they are from, and a line for each problem in it."""
+
+    texts: Named[Named[str]] = ()
+    files: tuple[tuple[str, bytes], ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Surroundings:
     """The headers and the reference that the file names, as far as they are there."""
 
@@ -88,36 +111,60 @@ class _Surroundings:
     staff: tuple[Path, ...]
     """Where the staff's kernels are."""
     flaws: tuple[Flaw, ...]
+    feedback: _Feedback = _Feedback()
 
     @classmethod
     def of(cls, file: Path, parts: Draft) -> _Surroundings:
         """Look beside ``file``, and for ``reference/<operation>``."""
         folder = file.resolve().parent
         headers, flaws = [], []
-        for index, name in enumerate(parts.submission.include if parts.submission else ()):
+        for index, name in enumerate(getattr(parts.submission, "include", ())):
             header = _header(folder, name)
             if isinstance(header, bytes):
                 headers.append((name, header))
             else:
                 flaws.append(Flaw(("submission", "include", index), header))
+        said = _feedback(folder, parts.feedback) if parts.feedback else _Feedback()
+        if isinstance(said, str):
+            flaws.append(Flaw(("feedback",), said))
+            said = _Feedback()
         reference = locate_reference(parts.reference, folder) if parts.reference else None
         if parts.reference and not reference:
             known = suggestion(parts.reference, reference_names(folder))
             flaws.append(Flaw(("reference",), f"there is no folder reference/{parts.reference}; {known}"))
         staff = staff_folders(parts.reference or "", parts.id or "", folder)
-        return cls(tuple(headers), reference, staff, tuple(flaws))
+        return cls(tuple(headers), reference, staff, tuple(flaws), said)
 
     @property
     def kernels(self) -> frozenset[str] | None:
         """The staff's kernels: the ``.cu`` files of the reference, without the ending."""
         if not self.reference:
             return None
-        return frozenset(file.stem for folder in self.staff for file in folder.glob("*.cu"))
+        written = frozenset(file.stem for folder in self.staff for file in folder.glob("*.cu"))
+        return written | counters.recorded_kernels(self.staff)
+
+    @property
+    def reference_files(self) -> list[tuple[str, bytes]]:
+        """The oracle and the staff's kernels."""
+        return [file for folder in self.staff for file in _reference_files(folder)]
 
     @property
     def has_oracle(self) -> bool:
         """Whether the reference can compute expected values."""
         return self.reference is not None and (self.reference / "oracle.py").is_file()
+
+
+def _feedback(folder: Path, name: str) -> _Feedback | str:
+    """What the file of texts holds, or why there is nothing to read."""
+    content = _header(folder, name)
+    if isinstance(content, str):
+        return content
+    try:
+        texts, problems = feedback.read(content)
+    except Refused as refused:
+        return _Feedback(problems=(_line(folder / name, refused.position, "", refused.message),))
+    lines = tuple(_line(folder / name, *problem) for problem in sorted(problems))
+    return _Feedback(texts, ((name, content),), lines)
 
 
 def _header(folder: Path, name: str) -> bytes | str:
@@ -140,10 +187,14 @@ def _header(folder: Path, name: str) -> bytes | str:
 
 
 def _digest(content: bytes, surroundings: _Surroundings) -> str:
-    """SHA-256 over all that decides a grade: the file, the headers it ships, and the reference."""
+    """SHA-256 over all that decides a grade: the file, what it names beside it, and the reference."""
+    beside = (*surroundings.headers, *surroundings.feedback.files)
+    return _digested((("assignment", content), *beside, *surroundings.reference_files))
+
+
+def _digested(parts: Iterable[tuple[str, bytes]]) -> str:
     digest = sha256()
-    reference = [file for folder in surroundings.staff for file in _reference_files(folder)]
-    for label, part in (("assignment", content), *surroundings.headers, *reference):
+    for label, part in parts:
         digest.update(f"{label}\0{len(part)}\0".encode())
         digest.update(part)
     return digest.hexdigest()
@@ -151,6 +202,6 @@ def _digest(content: bytes, surroundings: _Surroundings) -> str:
 
 def _reference_files(folder: Path) -> Iterator[tuple[str, bytes]]:
     """The oracle and the kernels of a folder; mistakes decide no grade."""
-    for file in sorted((*folder.glob("*.py"), *folder.glob("*.cu"))):
+    for file in sorted((*folder.glob("*.py"), *folder.glob("*.cu"), *folder.glob(counters.FILE_NAME))):
         if not file.name.startswith("."):
             yield f"reference/{folder.name}/{file.name}", file.read_bytes()

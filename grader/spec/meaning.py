@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from grader.spec.cases import drawn_ids
 from grader.spec.document import Flaw, Path
 from grader.spec.fields import suggestion
-from grader.spec.rubric import CasesPart, SpeedupItem, TrafficItem
-from grader.spec.structure import SOLUTION, RandomCases
-from grader.spec.thresholds import is_below, out_of_order
+from grader.spec.rubric import CasesPart, SpeedupItem, StructureItem, TrafficItem
+from grader.spec.structure import SOLUTION, FixedCase, KernelPart, RandomCases
+from grader.spec.thresholds import is_below, out_of_order, shares_out_of_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +28,7 @@ def flaws(draft: Draft, kernels: frozenset[str] | None) -> Iterator[Flaw]:
     yield from _unknown_cases(draft)
     yield from _points(draft)
     yield from _thresholds(draft)
+    yield from _looked_at_kernels(draft)
     if kernels is not None:
         yield from _baselines(draft, kernels)
         yield from _timed_kernels(draft, kernels)
@@ -98,19 +99,35 @@ def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
 
 def _points(draft: Draft) -> Iterator[Flaw]:
     items = [item for item in draft.rubric if item]
-    if items and len(items) == len(draft.rubric) and not any(item.points for item in items):
+    if not items or len(items) < len(draft.rubric):
+        return
+    if not any(item.points for item in items):
         yield Flaw(("rubric",), "expected points for at least one item; all have 0")
+    elif not any(item.points for item in items if not (item.extra or item.penalty)):
+        yield Flaw(("rubric",), "expected points for an item that is neither `extra` nor `penalty`; all are")
 
 
 def _thresholds(draft: Draft) -> Iterator[Flaw]:
     for index, item in enumerate(draft.rubric):
         path = ("rubric", index)
-        if isinstance(item, TrafficItem) and item.at_least is not None and item.at_least > item.at_most:
-            yield Flaw((*path, "at_least"), "expected at most what `at_most` says")
+        if isinstance(item, TrafficItem):
+            yield from (Flaw((*path, *place), message) for place, message in _traffic_disorder(item))
         if isinstance(item, SpeedupItem):
             yield from (Flaw((*path, *place), message) for place, message in _disorder(item))
             if not draft.has_timing:
                 yield Flaw((*path, "check"), "a speedup needs the section `timing`, which is missing")
+
+
+def _looked_at_kernels(draft: Draft) -> Iterator[Flaw]:
+    """Kernels that a `structure` item names and that no case launches."""
+    if not isinstance(draft.submission, KernelPart) or None in draft.cases:
+        return
+    cases = (case for case in draft.cases if isinstance(case, FixedCase | RandomCases))
+    known = {draft.submission.kernel: None, **{case.kernel: None for case in cases if case.kernel}}
+    for index, item in enumerate(draft.rubric):
+        if isinstance(item, StructureItem) and item.kernel is not None and item.kernel not in known:
+            message = f"no case launches a kernel `{item.kernel}`; {suggestion(item.kernel, known)}"
+            yield Flaw(("rubric", index, "kernel"), message)
 
 
 def _disorder(item: SpeedupItem) -> Iterator[tuple[Path, str]]:
@@ -120,6 +137,21 @@ def _disorder(item: SpeedupItem) -> Iterator[tuple[Path, str]]:
     if item.steps:
         for index, key, message in out_of_order((step.at, step.credit) for step in item.steps):
             yield ("steps", index, key), message
+
+
+def _traffic_disorder(item: TrafficItem) -> Iterator[tuple[Path, str]]:
+    """What does not fit together in a `traffic` item, however it says how much may be moved."""
+    if item.none_above is not None and item.full_at is not None and item.full_at > item.none_above:
+        yield ("full_at",), "expected at most what `none_above` says: less is better"
+    if item.steps:
+        for index, key, message in shares_out_of_order(item.credit()):
+            yield ("steps", index, key), message
+    ways = (("at_most", item.at_most), ("full_at", item.full_at), ("steps", item.credit()[-1:]))
+    key, last = next((key, value) for key, value in ways if value is not None)
+    least = last[0][0] if isinstance(last, tuple) else last
+    if item.at_least is not None and item.at_least > least:
+        said = "the last of `steps` says" if key == "steps" else f"`{key}` says"
+        yield ("at_least",), f"expected at most what {said}"
 
 
 def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:

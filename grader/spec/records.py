@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.arithmetic import Name
 from grader.model import (
+    AnswersInterface,
     Assignment,
     CasePlan,
     Constant,
@@ -15,6 +16,8 @@ from grader.model import (
     RubricItem,
     TimingPlan,
 )
+from grader.spec import question_records
+from grader.spec.questions import AnswersFile, AnswersItem
 from grader.spec.rubric import CasesPart
 from grader.spec.structure import SOLUTION, KernelFile, ProgramCase, ProgramPart, RandomCases
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
+    from grader.model import Named
     from grader.spec.draft import CasePart, ItemPart
     from grader.spec.fields import Declaration
     from grader.spec.structure import KernelPart, ProgramFile, TimingPart
@@ -33,34 +37,50 @@ _TITLES = {
     "memory": "memory accesses",
     "traffic": "memory traffic",
     "speedup": "speed",
+    "structure": "how it is built",
     "exit": "how it ends",
     "text": "what it prints",
     "array": "the array that it writes",
+    "answers": "answers",
 }
 
 _MEBIBYTE = 2**20
 
 
 def assignment(
-    file: KernelFile | ProgramFile,
+    file: KernelFile | ProgramFile | AnswersFile,
     headers: tuple[tuple[str, bytes], ...],
     kernels: Collection[str],
     folder: Path,
     digest: str,
+    reference_digest: str = "",
+    feedback: Named[Named[str]] = (),
 ) -> Assignment:
     """The record of a sound file; ``headers`` are UTF-8, ``kernels`` those of the reference."""
     timing = file.timing if isinstance(file, KernelFile) else None
+    interface, plans = _asked(file, headers)
     return Assignment(
         id=file.id,
         title=file.title,
-        reference=file.reference or "",
-        interface=_interface(file.submission, headers, _others(file)),
-        cases=tuple(map(_plan, file.cases)),
+        reference="" if isinstance(file, AnswersFile) else file.reference or "",
+        interface=interface,
+        cases=plans,
         rubric=tuple(map(_item, file.rubric)),
         timing=_timing(timing, kernels) if timing else None,
         path=folder,
         digest=digest,
+        reference_digest=reference_digest,
+        feedback=feedback,
     )
+
+
+def _asked(
+    file: KernelFile | ProgramFile | AnswersFile, headers: tuple[tuple[str, bytes], ...]
+) -> tuple[KernelInterface | ProgramInterface | AnswersInterface, tuple[CasePlan, ...]]:
+    """What is to be handed in, and the cases."""
+    if isinstance(file, AnswersFile):
+        return question_records.interface(file), question_records.cases(file)
+    return _interface(file.submission, headers, _others(file)), tuple(map(_plan, file.cases))
 
 
 def _interface(
@@ -116,6 +136,8 @@ def _timing(part: TimingPart, kernels: Collection[str]) -> TimingPlan:
 
 def _item(part: ItemPart) -> RubricItem:
     cases = part.cases if isinstance(part, CasesPart) else []
+    if isinstance(part, AnswersItem):
+        cases = part.questions
     return RubricItem(
         id=part.id,
         title=part.title or f"{part.id.replace('-', ' ')}: {_TITLES[part.check]}",
@@ -127,4 +149,8 @@ def _item(part: ItemPart) -> RubricItem:
         visibility=part.visibility,
         hint=part.hint,
         options=part.options(),
+        extra=part.extra,
+        penalty=part.penalty,
+        message_pass=part.message.passed,
+        message_fail=part.message.failed,
     )

@@ -8,14 +8,25 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from grader.model import Severity, Visibility
-from grader.spec.fields import Exact, Identifier, Identifiers, Metric, Sentence
-from grader.spec.thresholds import Credit, Speedup, Steps, band
+from grader.spec.fields import Exact, Flag, Identifier, Identifiers, KernelName, Metric, Sentence, Whole
+from grader.spec.thresholds import Credit, Shares, Speedup, Steps, band, falling
 
 if TYPE_CHECKING:
     from grader.model import Named
 
 KEYS_WE_KNOW = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 """Validators are built when the first file is read, once for all mappings instead of once for each."""
+
+BAND = ("none_above", "full_at")
+"""The two ends of a linear band of traffic."""
+
+
+class MessagePart(BaseModel):
+    """What the staff say in their own words, before ours, to those who pass an item and those who do not."""
+
+    model_config = KEYS_WE_KNOW
+    passed: Sentence = Field("", alias="pass")
+    failed: Sentence = Field("", alias="fail")
 
 
 class ItemPart(BaseModel):
@@ -31,6 +42,16 @@ class ItemPart(BaseModel):
     hint: Sentence = ""
     needs: Identifiers = []
     visibility: Visibility = Visibility.VISIBLE
+    extra: Flag = False
+    penalty: Flag = False
+    message: MessagePart = MessagePart()
+
+    @model_validator(mode="after")
+    def _adds_or_takes(self) -> Self:
+        if self.extra and self.penalty:
+            message = "expected either `extra` or `penalty`: points cannot be both added and taken off"
+            raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "penalty"})
+        return self
 
     def options(self) -> Named[Any]:
         """What the check is told, of the keys that are there."""
@@ -76,15 +97,100 @@ class MemoryItem(CasesItemPart):
     check: Literal["memory"]
 
 
-class TrafficItem(CasesItemPart):
-    """A counter, as a share of what the baseline kernel needs."""
+class ShareStepPart(BaseModel):
+    """A share of what the baseline needs, and the share of the points that staying within it is worth."""
 
+    model_config = KEYS_WE_KNOW
+    at_most: Exact
+    credit: Credit
+
+
+class TrafficItem(CasesItemPart):
+    """A counter, as a share of what the baseline kernel needs.
+
+    All points at ``at_most`` and none above it; or credit that grows from nothing at ``none_above`` to all of
+    it at ``full_at``, a tenth at a time; or credit in ``steps``. Less than ``at_least`` earns nothing.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["at_most"]},
+                {"required": ["none_above", "full_at"]},
+                {"required": ["steps"]},
+            ]
+        }
+    )
     OPTIONS = ("metric", "baseline", "at_most", "at_least")
     check: Literal["traffic"]
     metric: Metric
     baseline: Identifier
-    at_most: Exact
+    at_most: Exact | None = None
+    none_above: Exact | None = None
+    full_at: Exact | None = None
+    steps: Annotated[list[ShareStepPart], Field(min_length=1, max_length=20)] | None = None
     at_least: Exact | None = None
+
+    @model_validator(mode="after")
+    def _says_it_in_one_way(self) -> Self:
+        given = [key for key in ("at_most", "steps", *BAND) if getattr(self, key) is not None]
+        if len(given) == 1 and given[0] in BAND:
+            missing = next(key for key in BAND if key not in given)
+            key, message = missing, f"expected a key `{missing}`, which is missing"
+        elif not given:
+            key, message = "at_most", "expected a key `at_most`, which is missing"
+        elif len(given) > 1 and tuple(given) != BAND:
+            key = given[1]
+            message = "expected only one of `at_most`, `none_above` with `full_at`, and `steps`"
+        else:
+            return self
+        raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": key})
+
+    def options(self) -> Named[Any]:
+        """The counter, the baseline, and the limit or the steps of credit."""
+        steps = self.credit()
+        return (*super().options(), *((("steps", steps),) if steps else ()))
+
+    def credit(self) -> Shares:
+        """All steps of credit, from the least; none where it is all or nothing."""
+        if self.none_above is not None and self.full_at is not None:
+            return falling(self.none_above, self.full_at)
+        return tuple((step.at_most, step.credit) for step in self.steps or ())
+
+
+class RequirePart(BaseModel):
+    """What a kernel must consist of; ``false`` asks for the opposite."""
+
+    model_config = KEYS_WE_KNOW
+    uses_shared_memory: Flag | None = None
+    uses_barriers: Flag | None = None
+    uses_atomics: Flag | None = None
+    uses_shuffles: Flag | None = None
+    uses_constant_memory: Flag | None = None
+    no_library_calls: Flag | None = None
+    max_registers: Whole | None = None
+    max_shared_bytes: Whole | None = None
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if all(value is None for _, value in self):
+            known = ", ".join(type(self).model_fields)
+            raise PydanticCustomError("of_one_key", "{text}", {"text": f"expected one of {known}", "key": ""})
+        return self
+
+
+class StructureItem(ItemPart):
+    """How the kernel is built, by its instructions and by what it takes; decided without running it."""
+
+    OPTIONS = ("kernel",)
+    check: Literal["structure"]
+    require: RequirePart
+    kernel: KernelName | None = None
+
+    def options(self) -> Named[Any]:
+        """What is required, in the order of `RequirePart`, and of which kernel where there are several."""
+        required = tuple((key, value) for key, value in self.require if value is not None)
+        return (*super().options(), ("require", required))
 
 
 class StepPart(BaseModel):
@@ -139,6 +245,6 @@ class SpeedupItem(ItemPart):
 
 
 AnyItem = Annotated[
-    CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | SpeedupItem,
+    CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | StructureItem | SpeedupItem,
     Field(discriminator="check"),
 ]

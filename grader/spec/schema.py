@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from grader.spec.forms import KERNEL, PROGRAM
+from grader.spec.forms import FORMS, KERNEL, Form
 
 
 def json_schema() -> dict[str, Any]:
@@ -21,17 +21,23 @@ def json_schema() -> dict[str, Any]:
 
     It asks for the kind of submission first, so that an editor complains about what the file is meant to be.
     """
-    places, parts = models_json_schema([(form.file, "validation") for form in (KERNEL, PROGRAM)])
-    kind = {"properties": {"kind": {"const": PROGRAM.kind}}, "required": ["kind"]}
+    places, parts = models_json_schema([(form.file, "validation") for form in FORMS])
+    chosen: dict[str, Any] = places[KERNEL.file, "validation"]
+    for form in (form for form in reversed(FORMS) if form is not KERNEL):
+        chosen = {"if": _is_of(form), "then": places[form.file, "validation"], "else": chosen}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "assignment.yaml",
         "type": "object",
-        "if": {"properties": {"submission": kind}, "required": ["submission"]},
-        "then": places[PROGRAM.file, "validation"],
-        "else": places[KERNEL.file, "validation"],
+        **chosen,
         **parts,
     }
+
+
+def _is_of(form: Form) -> dict[str, Any]:
+    """What is true of a file that says it is of this form."""
+    kind = {"properties": {"kind": {"const": form.kind}}, "required": ["kind"]}
+    return {"properties": {"submission": kind}, "required": ["submission"]}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from grader.spec.fields import (
     Offset,
     Sentence,
     Span,
+    TextsName,
     Whole,
     suggestion,
 )
@@ -30,8 +31,8 @@ from grader.spec.program_rubric import AnyProgramItem
 from grader.spec.rubric import KEYS_WE_KNOW, AnyItem
 from grader.spec.thresholds import Budget
 
-KINDS = ("kernel", "program")
-LATER_KINDS = ("function", "answers")
+KINDS = ("kernel", "program", "answers")
+LATER_KINDS = ("function",)
 """Kinds of submission that the format has a name for, and this version cannot grade."""
 
 SOLUTION = "solution"
@@ -86,7 +87,8 @@ class KernelPart(Part):
         if not isinstance(kind, str) or kind in KINDS:
             return value
         if kind in LATER_KINDS:
-            supported = " and ".join(f"`{known}`" for known in KINDS)
+            *first, last = (f"`{known}`" for known in KINDS)
+            supported = f"{', '.join(first)} and {last}"
             message = f"submissions of kind `{kind}` are not supported yet; supported: {supported}"
         else:
             message = f"`{kind}` means nothing here; {suggestion(kind, KINDS)}"
@@ -168,6 +170,7 @@ class AssignmentFile(Part):
 
     id: Identifier
     title: Sentence
+    feedback: TextsName | None = None
 
 
 class KernelFile(AssignmentFile):

@@ -1,4 +1,4 @@
-"""Speedups to be reached, as staff write them, and the steps of credit that they stand for.
+"""Speedups to be reached and traffic to stay within, as staff write them, and the steps of credit they mean.
 
 A threshold is a number (``1.25``) or a share of what the model solution reaches on the same device
 (``0.9 of solution``). Credit comes in steps, also between the two ends of a linear band: measured again,
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Steps: TypeAlias = tuple[tuple[Threshold, Fraction], ...]
 """Thresholds, each with the share of the points that reaching it is worth, from the lowest."""
+
+Shares: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
+"""Shares of what a baseline needs, each with the share of the points that it earns, from the least."""
 
 BAND_STEPS = 10
 """Steps between the ends of a linear band: a tenth of the points each."""
@@ -101,6 +104,14 @@ def band(none_below: Threshold, full_at: Threshold) -> Steps:
     return tuple((_between(none_below, full_at, part), part) for part in parts)
 
 
+def falling(none_above: Fraction, full_at: Fraction) -> Shares:
+    """The steps of a band in which less is better: nothing at ``none_above``, all of it at ``full_at``."""
+    if none_above == full_at:
+        return ((full_at, Fraction(1)),)
+    parts = (Fraction(number, BAND_STEPS) for number in range(1, BAND_STEPS + 1))
+    return tuple((none_above + part * (full_at - none_above), part) for part in parts)
+
+
 def _between(low: Threshold, high: Threshold, part: Fraction) -> Threshold:
     return Threshold(
         low.fixed + part * (high.fixed - low.fixed),
@@ -111,6 +122,17 @@ def _between(low: Threshold, high: Threshold, part: Fraction) -> Threshold:
 def is_below(one: Threshold, other: Threshold) -> bool:
     """Whether ``one`` asks for less than ``other`` however fast the model solution is."""
     return one != other and one.fixed <= other.fixed and one.of_solution <= other.of_solution
+
+
+def shares_out_of_order(steps: Shares) -> Iterator[tuple[int, str, str]]:
+    """Steps of traffic that ask for no less, or give no more, than the one before; as in `out_of_order`."""
+    for index, ((high, less), (low, more)) in enumerate(pairwise(steps), start=1):
+        if low >= high:
+            yield index, "at_most", "expected a smaller share than in the step before"
+        if more <= less:
+            yield index, "credit", "expected more credit than in the step before"
+    if steps[-1][1] != 1:
+        yield len(steps) - 1, "credit", "expected 1 in the last step: it is what earns all the points"
 
 
 def out_of_order(steps: Iterable[tuple[Threshold, Fraction]]) -> Iterator[tuple[int, str, str]]:

@@ -6,7 +6,7 @@ submission with a ``problem``, which its grade will say.
     files, archives (zips, tars)   bytes, from disk and out of an archive
     items                          both as one tree of folders and files
     platforms                      which of them are whose
-    folders                        which of one student's files is the source
+    folders, wanted                which of one student's files is the source, or holds the answers
     names, text                    ids and text that are safe to be shown
 """
 
@@ -20,44 +20,49 @@ from grader.errors import UsageError
 from grader.model import Finding, FindingKind, Named, Submission
 from grader.submission.archives import opened_class
 from grader.submission.files import Unusable
-from grader.submission.folders import MAX_DEPTH, SOURCES, read_item
+from grader.submission.folders import MAX_DEPTH, read_item
 from grader.submission.items import Bundle, OnDisk, entries
 from grader.submission.names import ARCHIVES, ending, ids, stem
 from grader.submission.platforms import by_student, is_download
 from grader.submission.text import decode, harmless, lines
+from grader.submission.wanted import ANSWERS, SOURCE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.submission.items import Item
+    from grader.submission.wanted import Wanted
 
-__all__ = ["decode", "harmless", "lines", "read_submissions"]
+__all__ = ["ANSWERS", "SOURCE", "decode", "harmless", "lines", "read_submissions"]
 
 
-def read_submissions(path: Path) -> tuple[Submission, ...]:
+def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, ...]:
     """What was handed in at ``path``, sorted by id.
 
     A file is one submission. In a folder each file is one, and so is each folder: its one ``.cu`` file (else
     its one ``.c``, ``.cpp`` or ``.cuh`` file, else its one ``.h`` file) with the headers beside it, or else
     what its one archive holds. What a learning platform named after a student is that student's. An
-    archive at ``path`` is a class like a folder, unless it holds one ``.cu`` file and headers.
+    archive at ``path`` is a class like a folder, unless it holds one ``.cu`` file and headers. Where
+    `ANSWERS` are ``wanted`` it is the one ``.yaml``, ``.yml`` or ``.json`` file of a folder.
     Ids come from the names, are unique and are safe as names of folders.
 
     Raises `UsageError` if there is nothing at ``path``, or nothing in it.
     """
     with ExitStack() as stack:
-        found = _found(path, stack)
+        found = _found(path, stack, wanted)
         if not found:
             shown = harmless(str(path))
             raise UsageError(
-                f"there is nothing in `{shown}`; expected .cu files, or a folder for each student"
+                f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
             )
         keyed = {f"{item.name}\0{number}": item for number, item in enumerate(found)}  # two may share a name
         given = ids({key: item.name if item.is_folder else stem(item.name) for key, item in keyed.items()})
-        return tuple(sorted((_read(item, given[key]) for key, item in keyed.items()), key=lambda one: one.id))
+        return tuple(
+            sorted((_read(item, given[key], wanted) for key, item in keyed.items()), key=lambda one: one.id)
+        )
 
 
-def _found(path: Path, stack: ExitStack) -> list[Item]:
+def _found(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
     """An item for each submission; the archive of a class stays open as long as ``stack``."""
     try:
         if path.is_dir():
@@ -66,7 +71,9 @@ def _found(path: Path, stack: ExitStack) -> list[Item]:
         whole = path.resolve()
         if ending(whole.name) not in ARCHIVES or not OnDisk(whole).is_file:
             return [OnDisk(whole)]
-        return _in_archive(whole.name, opened_class(whole.name, stack.enter_context(whole.open("rb"))))
+        return _in_archive(
+            whole.name, opened_class(whole.name, stack.enter_context(whole.open("rb"))), wanted
+        )
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a usable path").lower()
         raise UsageError(f"cannot read submissions from `{harmless(str(path))}`: {reason}") from error
@@ -74,7 +81,7 @@ def _found(path: Path, stack: ExitStack) -> list[Item]:
         raise UsageError(f"cannot read submissions from `{harmless(str(path))}`: {unusable}") from unusable
 
 
-def _in_archive(name: str, found: list[Item]) -> list[Item]:
+def _in_archive(name: str, found: list[Item], wanted: Wanted) -> list[Item]:
     """What is in the archive, or in the only folder in it: one student's files, or a class."""
     for _ in range(MAX_DEPTH):
         if len(found) != 1 or not found[0].is_folder or is_download(found):
@@ -82,19 +89,20 @@ def _in_archive(name: str, found: list[Item]) -> list[Item]:
         found = found[0].items()
     endings = [ending(item.name) for item in found if not item.is_folder]
     if (
-        len(endings) == len(found) > 1
+        wanted is SOURCE
+        and len(endings) == len(found) > 1
         and endings.count(".cu") == 1
-        and set(endings) <= {*SOURCES} - {".c", ".cpp"}
+        and set(endings) <= {*wanted.endings} - {".c", ".cpp"}
     ):
         return [Bundle(stem(name), tuple(found))]
     return by_student(found)
 
 
-def _read(item: Item, submission_id: str) -> Submission:
+def _read(item: Item, submission_id: str, wanted: Wanted) -> Submission:
     name, source, problem = item.name, b"", None
     headers: Named[bytes] = ()
     try:
-        name, source, headers = read_item(item)
+        name, source, headers = read_item(item, wanted)
     except Unusable as unusable:
         problem = Finding(kind=FindingKind.COMPILE, message=str(unusable), file=harmless(name))
     return Submission(

@@ -80,13 +80,13 @@ def _require_regular(status: os.stat_result, name: str) -> None:
         raise Unusable(f"`{name}` is {kind}; expected a source file")
 
 
-def require_text(content: bytes, name: str) -> None:
+def require_text(content: bytes, name: str, wanted: str = "the source text of your kernel") -> None:
     """Raises `Unusable` for what is no text: a program, an archive, a document, NUL bytes."""
     for start, kind in _MAGIC:
         if content.startswith(start):
-            raise Unusable(f"`{name}` is {kind}; expected the source text of your kernel")
+            raise Unusable(f"`{name}` is {kind}; expected {wanted}")
     if b"\0" in content and not _is_utf16(content):
-        raise Unusable(f"`{name}` is binary (it holds NUL bytes); expected the source text of your kernel")
+        raise Unusable(f"`{name}` is binary (it holds NUL bytes); expected {wanted}")
 
 
 def _is_utf16(content: bytes) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,15 +10,14 @@ from grader.submission import archives
 from grader.submission.files import MAX_BYTES, Unusable, require_text
 from grader.submission.names import ARCHIVES, ending
 from grader.submission.text import harmless
+from grader.submission.wanted import SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.model import Named
     from grader.submission.items import Item
-
-SOURCES = (".cu", ".c", ".cpp", ".cuh", ".h")
-"""Endings of files that may hold a kernel."""
+    from grader.submission.wanted import Wanted
 
 MAX_ENTRIES = 1000
 """More than this many files in one student's folder are not a submission."""
@@ -28,77 +26,80 @@ MAX_DEPTH = 4
 """So many folders, each the only thing in the one before, are opened to find a submission."""
 
 _UNREAD_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".gz")
-_HEADER = re.compile(r"\w[\w.+ -]*\.(h|cuh)", re.IGNORECASE)
 
 
-def read_item(item: Item, *, archived: bool = False) -> tuple[str, bytes, Named[bytes]]:
-    """The name of the source, its bytes, and the headers beside it; raises `Unusable`.
+def read_item(
+    item: Item, wanted: Wanted = SOURCE, *, archived: bool = False
+) -> tuple[str, bytes, Named[bytes]]:
+    """The name of the file that is ``wanted``, its bytes, and the headers beside it; raises `Unusable`.
 
     An archive counts as the folder that it holds; one in another (``archived``) is not opened.
     """
     if item.is_folder:
-        return _read_folder(item, archived=archived)
+        return _read_folder(item, wanted, archived=archived)
     if item.is_file and ending(item.name) in ARCHIVES and not archived:
-        return _read_archive(item)
-    _require_source_name(item)
-    return item.name, _source_of(item), ()
+        return _read_archive(item, wanted)
+    _require_name(item, wanted)
+    return item.name, _content_of(item, wanted), ()
 
 
-def _read_archive(item: Item) -> tuple[str, bytes, Named[bytes]]:
+def _read_archive(item: Item, wanted: Wanted) -> tuple[str, bytes, Named[bytes]]:
     content = item.read(archives.MAX_BYTES, "an archive")
     try:
-        return read_item(archives.opened(item.name, content), archived=True)
+        return read_item(archives.opened(item.name, content), wanted, archived=True)
     except Unusable as unusable:
         raise Unusable(f"in `{harmless(item.name, 60)}`: {unusable}") from unusable
 
 
-def _require_source_name(item: Item) -> None:
+def _require_name(item: Item, wanted: Wanted) -> None:
     """What is no regular file gets another message, when it is read."""
     kind = ending(item.name)
-    if not item.is_file or kind in SOURCES:
+    if not item.is_file or kind in wanted.endings:
         return
     if kind in _UNREAD_ARCHIVES or kind in ARCHIVES:
         expected = ", ".join(ARCHIVES[:-1])
         what = "an archive in an archive" if kind in ARCHIVES else "an archive of a kind that is not read"
         raise Unusable(
-            f"`{harmless(item.name)}` is {what}; expected {expected} or {ARCHIVES[-1]} of source files"
+            f"`{harmless(item.name)}` is {what}; expected {expected} or {ARCHIVES[-1]} of {wanted.group}"
         )
-    endings = f"{', '.join(SOURCES[:-1])} or {SOURCES[-1]}"
-    raise Unusable(f"`{harmless(item.name)}` is not a source file; expected the ending {endings}")
+    endings = f"{', '.join(wanted.endings[:-1])} or {wanted.endings[-1]}"
+    raise Unusable(f"`{harmless(item.name)}` is not {wanted.kind}; expected the ending {endings}")
 
 
-def _read_folder(folder: Item, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
-    files = _files(folder)
-    source = _source(files, folder.noun)
+def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
+    files = _files(folder, wanted)
+    source = _source(files, folder.noun, wanted)
     if ending(source.name) in ARCHIVES:
-        return read_item(source, archived=archived)
-    content = _source_of(source)
-    chosen = [file for file in files if file is not source and _HEADER.fullmatch(file.name)]
+        return read_item(source, wanted, archived=archived)
+    content = _content_of(source, wanted)
+    beside = wanted.beside
+    chosen = [file for file in files if beside and file is not source and beside.fullmatch(file.name)]
     _require_distinct([source, *chosen])
-    headers = tuple((file.name, _text_of(file)) for file in chosen)
+    headers = tuple((file.name, _text_of(file, wanted)) for file in chosen)
     if sum(len(header) for _, header in headers) > MAX_BYTES:
         raise Unusable(f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected less")
     return source.name, content, headers
 
 
-def _files(folder: Item) -> list[Item]:
+def _files(folder: Item, wanted: Wanted) -> list[Item]:
     """The files of the folder or, if there is but one folder in it, of that one."""
     noun = folder.noun
     for _ in range(MAX_DEPTH):
         found = folder.items()
         if len(found) > MAX_ENTRIES:
-            raise Unusable(f"the {noun} holds {len(found)} files; expected one .cu file and its headers")
+            headers = " and its headers" if wanted.beside else ""
+            raise Unusable(f"the {noun} holds {len(found)} files; expected one {wanted.one}{headers}")
         if len(found) != 1 or not found[0].is_folder:
             break
         folder = found[0]
     if not found:
-        raise Unusable(f"the {noun} is empty; expected one .cu file in it")
+        raise Unusable(f"the {noun} is empty; expected one {wanted.one} in it")
     return [item for item in found if not item.is_folder]
 
 
-def _source(files: list[Item], noun: str) -> Item:
-    """The one ``.cu`` file, or else the one file of another ending that may hold a kernel, or one archive."""
-    for endings in ((".cu",), (".c", ".cpp", ".cuh"), (".h",), ARCHIVES):
+def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
+    """The one file of the endings that are preferred, or else of others that may hold it, or one archive."""
+    for endings in (*wanted.groups, ARCHIVES):
         candidates = [file for file in files if ending(file.name) in endings]
         if len(candidates) > 1:
             count = f"{len(candidates)} {' and '.join(endings)} files"
@@ -106,7 +107,9 @@ def _source(files: list[Item], noun: str) -> Item:
         if candidates:
             return candidates[0]
     held = f"it holds {_listed(files)}" if files else "it holds only folders"
-    raise Unusable(f"the {noun} has no source file; expected one .cu file, and {held}")
+    raise Unusable(
+        f"the {noun} has no {wanted.kind.removeprefix('a ')}; expected one {wanted.one}, and {held}"
+    )
 
 
 def _require_distinct(files: list[Item]) -> None:
@@ -122,17 +125,17 @@ def _require_distinct(files: list[Item]) -> None:
         first[folded] = file.name
 
 
-def _source_of(item: Item) -> bytes:
-    """The bytes of a source file with something in it."""
-    content = _text_of(item)
+def _content_of(item: Item, wanted: Wanted) -> bytes:
+    """The bytes of a file that is wanted, with something in it."""
+    content = _text_of(item, wanted)
     if not content.removeprefix(codecs.BOM_UTF8).strip():
-        raise Unusable(f"`{harmless(item.name)}` is empty; expected the file with your kernel")
+        raise Unusable(f"`{harmless(item.name)}` is empty; expected {wanted.file}")
     return content
 
 
-def _text_of(item: Item) -> bytes:
-    content = item.read(MAX_BYTES, "a source file")
-    require_text(content, harmless(item.name))
+def _text_of(item: Item, wanted: Wanted) -> bytes:
+    content = item.read(MAX_BYTES, wanted.kind)
+    require_text(content, harmless(item.name), wanted.text)
     return content
 
 

@@ -1,5 +1,7 @@
 """The oracle for C = A · B in float32: inputs, expected values and how far a right kernel may be off.
 
+A shape is M, K and N. A square product has one dimension, `Width`, and its matrices are M, N and P = M · N.
+
 **The bound.** An element of C is a sum of K products. In whatever order they are summed, a product passes
 through at most K roundings on its way into the result: one of its own and at most K - 1 of sums that it takes
 part in (adding it to a running sum that starts from 0 is exact; an fma rounds once where a multiply and an
@@ -20,7 +22,8 @@ every order is a whole number that float32 holds, and the bound is zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -37,6 +40,8 @@ DOUBLE = 2.0**-53
 TINY = 2.0**-126
 EXACT = 2.0**24
 SPIKE = 1000.0
+SQUARE = "Width"
+"""The one dimension of a square product."""
 
 
 def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Matrix]:
@@ -44,10 +49,11 @@ def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Matri
 
     Raises KeyError for a kind that is not among `KINDS`.
     """
-    a, b = _MAKERS[kind](shape["M"], shape["K"], shape["N"], rng)
+    first, second, _ = _names(shape)
+    a, b = _MAKERS[kind](*_sizes(shape), rng)
     return {
-        "A": np.ascontiguousarray(a, dtype=np.float32),
-        "B": np.ascontiguousarray(b, dtype=np.float32),
+        first: np.ascontiguousarray(a, dtype=np.float32),
+        second: np.ascontiguousarray(b, dtype=np.float32),
     }
 
 
@@ -55,23 +61,102 @@ def expected(
     inputs: Mapping[str, NDArray[np.generic]], shape: Shape
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """C (M by N) in float64, and elementwise how far a right float32 kernel may be from it."""
-    a = np.asarray(inputs["A"], dtype=np.float64)
-    b = np.asarray(inputs["B"], dtype=np.float64)
-    terms = shape["K"]
+    first, second, product = _names(shape)
+    a = np.asarray(inputs[first], dtype=np.float64)
+    b = np.asarray(inputs[second], dtype=np.float64)
+    _, terms, _ = _sizes(shape)
     magnitude: NDArray[np.float64] = np.abs(a) @ np.abs(b)
     relative = _gamma(terms, SINGLE) + _gamma(terms, DOUBLE)
     underflow = 2 * terms * TINY * (1 + relative)
     bound = relative * magnitude + underflow
     if _is_whole(a) and _is_whole(b):
         bound = np.where(magnitude <= EXACT, 0.0, bound)
-    return {"C": (a @ b, bound)}
+    return {product: (a @ b, bound)}
 
 
 def work(shape: Shape) -> dict[str, object]:
     """What C = A · B takes: a multiply and an add for each product, and a library call that does the same."""
-    m, k, n = shape["M"], shape["K"], shape["N"]
-    call = {"call": "sgemm", "m": m, "n": n, "k": k, "a": "A", "b": "B", "c": "C"}
+    (m, k, n), (first, second, product) = _sizes(shape), _names(shape)
+    call = {"call": "sgemm", "m": m, "n": n, "k": k, "a": first, "b": second, "c": product}
     return {"flops": 2 * m * k * n, "library": call}
+
+
+def orders(
+    inputs: Mapping[str, NDArray[np.generic]], shape: Shape
+) -> Iterator[tuple[str, dict[str, Matrix]]]:
+    """Right results in float32, the sums taken in other orders; `expected` must forgive all of them."""
+    first, second, product = _names(shape)
+    a, b = np.asarray(inputs[first], np.float32), np.asarray(inputs[second], np.float32)
+    terms = [np.multiply.outer(a[:, k], b[k]) for k in range(a.shape[1])]
+    yield "summed forwards", {product: _running(terms)}
+    yield "summed backwards", {product: _running(terms[::-1])}
+    yield "summed pairwise", {product: _pairwise(terms)}
+    yield (
+        "summed in tiles of 16",
+        {product: _running([_running(terms[k : k + 16]) for k in range(0, len(terms), 16)])},
+    )
+    yield (
+        "summed by 32 lanes",
+        {product: _pairwise([_running(terms[k::32]) for k in range(min(32, len(terms)))])},
+    )
+    fused = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    for k in range(
+        a.shape[1]
+    ):  # in float64 the product is exact, and the sum as good as: one rounding a term
+        fused = (fused + np.multiply.outer(a[:, k].astype(np.float64), b[k])).astype(np.float32)
+    yield "summed with fused multiply-add", {product: fused}
+
+
+def coarser(
+    inputs: Mapping[str, NDArray[np.generic]], shape: Shape
+) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
+    """Results of lower precision, but for it exact; `expected` must not forgive any of them in every case."""
+    first, second, product = _names(shape)
+    a, b = np.asarray(inputs[first], np.float32), np.asarray(inputs[second], np.float32)
+    for name, bits in (("half precision", 10), ("TF32", 10), ("bfloat16", 7)):
+        kept = _half if name == "half precision" else partial(_mantissa, bits=bits)
+        yield f"of operands in {name}", {product: kept(a) @ kept(b)}
+    total = np.zeros((a.shape[0], b.shape[1]), np.float64)
+    for k in range(a.shape[1]):
+        total = _half(total + np.multiply.outer(a[:, k].astype(np.float64), b[k]))
+    yield "summed in half precision", {product: total}
+
+
+def _running(terms: Sequence[Matrix]) -> Matrix:
+    total = np.zeros_like(terms[0])
+    for term in terms:
+        total += term
+    return total
+
+
+def _pairwise(terms: Sequence[Matrix]) -> Matrix:
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return _pairwise(terms[:half]) + _pairwise(terms[half:])
+
+
+def _half(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):  # beyond 65504 it is infinite, as on the device
+        return values.astype(np.float16).astype(np.float64)
+
+
+def _mantissa(values: NDArray[np.floating], bits: int) -> NDArray[np.float64]:
+    """Rounded to so many bits behind the leading one, with float32's exponents: TF32 and bfloat16."""
+    fraction, exponent = np.frexp(values.astype(np.float64))
+    return np.ldexp(np.rint(fraction * 2.0 ** (bits + 1)) / 2.0 ** (bits + 1), exponent)
+
+
+def _names(shape: Shape) -> tuple[str, str, str]:
+    """What the two operands and the product are called."""
+    return ("M", "N", "P") if SQUARE in shape else ("A", "B", "C")
+
+
+def _sizes(shape: Shape) -> tuple[int, int, int]:
+    """Rows of the first operand, terms of each sum, columns of the second."""
+    if SQUARE in shape:
+        return shape[SQUARE], shape[SQUARE], shape[SQUARE]
+    return shape["M"], shape["K"], shape["N"]
 
 
 def _gamma(terms: int, unit: float) -> float:
@@ -93,6 +178,13 @@ def _random(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """No structure that a wrong index could hide behind; half and TF32 arithmetic miss the bound."""
     return _signed(rng, m, k), _signed(rng, k, n)
+
+
+def _positive(
+    m: int, k: int, n: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """From 0 up to 1: no sum cancels, so that a right kernel's relative error is a few units of rounding."""
+    return rng.random((m, k)), rng.random((k, n))
 
 
 def _spikes(
@@ -146,6 +238,7 @@ def _numbered_by_tiles(rows: int, columns: int, tile: int = 4) -> NDArray[np.int
 
 _MAKERS: dict[str, Maker] = {
     "random": _random,
+    "positive": _positive,
     "spikes": _spikes,
     "small-integers": _small_integers,
     "ones-and-twos": _ones_and_twos,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,7 +31,11 @@ Make = Any
 def test_all_cases_right_earns_all_points(item: Make, case: Make, evidence: Make) -> None:
     """An item without cases looks at all of them."""
     result = check(item("output"), evidence(case("a"), case("b", hidden=True)))
-    assert [result.verdict, result.fraction, result.message] == [Verdict.PASS, 1, "all 2 cases are right"]
+    assert [result.verdict, result.fraction, result.message] == [
+        Verdict.PASS,
+        1,
+        "all 2 cases are right (in the visible ones 2,365 elements, no error)",
+    ]
     assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.PASS))
     assert result.findings == ()
 
@@ -43,6 +48,24 @@ def test_cases_are_chosen_by_tag_or_id(
     wrong = case("a", tags=("aligned",), comparisons=(comparison(3),))
     result = check(item("output", cases=cases), evidence(wrong, case("b", tags=("edges",))))
     assert result.verdict is Verdict.PASS
+    assert result.message == "the one case is right (2,365 elements, no error)"
+
+
+@pytest.mark.parametrize(
+    ("relative", "said"), [(1.18e-07, "relative error at most 1.18e-07"), (0.01, "off by at most 4e-06")]
+)
+def test_a_right_answer_tells_how_much_was_compared_and_how_close_it_is(
+    item: Make, case: Make, comparison: Make, evidence: Make, relative: float, said: str
+) -> None:
+    """All elements of visible cases; the relative error only where no sum has cancelled to nearly nothing."""
+    close = replace(comparison(), max_error=4e-06, max_relative_error=relative)
+    both = case("a", comparisons=(close, comparison()))
+    assert check(item("output"), evidence(both)).message == f"the one case is right (4,730 elements, {said})"
+
+
+def test_how_close_hidden_cases_are_is_not_told(item: Make, case: Make, evidence: Make) -> None:
+    """The number of their elements would tell their shapes."""
+    result = check(item("output"), evidence(case("a", hidden=True)))
     assert result.message == "the one case is right"
 
 

@@ -88,13 +88,69 @@ def test_only_cases_with_a_right_answer_are_counted(
     assert "50.0 %" in result.message
 
 
-def test_hidden_cases_show_the_ratio_only(item: Make, case: Make, evidence: Make) -> None:
-    """A sum of bytes is a shape."""
+def test_hidden_cases_show_no_number_at_all(item: Make, case: Make, evidence: Make) -> None:
+    """A sum of bytes is a shape, and so is a ratio to which a hidden case belongs."""
     cases = (case("a", loads=64_704), case("secret", hidden=True, loads=64_704))
-    message = traffic.check(item("traffic", options=TENTH), evidence(*cases)).message
-    assert (
-        message == "reads 7.1 % of the bytes of global memory that the naive kernel reads, at most 10 % asked"
+    check = item("traffic", options=TENTH)
+    assert traffic.check(check, evidence(*cases)).message == (
+        "reads 64,704 bytes of global memory in the visible cases; the naive kernel reads 908,160: 7.1 %, "
+        "and with the hidden cases at most the 10 % asked"
     )
+    assert traffic.check(check, evidence(case("secret", hidden=True, loads=264_704))).message == (
+        "reads more than the 10 % asked of the bytes of global memory that the naive kernel reads"
+    )
+
+
+BAND = tuple(
+    (Fraction(1, 2) - Fraction(tenth, 10) * Fraction(2, 5), Fraction(tenth, 10)) for tenth in range(1, 11)
+)
+"""`none_above: 0.5`, `full_at: 0.1`."""
+
+
+@pytest.mark.parametrize(
+    ("own", "credit"),
+    [
+        (500, 0),
+        (461, 0),
+        (460, "1/10"),
+        (300, "1/2"),
+        (299, "1/2"),
+        (141, "8/10"),
+        (101, "9/10"),
+        (100, 1),
+        (0, 1),
+    ],
+)
+def test_a_linear_band_gives_tenths(
+    own: int, credit: Fraction | int | str, item: Make, case: Make, evidence: Make
+) -> None:
+    """Each tenth of the way from 50 % to 10 % is worth a tenth, to the byte."""
+    band = item("traffic", options={"baseline": "naive", "steps": BAND})
+    result = traffic.check(band, evidence(case("a", loads=own, naive=1000)))
+    assert result.fraction == Fraction(credit)
+    assert (result.verdict is Verdict.PASS) == (result.fraction == 1)
+
+
+def test_steps_tell_the_next_one_and_the_last(item: Make, case: Make, evidence: Make) -> None:
+    """What would earn more, and what would earn all."""
+    steps = tuple(
+        (Fraction(limit), Fraction(credit))
+        for limit, credit in [("1/2", "1/4"), ("1/4", "1/2"), ("1/10", "1")]
+    )
+    check = item("traffic", options={"baseline": "naive", "steps": steps})
+    result = traffic.check(check, evidence(case("a", loads=400, naive=1000)))
+    assert result.fraction == Fraction(1, 4)
+    assert result.message == (
+        "reads 400 bytes of global memory; the naive kernel reads 1,000: 40.0 %, "
+        "at most 25 % for 50 % of the points, at most 10 % for full credit asked"
+    )
+
+
+def test_less_than_at_least_earns_nothing_of_a_band(item: Make, case: Make, evidence: Make) -> None:
+    """A kernel that moves suspiciously little does not earn the most."""
+    options = {"baseline": "naive", "steps": BAND, "at_least": Fraction(1, 20)}
+    result = traffic.check(item("traffic", options=options), evidence(case("a", loads=49, naive=1000)))
+    assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,14 @@ extern "C" __global__ void operations(float* A, double* B) {
     A[threadIdx.x] = x;
     B[threadIdx.x] = __dadd_rn(B[threadIdx.x], 1.0);
 }
+__constant__ float table[32];
+extern "C" __global__ void constants(const float* A, float* B) {
+    B[threadIdx.x] = A[threadIdx.x] + table[3] * table[threadIdx.x];
+}
+extern "C" __global__ void constants_or_not(const float* A, float* B) {
+    const float* from = threadIdx.x % 2 ? A : table;
+    B[threadIdx.x] = from[threadIdx.x];
+}
 extern "C" __global__ void barriers(float* A) {
     for (int k = 0; k < 3; ++k) __syncthreads();
     A[threadIdx.x] = 0.0f;
@@ -244,6 +252,18 @@ def test_an_fma_counts_as_two_operations_and_predicated_lanes_count_alone(patter
         "operations", (1, 1, 1), (32, 1, 1), zeros(32), zeros(32, dtype="float64")
     ).counters
     assert counters.flops == 32 * (2 + 1 + 1 + 1) + 8
+
+
+def test_constant_memory_is_no_global_memory(patterns: Compiled) -> None:
+    """It has a cache of its own: only the load from the array counts, 32 lanes of 4 bytes."""
+    counters = patterns.run("constants", (1, 1, 1), (32, 1, 1), zeros(32), zeros(32)).counters
+    assert (counters.global_load_bytes, counters.global_load_sectors) == (128, 4)
+
+
+def test_a_request_that_is_partly_to_constant_memory_hides_nothing(patterns: Compiled) -> None:
+    """Odd lanes read the array: whatever is made of the others, those 64 bytes are counted."""
+    counters = patterns.run("constants_or_not", (1, 1, 1), (32, 1, 1), zeros(32), zeros(32)).counters
+    assert counters.global_load_bytes >= 64
 
 
 def test_barriers_count_per_thread(patterns: Compiled) -> None:

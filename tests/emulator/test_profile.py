@@ -47,6 +47,13 @@ extern "C" __global__ void every_other(const float* in, float* out, int n) {
     }
     out[t] = value;
 }
+__constant__ float table[8];
+extern "C" __global__ void weighted(const float* in, float* out) {
+    float sum = 0.0f;
+    for (int k = 0; k < 8; ++k)
+        sum += table[k] * in[threadIdx.x + k];  // weighted
+    out[threadIdx.x] = sum;
+}
 extern "C" __global__ void counts(const int* in, int* out) {
     atomicAdd(&out[in[threadIdx.x] % 4], 1);  // atomic
 }
@@ -140,6 +147,13 @@ def test_an_atomic_is_a_store_and_no_redundant_load(module: Module) -> None:
     update = at(run, "atomic", "out")
     assert (update.global_loads, update.global_load_requests) == (0, 0)
     assert update.global_store_requests > 0
+
+
+def test_constant_memory_is_not_among_what_is_loaded_again(module: Module) -> None:
+    """Every thread reads every weight; only the array that they weigh is told of."""
+    run = profiled(module, "weighted", (1, 1, 1), (64, 1, 1), floats(72), floats(64))
+    assert at(run, "weighted", "in").global_loads == 8 * 64
+    assert {each.array for each in run.lines} == {"in", "out"}
 
 
 def test_the_totals_are_those_of_a_run_without_a_profile(module: Module) -> None:

@@ -11,8 +11,8 @@ from grader.build import Tools, find_toolchain
 from grader.gpu import backend, devices
 from grader.model import Grade, Submission, Verdict
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
-from tests.program_assignments import lost, mistakes, staff_folder
+from grader.spec import find_assignment, load_assignment, staff_folder
+from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -20,6 +20,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from grader.score import total
 
 SOURCE = """\
 #define TILE 16
@@ -238,6 +239,41 @@ def hidden_item() -> Grade:
     )
     results = (*map(passing, ITEMS[:2]), edges, barriers, skipping(ITEMS[4]))
     return graded("donald", results, (("dot-product", Verdict.FAIL),))
+
+
+def rubric_features() -> Grade:
+    """Extra credit, a penalty, words of the staff, and items that wait for a day to be shown."""
+    worth = Fraction(5)
+    items = (
+        ITEMS[0],
+        ITEMS[1],
+        ITEMS[2],
+        RubricItem("shuffles", "Reduces within warps", worth, "structure", extra=True),
+        RubricItem("lean", "Takes few registers", worth, "structure", penalty=True),
+        RubricItem("style", "Has barriers", worth, "structure", visibility=Visibility.AFTER_DUE_DATE),
+    )
+    lost = "the kernel takes 80 registers per thread; at most 64 are asked for"
+    results = (
+        replace(passing(items[0]), message_staff="Good start."),
+        passing(items[1]),
+        passing(items[2]),
+        CheckResult(items[3], Verdict.PASS, Fraction(1), "the kernel uses warp shuffles on line 7"),
+        CheckResult(
+            items[4],
+            Verdict.FAIL,
+            Fraction(0),
+            lost,
+            "store fewer values at once",
+            (Finding(FindingKind.STRUCTURE, lost),),
+            message_staff="Registers are what the next assignment is about.",
+        ),
+        CheckResult(items[5], Verdict.FAIL, Fraction(0), "the kernel uses no barriers, which is asked for"),
+    )
+    made = graded("hedy", results)
+    totals = total(results)
+    return replace(
+        made, items=totals.items, score=totals.score, max_score=totals.max_score, verdict=totals.verdict
+    )
 
 
 def hostile() -> Grade:

@@ -10,8 +10,17 @@ import pytest
 
 from grader.arithmetic import Name, parse
 from grader.errors import SpecError
-from grader.model import CasePlan, Constant, Parameter, RubricItem, Threshold, TimingPlan, Visibility
-from grader.spec import bundled_ids, find_assignment, load_assignment, staff_kernel
+from grader.model import (
+    AnswersInterface,
+    CasePlan,
+    Constant,
+    Parameter,
+    RubricItem,
+    Threshold,
+    TimingPlan,
+    Visibility,
+)
+from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder, staff_kernel
 from grader.spec.document import MAX_BYTES
 from tests.spec.conftest import SOUND
 
@@ -66,7 +75,10 @@ def test_every_bundled_assignment_loads(name: str) -> None:
     """What is shipped is sound, is called like its folder, and the staff have a solution."""
     assignment = load_assignment(find_assignment(name))
     assert assignment.id == name
-    assert staff_kernel(assignment, "solution").is_file()
+    if isinstance(assignment.interface, AnswersInterface):
+        assert (staff_folder(assignment) / "solution.yaml").is_file()
+    else:
+        assert staff_kernel(assignment, "solution").is_file()
 
 
 def test_points_and_thresholds_are_exact(write: Write) -> None:

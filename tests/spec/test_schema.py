@@ -39,7 +39,7 @@ def test_the_schema_knows_keys_choices_and_required_parts() -> None:
     assert kernel["required"] == ["id", "title", "reference", "submission", "cases", "rubric"]
     assert program["required"] == ["id", "title", "submission", "cases", "rubric"]
     items = kernel["properties"]["rubric"]["items"]["discriminator"]["mapping"]
-    assert sorted(items) == ["compile", "memory", "output", "races", "speedup", "traffic"]
+    assert sorted(items) == ["compile", "memory", "output", "races", "speedup", "structure", "traffic"]
     items = program["properties"]["rubric"]["items"]["discriminator"]["mapping"]
     assert sorted(items) == ["array", "compile", "exit", "text"]
     traffic = schema["$defs"]["TrafficItem"]
@@ -62,4 +62,7 @@ def test_the_schema_asks_for_the_kind_of_submission_first() -> None:
     asked = schema["if"]["properties"]["submission"]
     assert (asked["properties"]["kind"], asked["required"]) == ({"const": "program"}, ["kind"])
     assert schema["then"] == {"$ref": "#/$defs/ProgramFile"}
-    assert schema["else"] == {"$ref": "#/$defs/KernelFile"}
+    other = schema["else"]
+    assert other["if"]["properties"]["submission"]["properties"]["kind"] == {"const": "answers"}
+    assert other["then"] == {"$ref": "#/$defs/AnswersFile"}
+    assert other["else"] == {"$ref": "#/$defs/KernelFile"}

@@ -1,0 +1,194 @@
+"""A launch over any extent: enough blocks to cover x by y by z elements, a thread for each.
+
+Optionally each element takes so many ``reads`` and ``writes`` of ``element_bytes`` in global memory, and so
+many operations (``work``): enough for a vector addition, a transposition or a stencil without reuse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING
+
+from grader.analysis.sectors import WARP
+from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.analysis.subject import Steps
+
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """Extents, block and grid along x, y, z, and what each element takes."""
+
+    extent: tuple[int, ...]
+    block: tuple[int, ...]
+    grid: tuple[int, ...]
+    reads: int = 0
+    writes: int = 0
+    work: int = 0
+    element_bytes: int = 4
+
+    @property
+    def elements(self) -> int:
+        """Elements that have a thread."""
+        return prod(self.extent)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return prod(self.grid)
+
+    @property
+    def size(self) -> int:
+        """Threads of a block."""
+        return prod(self.block)
+
+    @property
+    def threads(self) -> int:
+        """Threads of the launch."""
+        return self.blocks * self.size
+
+    @property
+    def whole(self) -> int:
+        """Blocks of which every thread has an element."""
+        return prod(extent // block for extent, block in zip(self.extent, self.block, strict=True))
+
+
+def _situation(numbers: Mapping[str, int]) -> Cover:
+    extent = tuple(numbers[axis] for axis in AXES)
+    block = tuple(numbers[f"block_{axis}"] for axis in AXES)
+    grid = tuple(-(-size // threads) for size, threads in zip(extent, block, strict=True))
+    return Cover(
+        extent, block, grid, numbers["reads"], numbers["writes"], numbers["work"], numbers["element_bytes"]
+    )
+
+
+def _grid(c: Cover) -> Steps:
+    used = [axis for axis in range(3) if c.extent[axis] > 1 or c.block[axis] > 1] or [0]
+    return tuple(
+        f"along {AXES[a]} there are ceil({c.extent[a]:,} / {c.block[a]}) = {c.grid[a]:,} blocks" for a in used
+    )
+
+
+def _blocks(c: Cover) -> Steps:
+    return *_grid(c), f"together {' · '.join(f'{n:,}' for n in c.grid)} = {c.blocks:,} blocks"
+
+
+def _threads(c: Cover) -> Steps:
+    return *_blocks(c), f"each has {c.size:,} threads: {c.blocks:,} · {c.size:,} = {c.threads:,} threads"
+
+
+def _elements(c: Cover) -> Steps:
+    return (f"there are {' · '.join(f'{n:,}' for n in c.extent)} = {c.elements:,} elements",)
+
+
+def _idle(c: Cover) -> Steps:
+    return (
+        *_threads(c),
+        *_elements(c),
+        f"{c.threads:,} - {c.elements:,} = {c.threads - c.elements:,} have none",
+    )
+
+
+def _boundary(c: Cover) -> Steps:
+    return (
+        *_blocks(c),
+        (
+            f"{c.whole:,} of them are covered wholly (quotients rounded down); "
+            f"{c.blocks:,} - {c.whole:,} = {c.blocks - c.whole:,} stick out"
+        ),
+    )
+
+
+def _bytes(c: Cover, times: int, verb: str) -> Steps:
+    total = c.elements * times * c.element_bytes
+    told = f"for each {times} of {c.element_bytes} bytes are {verb}"
+    return *_elements(c), f"{told}: {c.elements:,} · {times} · {c.element_bytes} = {total:,} bytes"
+
+
+def _warps(c: Cover) -> Steps:
+    return (f"the last warp may lack threads: ceil({c.size} / {WARP}) = {-(-c.size // WARP)} warps",)
+
+
+def _moved(c: Cover) -> int:
+    return c.elements * (c.reads + c.writes) * c.element_bytes
+
+
+def _intensity(c: Cover) -> Fraction:
+    if not c.reads + c.writes:
+        raise AnalysisProblem("expected `reads` or `writes` where an intensity is asked for")
+    return Fraction(c.elements * c.work, _moved(c))
+
+
+def _intensity_steps(c: Cover) -> Steps:
+    moved = (c.reads + c.writes) * c.element_bytes
+    return (
+        f"for each element {c.work} operations, ({c.reads} + {c.writes}) · {c.element_bytes} = {moved} bytes",
+        f"{c.work} / {moved} = {shown(_intensity(c))} operations for each byte",
+    )
+
+
+def _misconceptions(c: Cover) -> Iterator[Misconception]:
+    floor = tuple(size // threads for size, threads in zip(c.extent, c.block, strict=True))
+    yield Misconception("quotients are rounded down: a part of a block takes a block", replace(c, grid=floor))
+    padded = tuple(blocks * threads for blocks, threads in zip(c.grid, c.block, strict=True))
+    yield Misconception("threads beyond the edge are counted, and they do nothing", replace(c, extent=padded))
+    x, y, z = c.block
+    turned = tuple(-(-size // threads) for size, threads in zip(c.extent, (y, x, z), strict=True))
+    yield Misconception("x and y are exchanged", replace(c, block=(y, x, z), grid=turned))
+    yield Misconception(
+        "bytes that are read and bytes that are written are mixed up",
+        instead={"global_load_bytes": "global_store_bytes", "global_store_bytes": "global_load_bytes"},
+    )
+
+
+LAUNCH = Subject(
+    parameters={
+        "x": (1, None),
+        "y": (1, 1),
+        "z": (1, 1),
+        "block_x": (1, None),
+        "block_y": (1, 1),
+        "block_z": (1, 1),
+        "reads": (0, 0),
+        "writes": (0, 0),
+        "work": (0, 0),
+        "element_bytes": (1, 4),
+    },
+    situation=_situation,
+    quantities={
+        "grid_x": Definition("blocks", lambda c: c.grid[0], _grid),
+        "grid_y": Definition("blocks", lambda c: c.grid[1], _grid),
+        "grid_z": Definition("blocks", lambda c: c.grid[2], _grid),
+        "blocks": Definition("blocks", lambda c: c.blocks, _blocks),
+        "boundary_blocks": Definition("blocks", lambda c: c.blocks - c.whole, _boundary),
+        "threads_per_block": Definition(
+            "threads", lambda c: c.size, lambda c: (f"a block has {c.size:,} threads",)
+        ),
+        "warps_per_block": Definition("warps", lambda c: -(-c.size // WARP), _warps),
+        "threads": Definition("threads", lambda c: c.threads, _threads),
+        "elements": Definition("elements", lambda c: c.elements, _elements),
+        "idle_threads": Definition("threads", lambda c: c.threads - c.elements, _idle),
+        "global_load_bytes": Definition(
+            "bytes", lambda c: c.elements * c.reads * c.element_bytes, lambda c: _bytes(c, c.reads, "read")
+        ),
+        "global_store_bytes": Definition(
+            "bytes",
+            lambda c: c.elements * c.writes * c.element_bytes,
+            lambda c: _bytes(c, c.writes, "written"),
+        ),
+        "flops": Definition(
+            "flop",
+            lambda c: c.elements * c.work,
+            lambda c: (*_elements(c), f"{c.elements:,} · {c.work} = {c.elements * c.work:,} operations"),
+        ),
+        "intensity": Definition("flop/byte", _intensity, _intensity_steps),
+    },
+    misconceptions=_misconceptions,
+)

@@ -1,0 +1,214 @@
+"""C = A · B by tiles, in float32: A has M rows and K columns, B has K and N; one thread for an element of C.
+
+The kernel is the one of the textbook (Hwu, Kirk, El Hajj, *Programming Massively Parallel Processors*, 4th
+edition, chapter 5): blocks of tile × tile threads, two tiles in shared memory, a phase for each tile along K,
+two barriers in each phase, zeros where a tile sticks out. Quantities that begin with ``naive_`` are those of
+the kernel without tiles, launched alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from grader.analysis import sectors
+from grader.analysis.matmul_steps import STEPS
+from grader.analysis.subject import Definition, Misconception, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FLOAT = 4
+"""Bytes of a float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product and its launch. The grid and the phases follow from the sizes, unless somebody miscounts."""
+
+    m: int
+    k: int
+    n: int
+    tile: int
+    grid_x: int
+    grid_y: int
+    phases: int
+
+    @classmethod
+    def of(cls, m: int, k: int, n: int, tile: int) -> Product:
+        """As many blocks and phases as it takes."""
+        return cls(m, k, n, tile, -(-n // tile), -(-m // tile), -(-k // tile))
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the grid."""
+        return self.grid_x * self.grid_y
+
+    @property
+    def threads(self) -> int:
+        """Threads of the launch."""
+        return self.blocks * self.tile**2
+
+    @property
+    def owners(self) -> int:
+        """Threads that have an element of C."""
+        return self.m * self.n
+
+    @property
+    def a_loads(self) -> int:
+        """Elements of A that are loaded: all of them for each block along x."""
+        return self.m * self.k * self.grid_x
+
+    @property
+    def b_loads(self) -> int:
+        """Elements of B that are loaded: all of them for each block along y."""
+        return self.k * self.n * self.grid_y
+
+    @property
+    def loads(self) -> int:
+        """Elements that are loaded."""
+        return self.a_loads + self.b_loads
+
+    @property
+    def naive_loads(self) -> int:
+        """Elements that the naive kernel loads: a row of A and a column of B for each element of C."""
+        return 2 * self.k * self.owners
+
+    @property
+    def products(self) -> int:
+        """Multiplications that are needed."""
+        return self.owners * self.k
+
+    @property
+    def last_columns(self) -> int:
+        """Columns of C in the last blocks along x."""
+        return self.n - (self.grid_x - 1) * self.tile
+
+    @property
+    def last_rows(self) -> int:
+        """Rows of C in the last blocks along y."""
+        return self.m - (self.grid_y - 1) * self.tile
+
+    @property
+    def whole_blocks(self) -> int:
+        """Blocks of which every thread has an element of C."""
+        return (self.n // self.tile) * (self.m // self.tile)
+
+    @property
+    def load_sectors(self) -> int:
+        """Sectors of all loads from global memory."""
+        a = sectors.of_tiles(self.m, self.k, self.tile) * self.grid_x
+        return a + sectors.of_tiles(self.k, self.n, self.tile) * self.grid_y
+
+
+def _situation(numbers: Mapping[str, int]) -> Product:
+    return Product.of(numbers["M"], numbers["K"], numbers["N"], numbers["tile"])
+
+
+_VALUES = {
+    "one_tile_bytes": ("bytes", lambda p: p.tile**2 * FLOAT),
+    "columns_left_over": ("columns", lambda p: p.n % p.tile),
+    "rows_left_over": ("rows", lambda p: p.m % p.tile),
+    "grid_x": ("blocks", lambda p: p.grid_x),
+    "grid_y": ("blocks", lambda p: p.grid_y),
+    "blocks": ("blocks", lambda p: p.blocks),
+    "boundary_blocks": ("blocks", lambda p: p.blocks - p.whole_blocks),
+    "threads_per_block": ("threads", lambda p: p.tile**2),
+    "threads": ("threads", lambda p: p.threads),
+    "owner_threads": ("threads", lambda p: p.owners),
+    "idle_threads": ("threads", lambda p: p.threads - p.owners),
+    "last_columns": ("columns", lambda p: p.last_columns),
+    "last_rows": ("rows", lambda p: p.last_rows),
+    "phases": ("phases", lambda p: p.phases),
+    "barriers": ("barriers", lambda p: 2 * p.phases * p.threads),
+    "shared_bytes": ("bytes", lambda p: 2 * p.tile**2 * FLOAT),
+    "shared_store_bytes": ("bytes", lambda p: 2 * p.threads * p.phases * FLOAT),
+    "shared_load_bytes": ("bytes", lambda p: 2 * p.tile * p.threads * p.phases * FLOAT),
+    "a_load_bytes": ("bytes", lambda p: p.a_loads * FLOAT),
+    "b_load_bytes": ("bytes", lambda p: p.b_loads * FLOAT),
+    "global_load_bytes": ("bytes", lambda p: p.loads * FLOAT),
+    "global_store_bytes": ("bytes", lambda p: p.owners * FLOAT),
+    "global_load_sectors": ("sectors", lambda p: p.load_sectors),
+    "global_store_sectors": ("sectors", lambda p: sectors.of_tiles(p.m, p.n, p.tile)),
+    "owner_flops": ("flop", lambda p: 2 * p.products),
+    "flops": ("flop", lambda p: 2 * p.tile * p.phases * p.threads),
+    "intensity": ("flop/byte", lambda p: Fraction(2 * p.products, max(1, p.loads) * FLOAT)),
+    "naive_global_load_bytes": ("bytes", lambda p: p.naive_loads * FLOAT),
+    "naive_global_load_sectors": ("sectors", lambda p: sectors.of_naive(p.m, p.k, p.n, p.tile)),
+    "naive_intensity": ("flop/byte", lambda p: Fraction(2 * p.products, p.naive_loads * FLOAT)),
+    "reduction": ("", lambda p: Fraction(p.naive_loads, max(1, p.loads))),
+}
+
+
+def _misconceptions(p: Product) -> Iterator[Misconception]:
+    """The steps that are commonly done wrong, the likeliest first."""
+    t = p.tile
+    yield Misconception(
+        "only whole tiles are counted: a partial tile at the edge takes a block, and a phase, as well, so "
+        "that quotients are rounded up",
+        replace(p, grid_x=p.n // t, grid_y=p.m // t, phases=p.k // t),
+    )
+    yield Misconception(
+        "this counts the edges as if the matrices were padded to whole tiles: threads beyond an edge neither "
+        "load nor store, they put zeros into the tile",
+        Product.of(-(-p.m // t) * t, -(-p.k // t) * t, -(-p.n // t) * t, t),
+    )
+    yield Misconception(
+        "rows and columns are exchanged: blocks along x follow the columns of C (N), blocks along y its rows "
+        "(M)",
+        replace(p, grid_x=p.grid_y, grid_y=p.grid_x),
+    )
+    yield Misconception(
+        "the sizes K and N are mixed up: A has M rows and K columns, B has K rows and N columns",
+        Product.of(p.m, p.n, p.k, t),
+    )
+    yield Misconception(
+        "the sizes K and M are mixed up: A has M rows and K columns, B has K rows and N columns",
+        Product.of(p.k, p.m, p.n, t),
+    )
+    yield Misconception(
+        "this reads each matrix once: every block loads its own copy of the tiles that it needs",
+        replace(p, grid_x=1, grid_y=1),
+    )
+    yield Misconception("this counts A only: tiles of B are loaded, too", instead=_for_loads("a_load_bytes"))
+    yield Misconception("this counts B only: tiles of A are loaded, too", instead=_for_loads("b_load_bytes"))
+    yield Misconception(
+        "this is what the naive kernel loads, without tiles",
+        instead={"global_load_bytes": "naive_global_load_bytes", "intensity": "naive_intensity"},
+    )
+    yield Misconception(
+        "this is what is loaded, not what is stored", instead=_for_stores("global_load_bytes")
+    )
+    yield Misconception(
+        "this is what is stored, not what is loaded", instead=_for_loads("global_store_bytes")
+    )
+    yield Misconception(
+        "owners and all threads are mixed up: the threads beyond the edges of C compute, too, if nothing "
+        "stops them",
+        instead={"flops": "owner_flops", "owner_flops": "flops", "threads": "owner_threads"},
+    )
+    yield Misconception(
+        "this is a remainder; where it is 0 the last block covers a whole tile",
+        instead={"last_columns": "columns_left_over", "last_rows": "rows_left_over"},
+    )
+    yield Misconception(
+        "this is one of the two tiles: a block holds a tile of A and a tile of B",
+        instead={"shared_bytes": "one_tile_bytes"},
+    )
+
+
+def _for_loads(name: str) -> dict[str, str]:
+    return {"global_load_bytes": name}
+
+
+def _for_stores(name: str) -> dict[str, str]:
+    return {"global_store_bytes": name}
+
+
+MATMUL = Subject(
+    parameters={"M": (1, None), "K": (1, None), "N": (1, None), "tile": (1, 16)},
+    situation=_situation,
+    quantities={name: Definition(unit, found, STEPS[name]) for name, (unit, found) in _VALUES.items()},
+    misconceptions=_misconceptions,
+)

@@ -1,0 +1,244 @@
+"""How many blocks a multiprocessor holds at once, and what share of its warps that is.
+
+Four limits decide, and the smallest wins: threads, blocks, registers, shared memory (CUDA C++ best practices
+guide, "Occupancy"). With ``sm`` 80 for compute capability 8.0 the limits are the device's, and registers and
+shared memory are given out in its units. With ``sm`` 0 the four limits must be given, and nothing is rounded.
+Of what is not given a block takes none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from grader.analysis.limits import KIB, LIMITS, MOST_REGISTERS, MOST_THREADS, Limits
+from grader.analysis.sectors import WARP
+from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.analysis.subject import Steps
+
+PLAIN = Limits(0, 0, 0, 0, 0, register_unit=1, partitions=1, shared_unit=1, reserved_bytes=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A block, and the multiprocessor that is to hold it; ``sm`` 0 for one of the question's own."""
+
+    sm: int
+    limits: Limits
+    threads: int
+    registers: int
+    shared_bytes: int
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block: the last one may lack threads."""
+        return -(-self.threads // WARP)
+
+    @property
+    def most_warps(self) -> int:
+        """Warps that the multiprocessor holds."""
+        return self.limits.threads // WARP
+
+    @property
+    def warp_registers(self) -> int:
+        """Registers of a warp, in units."""
+        return _up(self.registers * WARP, self.limits.register_unit)
+
+    @property
+    def block_shared(self) -> int:
+        """Shared memory of a block with what the system takes, in units."""
+        return _up(self.shared_bytes + self.limits.reserved_bytes, self.limits.shared_unit)
+
+    @property
+    def by_threads(self) -> int:
+        """Blocks that the warps suffice for."""
+        return self.most_warps // self.warps
+
+    @property
+    def by_registers(self) -> int:
+        """Blocks that the registers suffice for; those of the device stand in where a block takes none."""
+        if not self.registers:
+            return self.limits.blocks
+        each_partition = self.limits.registers // self.limits.partitions // self.warp_registers
+        return each_partition * self.limits.partitions // self.warps
+
+    @property
+    def by_shared(self) -> int:
+        """Blocks that the shared memory suffices for."""
+        if not self.block_shared:
+            return self.limits.blocks
+        return self.limits.shared_bytes // self.block_shared
+
+    @property
+    def launchable(self) -> bool:
+        """Whether such a block can be launched at all."""
+        registers = self.warp_registers * _up(self.warps, self.limits.partitions)
+        return (
+            self.threads <= MOST_THREADS
+            and self.registers <= MOST_REGISTERS
+            and registers <= self.limits.registers
+            and self.shared_bytes <= self.limits.block_shared_bytes
+        )
+
+    @property
+    def blocks(self) -> int:
+        """Blocks that fit at once."""
+        if not self.launchable:
+            return 0
+        return min(self.by_threads, self.limits.blocks, self.by_registers, self.by_shared)
+
+    @property
+    def share(self) -> Fraction:
+        """Occupancy: active warps out of those that there could be."""
+        return Fraction(self.blocks * self.warps, self.most_warps)
+
+
+def _up(amount: int, unit: int) -> int:
+    return -(-amount // unit) * unit
+
+
+def _situation(numbers: Mapping[str, int]) -> Load:
+    sm = numbers["sm"]
+    if sm and sm not in LIMITS:
+        known = ", ".join(map(str, LIMITS))
+        raise AnalysisProblem(
+            f"expected `sm` to be 0 or ten times a compute capability ({known}), found {sm}"
+        )
+    own = {
+        "threads": numbers["max_threads"],
+        "blocks": numbers["max_blocks"],
+        "registers": numbers["max_registers"],
+        "shared_bytes": numbers["max_shared_bytes"],
+    }
+    missing = [f"`max_{name}`" for name, amount in own.items() if not amount]
+    if not sm and missing:
+        raise AnalysisProblem(f"`sm` is 0, so the limits must be given: expected {', '.join(missing)}")
+    given = {name: amount for name, amount in own.items() if amount}
+    if "shared_bytes" in given:
+        given["block_shared_bytes"] = given["shared_bytes"]
+    limits = replace(LIMITS[sm] if sm else PLAIN, **given)
+    if limits.threads < WARP:
+        raise AnalysisProblem(f"expected `max_threads` of at least {WARP}, a warp, found {limits.threads}")
+    return Load(sm, limits, numbers["threads"], numbers["registers"], numbers["shared_bytes"])
+
+
+def _warps(o: Load) -> str:
+    return f"a block of {o.threads} threads has ceil({o.threads} / {WARP}) = {o.warps} warps"
+
+
+def _by_threads(o: Load) -> Steps:
+    held = f"{o.most_warps} // {o.warps} = {o.by_threads} blocks"
+    return _warps(o), f"{o.limits.threads:,} threads are {o.most_warps} warps: {held}"
+
+
+def _by_registers(o: Load) -> Steps:
+    if not o.registers:
+        return ("nothing is said of registers, so they limit nothing",)
+    needed = f"a warp takes {o.registers} · {WARP} = {o.registers * WARP:,} registers"
+    if o.limits.register_unit > 1:
+        needed += f", in units of {o.limits.register_unit}: {o.warp_registers:,}"
+    parts, file = o.limits.partitions, o.limits.registers // o.limits.partitions
+    held = file // o.warp_registers
+    each = f"each of the {parts} partitions" if parts > 1 else "the multiprocessor"
+    told = f"{each} has {file:,} registers for {file:,} // {o.warp_registers:,} = {held} warps"
+    if parts > 1:
+        told += f", together {held * parts}"
+    return _warps(o), needed, told, f"{held * parts} // {o.warps} = {o.by_registers} blocks"
+
+
+def _by_shared(o: Load) -> Steps:
+    if not o.block_shared:
+        return ("nothing is said of shared memory, so it limits nothing",)
+    needed = f"a block takes {o.shared_bytes:,} bytes"
+    if o.limits.reserved_bytes:
+        needed += f", and the system {o.limits.reserved_bytes:,} more for each block"
+    if o.limits.shared_unit > 1:
+        needed += f": in units of {o.limits.shared_unit}, {o.block_shared:,} bytes"
+    held = f"{o.limits.shared_bytes:,} // {o.block_shared:,} = {o.by_shared} blocks"
+    return needed, held
+
+
+def _blocks(o: Load) -> Steps:
+    if not o.launchable:
+        return (*_launchable(o), "so no block fits")
+    return (
+        *_by_threads(o),
+        *(_by_registers(o)[1:] if o.registers else ()),
+        *(_by_shared(o) if o.shared_bytes else ()),
+        f"no more than {o.limits.blocks} blocks in any case",
+        f"the smallest of these limits is {o.blocks} blocks",
+    )
+
+
+def _share(o: Load) -> Steps:
+    active = o.blocks * o.warps
+    return (
+        *_blocks(o),
+        (
+            f"{o.blocks} · {o.warps} = {active} of {o.most_warps} warps are active: "
+            f"{active} / {o.most_warps} = {shown(o.share)}, or {shown(o.share * 100)} %"
+        ),
+    )
+
+
+def _launchable(o: Load) -> Steps:
+    return (
+        f"a block may have {MOST_THREADS:,} threads, and this one has {o.threads:,}",
+        (
+            f"a block may have {o.limits.block_shared_bytes:,} bytes of shared memory, and this one takes "
+            f"{o.shared_bytes:,}"
+        ),
+        f"it can{'' if o.launchable else 'not'} be launched",
+    )
+
+
+def _misconceptions(o: Load) -> Iterator[Misconception]:
+    free = replace(o, registers=0)
+    yield Misconception("registers are left out: they are a limit, too", free)
+    yield Misconception(
+        "shared memory is left out: it is a limit, too",
+        replace(o, shared_bytes=0, limits=replace(o.limits, reserved_bytes=0)),
+    )
+    yield Misconception(
+        f"the {KIB:,} bytes are left out that the system takes for each block",
+        replace(o, limits=replace(o.limits, reserved_bytes=0)),
+    )
+    yield Misconception(
+        "the limit on blocks is left out: a multiprocessor holds only so many, however small they are",
+        replace(o, limits=replace(o.limits, blocks=max(o.limits.blocks, o.by_threads))),
+    )
+    for limit, what in (("threads", "threads"), ("registers", "registers"), ("shared", "shared memory")):
+        alone = f"blocks_by_{limit}"
+        yield Misconception(f"only the limit on {what} is looked at", instead={"blocks_per_sm": alone})
+
+
+OCCUPANCY = Subject(
+    parameters={
+        "sm": (0, None),
+        "threads": (1, None),
+        "registers": (0, 0),
+        "shared_bytes": (0, 0),
+        "max_threads": (0, 0),
+        "max_blocks": (0, 0),
+        "max_registers": (0, 0),
+        "max_shared_bytes": (0, 0),
+    },
+    situation=_situation,
+    quantities={
+        "warps_per_block": Definition("warps", lambda o: o.warps, lambda o: (_warps(o),)),
+        "blocks_by_threads": Definition("blocks", lambda o: o.by_threads, _by_threads),
+        "blocks_by_registers": Definition("blocks", lambda o: o.by_registers, _by_registers),
+        "blocks_by_shared": Definition("blocks", lambda o: o.by_shared, _by_shared),
+        "blocks_per_sm": Definition("blocks", lambda o: o.blocks, _blocks),
+        "warps_per_sm": Definition("warps", lambda o: o.blocks * o.warps, _share),
+        "threads_per_sm": Definition("threads", lambda o: o.blocks * o.threads, _share),
+        "occupancy": Definition("", lambda o: o.share, _share),
+        "launchable": Definition("", lambda o: int(o.launchable), _launchable),
+    },
+    misconceptions=_misconceptions,
+)

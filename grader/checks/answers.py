@@ -1,0 +1,153 @@
+"""The check `answers`: each question's answer is what the model computes, within its tolerance.
+
+A wrong answer is told as it was understood, with the mistake that would have given just that number. The
+worked explanation goes into the finding; whether a student may see it `explain` says, and reports obey.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from grader.checks import wording
+from grader.checks.cases import FULL, NOTHING, option, selected
+from grader.model import CheckResult, Finding, FindingKind, Verdict
+
+if TYPE_CHECKING:
+    from grader.model import AnswerEvidence, CaseEvidence, Evidence, RubricItem
+
+NEAR = Fraction(1, 100)
+"""So near is near: it was rounded, perhaps."""
+
+ROUNDED = Fraction(1, 1000)
+"""So near to the value of a mistake is that mistake, rounded."""
+
+
+def check(item: RubricItem, evidence: Evidence) -> CheckResult:
+    """Judge the item's questions: all must be right, or each earns its share (``partial: per-question``)."""
+    build = evidence.build
+    if build.error:
+        return _ours(item, build.error)
+    if not build.ok:
+        return CheckResult(item, Verdict.FAIL, NOTHING, _unreadable(build.findings))
+    cases = selected(item, evidence)
+    if not cases:
+        return CheckResult(item, Verdict.SKIP, NOTHING, "none of its questions was asked this time")
+    broken = next((case for case in cases if case.error or case.answer is None), None)
+    if broken is not None:
+        return _ours(item, broken.error or "an answer was not looked at, and nothing says why")
+    right = [is_right(case.answer) for case in cases if case.answer]
+    passed = sum(right)
+    return CheckResult(
+        item=item,
+        verdict=Verdict.PASS if passed == len(cases) else Verdict.FAIL,
+        fraction=_fraction(item, passed, len(cases)),
+        message=_message(passed, len(cases), cases),
+        hint=item.hint if passed < len(cases) else "",
+        findings=(*_wrong(item, cases), *(build.warnings if passed < len(cases) else ())),
+        case_verdicts=tuple(
+            (case.case.id, Verdict.PASS if fine else Verdict.FAIL)
+            for case, fine in zip(cases, right, strict=True)
+        ),
+    )
+
+
+def _unreadable(findings: tuple[Finding, ...]) -> str:
+    """Why no answer could be read; in the message alone, for all items have it in common."""
+    if not findings:
+        return "the answers cannot be read"
+    line = f"line {findings[0].line}: " if findings[0].line else ""
+    return wording.printable(line + findings[0].message)
+
+
+def is_right(answer: AnswerEvidence) -> bool:
+    """Whether one of the readings of the answer is within the tolerance."""
+    return any(_within(number, answer) for _, number in answer.readings)
+
+
+def _within(number: Fraction, answer: AnswerEvidence) -> bool:
+    return abs(number - answer.expected) <= allowed_error(answer)
+
+
+def allowed_error(answer: AnswerEvidence) -> Fraction:
+    """How far the answer may be off, in its unit."""
+    return answer.tolerance * abs(answer.expected) if answer.relative else answer.tolerance
+
+
+def _fraction(item: RubricItem, passed: int, total: int) -> Fraction:
+    if item.partial == "per-question":
+        return Fraction(passed, total)
+    return FULL if passed == total else NOTHING
+
+
+def _message(passed: int, total: int, cases: tuple[CaseEvidence, ...]) -> str:
+    if passed == total:
+        return "the answer is right" if total == 1 else f"all {total} answers are right"
+    missing = sum(not case.answer.given for case in cases if case.answer)
+    if missing == total:
+        return "there is no answer" if total == 1 else f"none of the {total} questions is answered"
+    if total == 1:
+        return "the answer is not right"
+    sentence = f"{passed or 'none'} of {total} answers {'are' if passed > 1 else 'is'} right"
+    if not missing:
+        return sentence
+    names = ", ".join(f"`{case.case.id}`" for case in cases if case.answer and not case.answer.given)
+    return f"{sentence}; there is none for {names}"
+
+
+def _wrong(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> tuple[Finding, ...]:
+    """A finding for each wrong answer; of what is not answered only the number is told."""
+    withheld = option(item, "explain") != "always"
+    return tuple(
+        Finding(
+            FindingKind.ANSWER,
+            told(case.answer),
+            case=case.case.id,
+            steps=case.answer.steps,
+            withheld=withheld,
+        )
+        for case in cases
+        if case.answer and case.answer.given and not is_right(case.answer)
+    )
+
+
+def told(answer: AnswerEvidence) -> str:
+    """What is said of a wrong answer: how it was understood, and what it may come from."""
+    name = f"`{answer.question}`"
+    given = wording.printable(answer.given)
+    if not answer.readings:
+        return f"{name}: `{given}` is not understood: {answer.problem}"
+    reading = answer.readings[0][0]
+    plain = _bare(reading).startswith(_bare(given))
+    text = f"{name}: {reading if plain else f'`{given}`, understood as {reading},'} is not right"
+    why = _likely(answer)
+    note = f". {wording.capital(answer.note)}" if answer.note else ""
+    return f"{text}: {why}{note}" if why else f"{text}{note}"
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[, _]", "", text).casefold()
+
+
+def _likely(answer: AnswerEvidence) -> str:
+    """The mistake that gives just this number; or that it is near, and was rounded perhaps."""
+    numbers = [number for _, number in answer.readings]
+    for words, value in answer.misconceptions:
+        if any(abs(number - value) <= allowed_error(answer) for number in numbers):
+            return words
+    if any(_is_near(number, answer.expected, NEAR) for number in numbers):
+        return "it is near, but not near enough: was it rounded?"
+    for words, value in answer.misconceptions:
+        if any(_is_near(number, value, ROUNDED) for number in numbers):
+            return f"{words} (and it is rounded)"
+    return ""
+
+
+def _is_near(number: Fraction, value: Fraction, share: Fraction) -> bool:
+    return value != 0 and abs(number - value) <= share * abs(value)
+
+
+def _ours(item: RubricItem, reason: str) -> CheckResult:
+    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
+    return CheckResult(item, Verdict.ERROR, NOTHING, message)

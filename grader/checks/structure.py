@@ -1,0 +1,151 @@
+"""`structure`: what the kernel consists of, by its instructions and by what it takes, never by its text.
+
+The instructions are those of the default build, in the kernel and in the functions that it calls: what the
+compiler removed is not there. Registers and shared memory are what ptxas says (shared memory that a launch
+asks for is not among it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.checks import wording
+from grader.checks.cases import FULL, NOTHING, option
+from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
+
+if TYPE_CHECKING:
+    from grader.model import Evidence, Resources, RubricItem, Structure
+
+MOST_NAMED = 4
+"""Lines, or libraries, that a message names."""
+
+USES = {
+    "uses_shared_memory": "shared memory",
+    "uses_barriers": "barriers (`__syncthreads()`)",
+    "uses_atomics": "atomic operations",
+    "uses_shuffles": "warp shuffles",
+    "uses_constant_memory": "constant memory",
+}
+"""What a sentence calls the thing that is asked for."""
+
+
+class Fact(NamedTuple):
+    """One requirement: whether it is met, what is the case as a predicate, and the line to look at."""
+
+    met: bool
+    told: str
+    line: int | None = None
+
+
+def check(item: RubricItem, evidence: Evidence) -> CheckResult:
+    """Compare what is required with the facts; all of it must be met."""
+    build = evidence.build
+    if build.error:
+        return _error(item, build.error)
+    if not build.ok:
+        message = "could not be looked at, because the submission does not build"
+        return CheckResult(item, Verdict.FAIL, NOTHING, message)
+    name = option(item, "kernel", "")
+    structures, others = dict(evidence.structures), dict(build.others)
+    structure = structures.get(name) if name else next(iter(structures.values()), None)
+    resources = others[name].resources if name in others else build.resources
+    if structure is None or resources is None:
+        return _error(item, "nobody looked at the instructions of the kernel")
+    facts = [_fact(key, value, structure, resources) for key, value in option(item, "require", ())]
+    unmet = [fact for fact in facts if not fact.met]
+    if not unmet:
+        return CheckResult(item, Verdict.PASS, FULL, f"{_called(name)} {_listed(facts)}")
+    findings = tuple(
+        Finding(FindingKind.STRUCTURE, f"{_called(name)} {fact.told}", file=structure.file, line=fact.line)
+        for fact in unmet
+    )
+    message = f"{_called(name)} {'; it '.join(fact.told for fact in unmet)}"
+    return CheckResult(item, Verdict.FAIL, NOTHING, message, hint=item.hint, findings=findings)
+
+
+def _called(name: str) -> str:
+    """The kernel in a sentence, by its name where there are several."""
+    return f"the kernel `{wording.printable(name)}`" if name else "the kernel"
+
+
+def _error(item: RubricItem, reason: str) -> CheckResult:
+    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
+    return CheckResult(item, Verdict.ERROR, NOTHING, message)
+
+
+def _listed(facts: list[Fact]) -> str:
+    """`uses shared memory, calls no library and takes 40 registers per thread`."""
+    told = [fact.told for fact in facts]
+    return ", ".join(told[:-1]) + " and " + told[-1] if len(told) > 1 else told[0]
+
+
+def _fact(key: str, value: int, structure: Structure, resources: Resources) -> Fact:
+    """One requirement of the item, looked up; ``value`` is a limit, or whether a thing is wanted."""
+    if key == "max_registers":
+        return _at_most(
+            f"takes {wording.count(resources.registers, 'register')} per thread", value, resources.registers
+        )
+    if key == "max_shared_bytes":
+        taken = f"takes {wording.count(resources.shared_bytes, 'byte')} of shared memory per block"
+        return _at_most(taken, value, resources.shared_bytes)
+    if key == "no_library_calls":
+        return _library(structure, wanted=not value)
+    use = _use(key, structure)
+    told = f"uses {USES[key]}{_on_lines(use)}" if use.count else _unused(key, structure)
+    if bool(use.count) == bool(value):
+        return Fact(met=True, told=told)
+    return Fact(
+        False, f"{told}, {'which is asked for' if value else 'and must not'}", next(iter(use.lines), None)
+    )
+
+
+def _at_most(told: str, limit: int, number: int) -> Fact:
+    return Fact(number <= limit, told if number <= limit else f"{told}; at most {limit:,} are asked for")
+
+
+def _library(structure: Structure, *, wanted: bool) -> Fact:
+    """Functions of somebody else's, and whose headers the code is from."""
+    names = [f"`{wording.printable(name)}`" for name, _ in structure.library]
+    lines = sorted({line for _, use in structure.library for line in use.lines})
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    if not names:
+        return Fact(not wanted, "uses no library" + (", which is asked for" if wanted else ""))
+    told = (
+        f"uses {', '.join(names[:MOST_NAMED])}{more} of a library{_on_lines(Use(len(lines), tuple(lines)))}"
+    )
+    return Fact(wanted, told if wanted else f"{told}, and must do without", next(iter(lines), None))
+
+
+def _use(key: str, structure: Structure) -> Use:
+    """What there is of a thing; shared memory is used where something is stored there and loaded again."""
+    known = {
+        "uses_barriers": structure.barriers,
+        "uses_atomics": structure.atomics,
+        "uses_shuffles": structure.shuffles,
+        "uses_constant_memory": structure.constant_loads,
+    }
+    if key in known:
+        return known[key]
+    loads, stores = structure.shared_loads, structure.shared_stores
+    if not (loads.count and stores.count):
+        return Use()
+    return Use(loads.count + stores.count, tuple(sorted({*loads.lines, *stores.lines})))
+
+
+def _unused(key: str, structure: Structure) -> str:
+    """How a thing is missing: shared memory may be there, and only half used."""
+    if key == "uses_shared_memory" and structure.shared_loads.count:
+        return "loads from shared memory and stores nothing there"
+    if key == "uses_shared_memory" and structure.shared_stores.count:
+        return "stores to shared memory and loads nothing from there"
+    return f"uses no {USES[key]}"
+
+
+def _on_lines(use: Use) -> str:
+    """` on lines 12 and 18`, of what is known."""
+    shown = [str(line) for line in use.lines[:MOST_NAMED]]
+    if not shown:
+        return ""
+    if use.lines[MOST_NAMED:]:
+        return f" on lines {', '.join(shown)} …"
+    return f" on line {shown[0]}" if len(shown) == 1 else f" on lines {', '.join(shown[:-1])} and {shown[-1]}"

@@ -1,0 +1,8 @@
+#include <cuda_fp16.h>
+
+#define BLOCK_SIZE 128
+
+__global__ void multiplyAdd(const float* A, const float* B, const float* C, float* R, int N) {
+    int i = blockIdx.x * BLOCK_SIZE + threadIdx.x;
+    if (i < N) R[i] = __half2float(__float2half(A[i])) * B[i] + C[i];
+}

@@ -1,0 +1,158 @@
+"""`grader trace`: what one block of a student's kernel does, on a visible case or a shape given by hand."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.build import build_with
+from grader.build.launch import plan_launch
+from grader.build.source import readable
+from grader.cli import setup
+from grader.emulator.launch import STEPS
+from grader.emulator.trace import TracedKernel, trace
+from grader.errors import OurError, UsageError
+from grader.model import Case, Finding, KernelInterface, Visibility
+from grader.model.trace import TraceScene
+from grader.oracle import load_oracle
+from grader.plan import arguments
+from grader.ptx import parse
+from grader.reports import trace_html, trace_json, trace_text
+from grader.spec import expand_cases, reference_folder
+from grader.submission import read_submissions
+
+if TYPE_CHECKING:
+    import argparse
+
+    from grader.build import Tools
+    from grader.model import Assignment, Build, Dim3, Launch, Submission
+
+BY_HAND = "by-hand"
+"""What a case is called whose shape was typed."""
+
+_EXTENT = re.compile(r"([A-Za-z_]\w*)=(\d{1,9})")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Trace one block and print its intervals; 0, or 1 where the launch went wrong or there is none."""
+    tools = setup.tools(options)
+    assignment = setup.assignment(options)
+    if not isinstance(assignment.interface, KernelInterface):
+        raise UsageError(f"`{assignment.id}` asks for no kernel: there are no blocks to trace")
+    submission = _only(options)
+    seed = setup.PUBLIC_SEED if options.seed is None else options.seed
+    case = _case(assignment, options, seed)
+    built = _built(tools, submission, assignment, case)
+    launch = plan_launch(assignment.kernel, built, dict(case.shape))
+    if isinstance(launch, Finding):
+        raise UsageError(f"{submission.file}: {launch.message}")
+    scene = _scene(assignment, submission, case, built, launch, _block(options.block, launch), seed)
+    console = setup.console(width=options.width)
+    shown = trace_text.render(scene, width=console.width, ascii_only=setup.ascii_only())
+    console.print(shown, end="")
+    if options.json:
+        setup.write(options.json, trace_json.dump(scene))
+    if options.html:
+        setup.write(options.html, trace_html.render(scene))
+    return int(bool(scene.trace.findings) or not scene.trace.completed)
+
+
+def _only(options: argparse.Namespace) -> Submission:
+    submissions = read_submissions(options.file)
+    if len(submissions) != 1:
+        raise UsageError(f"{options.file}: holds {len(submissions)} submissions; `trace` takes one")
+    if submissions[0].problem is not None:
+        raise UsageError(f"{options.file}: {submissions[0].problem.message}")
+    return submissions[0]
+
+
+def _case(assignment: Assignment, options: argparse.Namespace, seed: int) -> Case:
+    """The case that was asked for; of hidden ones nobody learns that they exist."""
+    visible = [c for c in expand_cases(assignment, seed) if c.visibility is Visibility.VISIBLE]
+    names = ", ".join(case.id for case in visible)
+    if options.case is not None:
+        chosen = next((case for case in visible if case.id == options.case), None)
+        if chosen is None:
+            raise UsageError(f"no visible case `{options.case}`; there are {names or 'none'}")
+    elif not visible:
+        raise UsageError(f"`{assignment.id}` has no visible case to begin with")
+    else:
+        chosen = visible[0]
+    if options.shape is not None:
+        shape = _shape(options.shape, chosen)
+        chosen = replace(chosen, id=BY_HAND, shape=shape, seed=seed, offset=0)
+    return replace(chosen, inputs=options.inputs) if options.inputs else chosen
+
+
+def _shape(text: str, like: Case) -> tuple[tuple[str, int], ...]:
+    """`M=8,K=8,N=8` as a shape with all the names of the assignment's cases."""
+    wanted = [name for name, _ in like.shape]
+    matches = [_EXTENT.fullmatch(part.strip()) for part in text.split(",")]
+    given = {match[1]: int(match[2]) for match in matches if match}
+    if None in matches or len(given) != len(matches) or set(given) != set(wanted) or 0 in given.values():
+        example = ",".join(f"{name}=8" for name in wanted)
+        raise UsageError(f"--shape {text}: expected each size once, such as {example}")
+    return tuple((name, given[name]) for name in wanted)
+
+
+def _block(text: str, launch: Launch) -> Dim3:
+    """`1,0` as ``blockIdx``; what is left out is 0."""
+    parts = [part.strip() for part in text.split(",")]
+    grid = " × ".join(map(str, launch.grid))
+    if len(parts) > len(launch.grid) or not all(re.fullmatch(r"\d{1,9}", part) for part in parts):
+        raise UsageError(f"--block {text}: expected blockIdx as x,y or x,y,z, such as 0,0")
+    x, y, z = (*(int(part) for part in parts), 0, 0, 0)[:3]
+    if not all(index < extent for index, extent in zip((x, y, z), launch.grid, strict=True)):
+        raise UsageError(f"--block {text}: the grid is {grid}, and blocks count from 0")
+    return x, y, z
+
+
+def _built(tools: Tools, submission: Submission, assignment: Assignment, case: Case) -> Build:
+    """The build with the kernel that the case launches; raises UsageError where it does not compile."""
+    built = build_with(tools, submission, assignment.interface)
+    if case.kernel and built.ok:
+        built = dict(built.others).get(case.kernel, built)
+    if built.error:
+        raise OurError(built.error)
+    if not built.ok:
+        first = built.findings[0]
+        line = f":{first.line}" if first.line else ""
+        raise UsageError(
+            f"{submission.file}{line}: does not compile: {first.message}; `grader check` says more"
+        )
+    return built
+
+
+def _scene(
+    assignment: Assignment,
+    submission: Submission,
+    case: Case,
+    built: Build,
+    launch: Launch,
+    block: Dim3,
+    seed: int,
+) -> TraceScene:
+    source = tuple(readable(submission.source).decode().replace("\r\n", "\n").split("\n"))
+    kernel = TracedKernel(
+        parse(built.hazard_ptx),
+        built.entry,
+        built.source_name,
+        submission.file,
+        built.shared_shapes,
+        text=source,
+    )
+    given = arguments(assignment, built.constants, case, load_oracle(reference_folder(assignment)))
+    return TraceScene(
+        trace(kernel, launch, given, block, steps=STEPS),
+        assignment.id,
+        assignment.title,
+        submission.file,
+        case.kernel or assignment.kernel.kernel,
+        case.id,
+        case.shape,
+        case.inputs,
+        seed,
+        built.constants,
+        source,
+    )

@@ -1,0 +1,62 @@
+"""`grader validate`: an assignment proves itself, before students see it."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from grader.cli import interruption, setup
+from grader.validation import Wanted, report_files, report_text, validate
+
+if TYPE_CHECKING:
+    import argparse
+
+    from grader.build import Tools
+    from grader.gpu.backend import Station
+    from grader.model import Assignment
+    from grader.validation import Report
+
+_OURS = 3
+_TELLINGS = 10
+"""How often progress is told where there is no terminal to draw a bar on."""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Validate an assignment and tell; 0 sound, 1 not sound, 2 unreadable, 3 where we failed."""
+    gpus = setup.gpus(options)
+    assignment = setup.assignment(options)
+    tools = setup.tools(options, gpus)
+    with tempfile.TemporaryDirectory() as folder:
+        if tools.cache is None:  # mutants and seeds share builds in any case; they are only not kept
+            tools = replace(tools, cache=Path(folder))
+        report = _validated(options, assignment, tools, setup.station(options, tools, gpus))
+    console = setup.console(width=options.width)
+    shown = report_text.render(report, width=console.width, ascii_only=setup.ascii_only())
+    console.print(shown, end="")
+    setup.write(options.json, report_files.as_json(report))
+    setup.write(options.report, report_files.as_markdown(report))
+    if report.errors:
+        return _OURS
+    return int(not report.sound)
+
+
+def _validated(
+    options: argparse.Namespace, assignment: Assignment, tools: Tools, station: Station | None
+) -> Report:
+    wanted = Wanted(seed=options.seed, seeds=options.seeds, jobs=options.jobs)
+    columns = (TextColumn("validating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = setup.console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+
+        def told(done: int, of: int) -> None:
+            bar.update(task, completed=done, total=of)
+            if not console.is_terminal and done % -(-of // _TELLINGS) == 0:
+                console.print(f"{done} of {of} trials done")
+            interruption.stop_if_asked()
+
+        return validate(assignment, tools, wanted, station=station, told=told)

@@ -1,0 +1,125 @@
+"""What findings show: races, bad accesses, launches that are refused."""
+
+from __future__ import annotations
+
+from grader.mistakes.texts import Mistake
+
+FINDING_MISTAKES: dict[str, Mistake] = {
+    "barrier-before-reading": Mistake(
+        "missing barrier before reading",
+        "a thread reads {array}{at} while another is still writing there{other_at}",
+        "put `__syncthreads()` {between}.",
+        "barrier",
+    ),
+    "barrier-before-overwriting": Mistake(
+        "missing barrier before overwriting",
+        "a thread overwrites {array}{at} for the next iteration of the loop while another is still "
+        "reading there{other_at}",
+        "put a second `__syncthreads()` at the end of the loop body, after the last read{other_at}: all must "
+        "have read before the next iteration of the loop overwrites the tile{at}.",
+        "barrier",
+    ),
+    "barrier-between": Mistake(
+        "missing barrier",
+        "a thread overwrites {array}{at} while another is still reading there{other_at}",
+        "put `__syncthreads()` {between}.",
+        "barrier",
+    ),
+    "two-writers": Mistake(
+        "two writers",
+        "two threads store to the same element of {array}{at}, and nothing says who comes last",
+        "let each thread store to elements of its own, or use an atomic operation.",
+        "race",
+    ),
+    "unsynchronised-update": Mistake(
+        "unsynchronised update",
+        "threads read and store the same element of {array}{at} without waiting for each other",
+        "let each thread update elements of its own, or use an atomic operation such as `atomicAdd`.",
+        "race",
+    ),
+    "race-between-blocks": Mistake(
+        "race between blocks",
+        "threads of different blocks use the same element of {array}{at} and at least one stores there",
+        "`__syncthreads()` does not wait for other blocks: give each block elements of its own, use an "
+        "atomic operation, or split the kernel in two.",
+        "race",
+    ),
+    "race-inside-warp": Mistake(
+        "race inside a warp",
+        "two threads of one warp use the same element of {array}{at} and count on running in step",
+        "threads of a warp need not run in step: put `__syncwarp()` {between}.",
+        "warp",
+    ),
+    "barrier-divergence": Mistake(
+        "barrier not reached by all",
+        "some threads of a block wait at `__syncthreads()`{at} and the others never get there",
+        "move `__syncthreads()`{at} out of the `if` or the loop that not all threads of the block take, and "
+        "let no thread `return` before it.",
+        "barrier",
+    ),
+    "load-out-of-bounds": Mistake(
+        "load out of bounds",
+        "a thread reads outside {array}{at}",
+        "guard the load: read only where every index is inside the array (`&&`, `<`), use 0 elsewhere, and "
+        "check that a row is taken to be as long as it is in this array.",
+        "boundary",
+    ),
+    "store-out-of-bounds": Mistake(
+        "store out of bounds",
+        "a thread writes outside {array}{at}",
+        "guard the store: write only where every index is inside the array (`&&`, `<`), and check that a row "
+        "is taken to be as long as it is in this array.",
+        "boundary",
+    ),
+    "access-out-of-bounds": Mistake(
+        "access out of bounds",
+        "a thread goes outside {array}{at}",
+        "compare every index with the size of its array before using it.",
+        "boundary",
+    ),
+    "misaligned-access": Mistake(
+        "misaligned access",
+        "a thread uses {array} at an address that does not fit its type{at}",
+        "an address must be a multiple of the size of what is read there: look at casts to wider types.",
+        "alignment",
+    ),
+    "uninitialised-read": Mistake(
+        "value never set",
+        "a thread reads {array}{at} before anything was stored there",
+        "set it first: start sums at 0, and fill every element of a tile, also beyond the edge.",
+        "initialisation",
+    ),
+    "endless": Mistake(
+        "endless",
+        "the kernel does not come to an end",
+        "look at the loops around{around}: whether each condition can become false, whether each step leads "
+        "there, and whether one waits for another thread.",
+        "loops",
+    ),
+    "launch-too-large": Mistake(
+        "too large to be launched",
+        "a device refuses to launch the kernel",
+        "choose a smaller {constants}: a block may have at most 1024 threads (32 × 32), and at most 64 "
+        "along z.",
+        "launch",
+    ),
+    "launch-too-small": Mistake(
+        "too small to be launched",
+        "a device refuses to launch the kernel",
+        "choose values of at least 1 for {constants}: block and grid are computed from it.",
+        "launch",
+    ),
+    "launch-shared-memory": Mistake(
+        "too much shared memory",
+        "a device refuses to launch the kernel",
+        "use smaller or fewer `__shared__` arrays: a block may use at most 48 KiB.",
+        "launch",
+    ),
+    "fault": Mistake(
+        "stopped with a fault",
+        "the kernel stopped with a fault{at}",
+        "look at pointers and at what may call `trap` or fail an `assert`.",
+        "fault",
+    ),
+}
+"""What findings show."""

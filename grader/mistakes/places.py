@@ -1,0 +1,61 @@
+"""What is said of right numbers in wrong places, and of threads that did nothing."""
+
+from __future__ import annotations
+
+from grader.mistakes.texts import Mistake
+
+PLACE_MISTAKES: dict[str, Mistake] = {
+    "output-shifted": Mistake(
+        "off by one",
+        "the elements of `{output}` are the right ones, one place (an element, a row or a column) too early "
+        "or too late",
+        "compare the index that you store with the one that you read: one of them has a 1 too many, or wants "
+        "one.",
+        "thread indices",
+    ),
+    "output-reversed": Mistake(
+        "in the opposite order",
+        "`{output}` holds the right numbers from the last to the first",
+        "look for an index that counts down: `n - 1 - i`.",
+        "thread indices",
+    ),
+    "input-copied": Mistake(
+        "an input, unchanged",
+        "`{output}` holds just what one of the inputs holds",
+        "look at what is stored: the result of the computation, at its own place, not the element that was "
+        "read.",
+        "operation",
+    ),
+    "tiles-turned": Mistake(
+        "tiles not transposed inside",
+        "each tile of `{output}` is in its place, but has its rows and columns exchanged inside",
+        "exchange `threadIdx.x` and `threadIdx.y` once: either where the tile is stored into shared memory "
+        "or where it is read from there.",
+        "shared memory",
+    ),
+    "first-warp-only": Mistake(
+        "only one warp",
+        "only what the first warp of each block stores into `{output}` is right",
+        "look at what the other warps of a block do: a warp has 32 threads, and a block as many warps as it "
+        "was launched with.",
+        "warp",
+    ),
+    "first-thread-only": Mistake(
+        "only one thread of a block",
+        "only what the first thread of each block stores into `{output}` is right",
+        "let `threadIdx.x` enter the index, and look for an `if (threadIdx.x == 0)` around too much.",
+        "thread indices",
+    ),
+    "every-second": Mistake(
+        "every second element",
+        "every second element of `{output}` is right and every other one is wrong",
+        "look for an index or a step of a loop with a factor of 2.",
+        "thread indices",
+    ),
+    "integer-overflow": Mistake(
+        "number too large for its type",
+        "the elements of `{output}` are the right ones as far as a smaller integer type can hold them",
+        "use a type that holds the largest sum or count: an `unsigned char` ends at 255.",
+        "types",
+    ),
+}

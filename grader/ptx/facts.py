@@ -1,0 +1,153 @@
+"""What a kernel consists of: its instructions and those of the functions that it calls, sorted and counted.
+
+Nothing is executed, and names in the source play no part. The state space that a load or store names is that
+of PTX ISA section 9.7.9. Where the compiler lost track of it (a generic address) the access counts for shared
+memory if the kernel makes generic addresses out of shared ones anywhere (`cvta.shared`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from grader.model import Structure, Use
+from grader.ptx.nodes import Symbol, Tuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.ptx.nodes import Function, Instruction, Module
+
+NO_LIBRARY = ("vprintf", "__assertfail", "malloc", "__nv_aligned_device_malloc", "free")
+"""Functions of the device's own system: printing, assertions and the heap."""
+
+LIBRARIES = {
+    "cub/": "CUB",
+    "thrust/": "Thrust",
+    "cooperative_groups/details/reduce.h": "cooperative_groups::reduce",
+    "cooperative_groups/details/scan.h": "cooperative_groups::scan",
+}
+"""Headers, by how their paths begin, whose templates do a kernel's work when they are inlined into it."""
+
+SPACES = ("global", "shared", "local", "const", "param")
+MOST_LINES = 100
+
+
+def structure(module: Module, entry: str, source: str = "", file: str = "") -> Structure:
+    """What the kernel ``entry`` consists of.
+
+    ``source`` is the name of the student's file in the PTX, for lines, and ``file`` the one for people.
+    Raises KeyError where there is no such kernel.
+    """
+    found = _Found(module, source)
+    instructions = [each for function in _reached(module, entry) for each in function.body]
+    found.generic_may_be_shared = any(map(_makes_shared_generic, instructions))
+    for instruction in instructions:
+        found.add(instruction)
+    return Structure(
+        **{sort: found.use(sort) for sort in SORTS},
+        library=tuple((name, found.use(name)) for name in found.libraries),
+        file=file,
+    )
+
+
+SORTS = ("shared_loads", "shared_stores", "barriers", "atomics", "shuffles", "constant_loads")
+
+
+class _Found:
+    """Instructions by sort, as they are come upon."""
+
+    def __init__(self, module: Module, source: str) -> None:
+        self.files = dict(module.files)
+        self.defined = {function.name for function in module.functions if function.defined}
+        self.source = source
+        self.generic_may_be_shared = False
+        self.libraries: dict[str, None] = {}
+        self._counts: Counter[str] = Counter()
+        self._lines: dict[str, set[int]] = {}
+
+    def add(self, instruction: Instruction) -> None:
+        """Count an instruction under every sort that it is of."""
+        libraries = tuple(self._libraries(instruction))
+        self.libraries |= dict.fromkeys(libraries)
+        line = self._line(instruction)
+        for sort in (*self._sorts(instruction), *libraries):
+            self._counts[sort] += 1
+            if line is not None:
+                self._lines.setdefault(sort, set()).add(line)
+
+    def use(self, sort: str) -> Use:
+        """What there is of a sort."""
+        return Use(self._counts[sort], tuple(sorted(self._lines.get(sort, ())))[:MOST_LINES])
+
+    def _sorts(self, instruction: Instruction) -> Iterator[str]:
+        opcode, modifiers = instruction.opcode, instruction.modifiers
+        atomic = opcode in ("atom", "red")
+        if self._is_shared(instruction):
+            if atomic or opcode in ("ld", "ldmatrix") or modifiers[:1] == ("load",):
+                yield "shared_loads"
+            if atomic or opcode in ("st", "stmatrix", "cp") or modifiers[:1] == ("store",):
+                yield "shared_stores"
+        if atomic:
+            yield "atomics"
+        if opcode in ("bar", "barrier") and not {"warp", "arrive", "cluster"} & set(modifiers):
+            yield "barriers"
+        if opcode in ("shfl", "redux"):
+            yield "shuffles"
+        if opcode == "ld" and "const" in modifiers:
+            yield "constant_loads"
+
+    def _is_shared(self, instruction: Instruction) -> bool:
+        if instruction.opcode not in ("ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma"):
+            return False
+        spaces = {modifier.partition("::")[0] for modifier in instruction.modifiers} & set(SPACES)
+        return "shared" in spaces or (not spaces and self.generic_may_be_shared)
+
+    def _libraries(self, instruction: Instruction) -> Iterator[str]:
+        for name in _callees(instruction):
+            if name not in self.defined and name not in NO_LIBRARY:
+                yield name
+        location = instruction.location
+        while location is not None:
+            path = self.files.get(location.file, "")
+            yield from (name for start, name in LIBRARIES.items() if path.startswith(start))
+            location = location.inlined_at
+
+    def _line(self, instruction: Instruction) -> int | None:
+        """The line in the student's file; of the call, where a function from elsewhere was inlined."""
+        location = instruction.location
+        while location is not None:
+            if location.line and self.files.get(location.file, "").rsplit("/", 1)[-1] == self.source:
+                return location.line
+            location = location.inlined_at
+        return None
+
+
+def _reached(module: Module, entry: str) -> list[Function]:
+    """The kernel and all that it may call; every function, where it calls one through a pointer."""
+    bodies = {function.name: function for function in module.functions if function.defined}
+    reached = {entry: bodies[entry]}
+    waiting = [bodies[entry]]
+    while waiting:
+        for instruction in waiting.pop().body:
+            if instruction.opcode != "call":
+                continue
+            names = list(_callees(instruction)) or [
+                name for name, function in bodies.items() if not function.is_entry
+            ]
+            new = {name: bodies[name] for name in names if name in bodies and name not in reached}
+            reached |= new
+            waiting += new.values()
+    return list(reached.values())
+
+
+def _callees(instruction: Instruction) -> Iterator[str]:
+    """The function that a call names; nothing for a call through a pointer."""
+    if instruction.opcode == "call":
+        callee = next((each for each in instruction.operands if not isinstance(each, Tuple)), None)
+        if isinstance(callee, Symbol):
+            yield callee.name
+
+
+def _makes_shared_generic(instruction: Instruction) -> bool:
+    return instruction.opcode == "cvta" and instruction.modifiers[:1] == ("shared",)

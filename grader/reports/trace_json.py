@@ -1,0 +1,171 @@
+"""A trace as JSON, for programs and for the page: ``format: grader-trace``, ``format_version: 1``.
+
+Keys: ``assignment{id,title}``, ``file``, ``kernel``, ``case{id,shape{},inputs,seed}``, ``constants{}``,
+``launch{grid[3],block[3],shared_bytes}``, ``block[3]``, ``completed``, ``notes[]``, ``source[]`` and
+
+- ``arrays[{name,space,dtype,shape[],direction,window{rows[2],columns[2],cropped},values[]}]``: what the
+  block touched; ``values`` of the window before the launch, row by row;
+- ``accumulators[{title,name,line}]``;
+- ``intervals[{ends,barrier_lines[],steps[],shared[{array,values[]}],sums[{accumulator,values[]}],
+  hazards[]}]``;
+- a step is ``{line,turn,events[]}``, an event ``{kind,target,threads[],elements[],values[],zero_fill[],
+  words[]}``; empty lists are left out, and ``threads`` where it is all threads of the block in their order;
+- a hazard is ``{finding,array,elements[],threads[]}``, ``finding`` an index into ``findings[]``, which have
+  the keys that they have in grade.json.
+
+Threads count with x fastest, elements in C order. A value is null where nothing was stored yet; what is no
+number is ``"nan"``, ``"inf"`` or ``"-inf"``. Other keys may be added within version 1; none will change.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from grader.reports import safe_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.model import Finding
+    from grader.model.trace import (
+        Number,
+        TracedArray,
+        TracedEvent,
+        TracedInterval,
+        TracedStep,
+        TraceScene,
+    )
+
+FORMAT, VERSION = "grader-trace", 1
+
+_LINE = 240
+"""Characters of a source line that are kept."""
+
+
+def dump(scene: TraceScene) -> str:
+    """The JSON text, one line; every text in it is harmless."""
+    return json.dumps(document(scene), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def document(scene: TraceScene) -> dict[str, Any]:
+    """The trace as JSON values."""
+    trace = scene.trace
+    x, y, z = trace.launch.block
+    return {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "assignment": {"id": scene.assignment, "title": safe_text.one_line(scene.title)},
+        "file": safe_text.one_line(scene.file),
+        "kernel": safe_text.one_line(scene.kernel),
+        "case": {
+            "id": scene.case,
+            "shape": dict(scene.shape),
+            "inputs": scene.inputs,
+            "seed": scene.seed,
+        },
+        "constants": dict(scene.constants),
+        "launch": {
+            "grid": list(trace.launch.grid),
+            "block": list(trace.launch.block),
+            "shared_bytes": trace.launch.shared_bytes,
+        },
+        "block": list(trace.block),
+        "completed": trace.completed,
+        "notes": [safe_text.one_line(note, 600) for note in trace.notes],
+        "arrays": [_array(each) for each in trace.arrays],
+        "accumulators": [
+            {
+                "title": safe_text.one_line(each.title),
+                "name": safe_text.one_line(each.name),
+                "line": each.line,
+            }
+            for each in trace.accumulators
+        ],
+        "intervals": [_interval(each, x * y * z) for each in trace.intervals],
+        "findings": [_finding(each) for each in trace.findings],
+        "source": [safe_text.code(line, _LINE) for line in scene.source],
+    }
+
+
+def _array(array: TracedArray) -> dict[str, Any]:
+    window = array.window
+    return {
+        "name": safe_text.one_line(array.name),
+        "space": array.space,
+        "dtype": array.dtype,
+        "shape": list(array.shape),
+        "direction": array.direction,
+        "window": {
+            "rows": [window.first_row, window.end_row],
+            "columns": [window.first_column, window.end_column],
+            "cropped": window.cropped,
+        },
+        "values": _numbers(array.values),
+    }
+
+
+def _interval(interval: TracedInterval, threads: int) -> dict[str, Any]:
+    return {
+        "ends": interval.ends,
+        "barrier_lines": list(interval.barrier_lines),
+        "steps": [_step(each, threads) for each in interval.steps],
+        "shared": [{"array": array, "values": _numbers(values)} for array, values in interval.shared],
+        "sums": [{"accumulator": number, "values": _numbers(values)} for number, values in interval.sums],
+        "hazards": [
+            {
+                "finding": each.finding,
+                "array": each.array,
+                "elements": list(each.elements),
+                "threads": list(each.threads),
+            }
+            for each in interval.hazards
+        ],
+    }
+
+
+def _step(step: TracedStep, threads: int) -> dict[str, Any]:
+    return {"line": step.line, "turn": step.turn, "events": [_event(each, threads) for each in step.events]}
+
+
+def _event(event: TracedEvent, threads: int) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": event.kind, "target": event.target}
+    if event.threads != tuple(range(threads)):
+        told["threads"] = list(event.threads)
+    more = {
+        "elements": list(event.elements),
+        "values": _numbers(event.values),
+        "zero_fill": list(event.zero_fill),
+        "words": [safe_text.one_line(word) for word in event.words],
+    }
+    return told | {key: value for key, value in more.items() if value}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for each in fields(finding):
+        value = getattr(finding, each.name)
+        if isinstance(value, str):
+            told[each.name] = safe_text.one_line(str(value), 1_500)
+        elif value is None or isinstance(value, int):
+            told[each.name] = value
+        elif each.name in ("block", "thread", "other_block", "other_thread"):
+            told[each.name] = list(value)
+    return told
+
+
+def _numbers(values: Iterable[Number]) -> list[Any]:
+    return [_number(value) for value in values]
+
+
+def _number(value: Number) -> Any:  # noqa: ANN401 - a JSON value
+    """As many digits as tell the numbers of float32 apart; whole numbers without a point."""
+    if not isinstance(value, float):
+        return int(value) if value is not None else None
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return float(f"{value:.9g}")

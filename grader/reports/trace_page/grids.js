@@ -1,0 +1,131 @@
+// Grids of cells: arrays and threads, drawn once, and afterwards changed only where something changes.
+
+const stage = document.getElementById("stage");
+let chosen = null; // the thread whose numbers are shown
+let pinned = false;
+
+function make(tag, words, parent, text) {
+  const made = document.createElement(tag);
+  if (words) made.className = words;
+  if (text !== undefined) made.textContent = text;
+  if (parent) parent.appendChild(made);
+  return made;
+}
+
+// How wide a cell may be, so that three grids stand side by side and none is much higher than it is wide.
+function cellSize(columns, rows, beside) {
+  const room = Math.max(240, stage.clientWidth || 700) / Math.min(3, Math.max(1, beside)) - 26;
+  const high = Math.max(260, 0.36 * innerHeight) / Math.max(1, rows);
+  return Math.max(4, Math.min(38, Math.floor(Math.min(high, room / Math.max(1, columns))) - 1));
+}
+
+function drawGrid(parent, caption, small, columns, keys, beside) {
+  const figure = make("figure", "", parent);
+  const heading = make("figcaption", "", figure);
+  make("strong", "", heading, caption);
+  make("small", "", heading, " " + small);
+  const scroll = make("div", "scroll", figure);
+  const size = cellSize(columns, Math.ceil(keys.length / Math.max(1, columns)), beside);
+  const box = make("div", size < 9 ? "cells dense" : "cells", scroll);
+  box.style.gridTemplateColumns = "repeat(" + columns + ", " + size + "px)";
+  const height = size >= 22 ? Math.max(20, Math.min(size, 26)) : size;
+  box.style.gridAutoRows = height + "px";
+  box.style.fontSize = Math.max(8, Math.min(12, size / 2.9)) + "px";
+  box.style.lineHeight = height + "px";
+  const cells = new Map();
+  for (const key of keys) cells.set(key, make("i", "cell", box));
+  return { figure, box, cells, wide: size >= 22, digits: size >= 34 ? 3 : 2, seen: new Map() };
+}
+
+function look(grid, key, words, text) {
+  const cell = grid.cells.get(key);
+  const inside = words.includes("bad") && !grid.wide ? (grid.box.classList.contains("dense") ? "" : "✗") : grid.wide ? text : "";
+  const now = words + "|" + inside;
+  if (grid.seen.get(key) === now) return;
+  grid.seen.set(key, now);
+  cell.className = "cell " + words;
+  cell.textContent = inside;
+}
+
+function windowKeys(array) {
+  const keys = [], columns = columnsOf(array);
+  for (let row = array.window.rows[0]; row < array.window.rows[1]; row++) {
+    for (let column = array.window.columns[0]; column < array.window.columns[1]; column++) keys.push(row * columns + column);
+  }
+  return keys;
+}
+
+// A vector is broken into rows, so that it can be seen as a whole.
+function columnsDrawn(array) {
+  const columns = array.window.columns[1] - array.window.columns[0];
+  const rows = array.window.rows[1] - array.window.rows[0];
+  return rows > 1 ? columns : Math.min(columns, columns > 64 ? 64 : columns > 16 ? 32 : columns);
+}
+
+function smallWords(array) {
+  const size = array.shape.join(" × ");
+  const [rows, columns] = [array.window.rows, array.window.columns];
+  const part = columns[1] - columns[0] < columnsOf(array) || array.window.cropped;
+  const where = part ? ", here " + (array.shape.length > 1 ? "rows " + rows[0] + "–" + (rows[1] - 1) + ", columns " : "elements ") + columns[0] + "–" + (columns[1] - 1) : "";
+  return size + where;
+}
+
+const arrayGrids = [], sumGrids = [];
+
+function drawAll() {
+  const beside = (space) => trace.arrays.filter((array) => array.space === space).length;
+  // Of what is read, read and written, in the order of the kernel's parameters: outputs come last.
+  const order = trace.arrays.map((_, index) => index);
+  order.sort((a, b) => (trace.arrays[a].direction === "out") - (trace.arrays[b].direction === "out") || a - b);
+  const inBlock = beside("shared") + Math.max(1, trace.accumulators.length);
+  const ever = trace.arrays.map(() => new Set());
+  for (const interval of trace.intervals) {
+    for (const step of interval.steps) {
+      for (const event of step.events) {
+        if (event.kind !== "add" && event.target >= 0) event.elements.forEach((element) => ever[event.target].add(element));
+      }
+    }
+  }
+  for (const index of order) {
+    const array = trace.arrays[index];
+    const parent = document.getElementById(array.space);
+    const grid = drawGrid(parent, array.name, smallWords(array), columnsDrawn(array), windowKeys(array), array.space === "shared" ? inBlock : beside("global"));
+    grid.mine = array.space === "global" ? ever[index] : new Set();
+    grid.box.setAttribute("role", "img");
+    grid.cells.forEach((cell, element) => cell.addEventListener("mouseenter", () => tellElement(index, element)));
+    arrayGrids[index] = grid;
+  }
+  for (const space of ["global", "shared"]) {
+    if (!beside(space)) for (const part of document.querySelectorAll("." + space)) part.hidden = true;
+  }
+  drawThreads(inBlock);
+}
+
+function drawThreads(inBlock) {
+  const parent = document.getElementById("threads");
+  const across = blockY * blockZ > 1 ? blockX : Math.min(blockX, 32);
+  const titles = trace.accumulators.length ? trace.accumulators.map((each) => each.title) : ["threads"];
+  titles.forEach((title, number) => {
+    const small = trace.accumulators.length ? "of each thread" + (title.includes("line ") ? "" : ", line " + trace.accumulators[number].line) : "";
+    const grid = drawGrid(parent, title, small, across, everyThread, inBlock);
+    grid.box.setAttribute("role", "group");
+    grid.box.setAttribute("aria-label", title + ", a button for each thread; arrow keys move between them");
+    grid.cells.forEach((cell, thread) => {
+      cell.classList.add("pick");
+      cell.tabIndex = thread ? -1 : 0;
+      cell.setAttribute("role", "button");
+      cell.addEventListener("mouseenter", () => { if (!pinned) choose(thread, false); });
+      cell.addEventListener("focus", () => choose(thread, true));
+      cell.addEventListener("click", () => choose(thread, true));
+      cell.addEventListener("keydown", (key) => {
+        const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[key.key];
+        if (!move || key.shiftKey || key.ctrlKey || key.altKey) return;
+        const next = grid.cells.get(thread + move);
+        if (next) next.focus();
+        key.preventDefault();
+        key.stopPropagation();
+      });
+    });
+    sumGrids[number] = grid;
+  });
+}

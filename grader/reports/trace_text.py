@@ -1,0 +1,248 @@
+"""A trace for the terminal: by interval, what each line did, and the tables that one draws by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from grader.reports import safe_text
+from grader.reports.layout import Page
+from grader.reports.trace_words import at_element, extent, threads_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.text import Text
+
+    from grader.model.trace import (
+        Number,
+        Numbers,
+        Trace,
+        TracedArray,
+        TracedEvent,
+        TracedInterval,
+        TraceScene,
+    )
+
+MOST_INTERVALS = 12
+"""Intervals that are told in full; of more the first and the last ones."""
+
+MOST_ROWS = 32
+"""Rows of a table."""
+
+_FEW = 8
+"""Numbers in a row of which more digits are shown."""
+
+_VECTOR = 16
+"""Elements of a vector, or threads of a one-dimensional block, in a row."""
+
+_BESIDE = 4
+"""Blanks between two tables."""
+
+
+def render(scene: TraceScene, *, width: int = 100, ascii_only: bool = False) -> Text:
+    """The whole trace; print it with ``end=""``."""
+    page = Page(width, ascii_only)
+    trace = scene.trace
+    sizes = ", ".join(f"{name}={size}" for name, size in scene.shape)
+    block = ", ".join(map(str, trace.block))
+    page.paragraph(safe_text.one_line(f"{scene.kernel} in {scene.file}, {scene.title}"), style="bold")
+    page.paragraph(
+        f"case {scene.case}: {sizes}; inputs {scene.inputs}, seed {scene.seed}; "
+        f"grid {extent(trace.launch.grid)}, block {extent(trace.launch.block)}; this is block ({block})"
+    )
+    intervals = list(enumerate(trace.intervals, start=1))
+    left_out = len(intervals) - MOST_INTERVALS
+    half = MOST_INTERVALS // 2
+    for number, interval in intervals:
+        if left_out > 0 and number == half + 1:
+            page.blank()
+            page.paragraph(f"… {left_out} intervals left out; --json and --html have them all")
+        if left_out <= 0 or number <= half or number > len(intervals) - half:
+            _interval(page, scene, number, interval)
+    _end(page, trace)
+    return page.text()
+
+
+def _interval(page: Page, scene: TraceScene, number: int, interval: TracedInterval) -> None:
+    page.blank()
+    page.line((f"interval {number}", "bold"), f", {_ending(interval)}")
+    for line, turns, events in _by_line(interval):
+        source = scene.source[line - 1] if 0 < line <= len(scene.source) else ""
+        times = f", {turns} times" if turns > 1 else ""
+        page.line(f"  line {line}{times}: ", (safe_text.code(source.strip()), "dim"))
+        for told in _told(scene.trace, events):
+            page.paragraph(told, indent=4)
+    for hazard in interval.hazards:
+        finding = scene.trace.findings[hazard.finding]
+        who = f" ({threads_in_words(hazard.threads, scene.trace.launch.block)})" if hazard.threads else ""
+        message = safe_text.one_line(finding.message, 600)
+        where = f"line {finding.line}: " if finding.line else ""
+        page.paragraph(f"{where}{message}{who}", indent=2, opening="✗ ", style="red")
+    _tables(page, scene, interval)
+
+
+def _ending(interval: TracedInterval) -> str:
+    if interval.ends == "barrier":
+        lines = " and ".join(map(str, interval.barrier_lines)) or "a line that is not known"
+        return f"up to the barrier on line {lines}"
+    ends = {
+        "exit": "up to the end of the kernel",
+        "stopped": "up to where it was stopped",
+        "limit": "up to where this trace ends",
+    }
+    return ends[interval.ends]
+
+
+def _by_line(interval: TracedInterval) -> Iterator[tuple[int, int, list[TracedEvent]]]:
+    """The lines in the order in which they were come to: how many times, and all that was done there."""
+    found: dict[int, list[TracedEvent]] = {}
+    turns: dict[int, int] = {}
+    for step in interval.steps:
+        found.setdefault(step.line, []).extend(step.events)
+        turns[step.line] = max(turns.get(step.line, 0), step.turn + 1)
+    for line, events in found.items():
+        yield line, turns[line], events
+
+
+def _told(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[str]:
+    """A sentence for each array and each way in which it was used."""
+    groups: dict[tuple[str, int], list[TracedEvent]] = {}
+    for event in events:
+        groups.setdefault((event.kind, event.target), []).append(event)
+    for (kind, target), group in groups.items():
+        threads = sorted({thread for event in group for thread in event.threads})
+        who = threads_in_words(threads, trace.launch.block)
+        if kind == "add":
+            yield f"{who} add to {safe_text.one_line(trace.accumulators[target].title)}"
+        elif kind == "outside":
+            words = list(dict.fromkeys(word for event in group for word in event.words))
+            shown = safe_text.one_line(", ".join(word.rpartition(" ")[0] for word in words[:4]))
+            yield f"✗ {who} reach outside: {shown}{' …' if len(words) > 4 else ''}"  # noqa: PLR2004
+        else:
+            yield _access(trace, kind, trace.arrays[target], group, who)
+
+
+def _access(trace: Trace, kind: str, array: TracedArray, group: Sequence[TracedEvent], who: str) -> str:
+    elements = sorted({element for event in group for element in event.elements})
+    verb = {"load": "load", "store": "store", "atomic": "update at once"}[kind]
+    zero = sorted({thread for event in group for thread in event.zero_fill})
+    said = f"{who} {verb} {at_element(array, elements)}"
+    if kind != "atomic" and len(elements) == 1 and group[0].values:
+        said += f" = {number(group[-1].values[0], 9)}"
+    if zero:
+        said += f"; zero fill by {threads_in_words(zero, trace.launch.block)}"
+    return said
+
+
+def _tables(page: Page, scene: TraceScene, interval: TracedInterval) -> None:
+    """What changed: shared arrays and accumulators after the interval; who stored what to global memory."""
+    trace, blocks = scene.trace, list[list[str]]()
+    changed = {(event.kind, event.target) for step in interval.steps for event in step.events}
+    across = _across(trace)
+    for index, values in interval.shared:
+        array = trace.arrays[index]
+        if changed & {("store", index), ("atomic", index)}:
+            columns = array.shape[-1] if len(array.shape) > 1 else _VECTOR
+            blocks.append(table(f"{array.name} at the end", _rows(values, columns, page.width)))
+    for index, values in interval.sums:
+        if ("add", index) in changed:
+            title = f"{trace.accumulators[index].title}, by thread"
+            blocks.append(table(title, _rows(values, across, page.width)))
+    for kind, index in sorted(changed):
+        if kind == "store" and trace.arrays[index].space == "global":
+            values = _stored(trace, interval, index)
+            title = f"stored to {trace.arrays[index].name}, by thread"
+            blocks.append(table(title, _rows(values, across, page.width)))
+    for lines in _side_by_side(blocks, page.width):
+        page.blank()
+        for line in lines:
+            page.line(line)
+
+
+def _across(trace: Trace) -> int:
+    """How many threads stand in a row: those along x, unless there is only one row of them."""
+    x, y, z = trace.launch.block
+    return x if y * z > 1 else _VECTOR
+
+
+def _stored(trace: Trace, interval: TracedInterval, index: int) -> Numbers:
+    """Who stored what to a global array: the last value of each thread."""
+    values: list[Number] = [None] * math.prod(trace.launch.block)
+    for step in interval.steps:
+        for event in step.events:
+            if event.kind == "store" and event.target == index:
+                for thread, value in zip(event.threads, event.values, strict=False):
+                    values[thread] = value
+    return tuple(values)
+
+
+def _rows(values: Numbers, across: int, width: int) -> list[list[str]]:
+    """Rows of numbers: with fewer digits where it is many, and cut where they are too many for the width."""
+    across = max(1, across)
+    shown = [number(value, 5 if across <= _FEW else 3) for value in values]
+    rows = [shown[first : first + across] for first in range(0, len(shown), across)]
+    while len(rows) > 1 and set(rows[-1]) == set(rows[-2]) == {"·"}:  # nothing there yet, and nothing above
+        rows.pop()
+    cell = 2 + max(map(len, shown), default=1)
+    fitting = max(1, (width - 6) // cell)
+    if across > fitting:
+        rows = [[*row[:fitting], "…"] for row in rows]
+    return rows if len(rows) <= MOST_ROWS else [*rows[:MOST_ROWS], ["…"]]
+
+
+def table(title: str, rows: list[list[str]]) -> list[str]:
+    """A title and rows of numbers, right-aligned."""
+    cell = max((len(each) for row in rows for each in row), default=1)
+    title = safe_text.one_line(title)
+    lines = ["  ".join(each if each == "…" else each.rjust(cell) for each in row) for row in rows]
+    room = max([len(title), *map(len, lines)])
+    return [line.ljust(room) for line in (title, *lines)]
+
+
+def _side_by_side(blocks: Iterable[list[str]], width: int) -> Iterator[list[str]]:
+    """Tables in rows that fit the width; one that does not fit alone stays as it is, and is cut."""
+    row: list[list[str]] = []
+    for block in blocks:
+        taken = 2 + sum(len(each[0]) + _BESIDE for each in row)
+        if row and taken + len(block[0]) > width:
+            yield _joined(row)
+            row = []
+        row.append(block)
+    if row:
+        yield _joined(row)
+
+
+def _joined(row: list[list[str]]) -> list[str]:
+    height = max(map(len, row))
+    filled = [[*block, *[" " * len(block[0])] * (height - len(block))] for block in row]
+    return ["  " + (" " * _BESIDE).join(parts) for parts in zip(*filled, strict=True)]
+
+
+def _end(page: Page, trace: Trace) -> None:
+    """What is wrong with the launch as a whole, and what was left out."""
+    located = {hazard.finding for interval in trace.intervals for hazard in interval.hazards}
+    elsewhere = [each for number, each in enumerate(trace.findings) if number not in located]
+    if elsewhere:
+        page.blank()
+        page.line("elsewhere in this launch")
+        for finding in elsewhere:
+            line = f"line {finding.line}: " if finding.line else ""
+            block = f" (block {finding.block})" if finding.block else ""
+            message = safe_text.one_line(finding.message, 600)
+            page.paragraph(f"{line}{message}{block}", indent=2, opening="✗ ", style="red")
+    for note in trace.notes:
+        page.blank()
+        page.paragraph(safe_text.one_line(note, 800))
+    if not trace.findings and trace.completed:
+        page.blank()
+        page.paragraph("no hazard was found in any block of this launch")
+
+
+def number(value: Number, digits: int = 5) -> str:
+    """A value as people write it; `·` where nothing was stored yet."""
+    if value is None:
+        return "·"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e9 else f"{value:.{digits}g}"  # noqa: PLR2004
+    return str(int(value))

@@ -1,0 +1,55 @@
+"""Tolerance controls: the error bound forgives every order of summation, and no lower precision.
+
+Where an oracle offers them, `orders` must stay within the bound in every case; each of `coarser` must leave
+it in at least one. The results come from the oracle, not from a kernel, so they tell of the bound alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.compare import compare
+from grader.oracle import draw_inputs, load_oracle
+from grader.spec import expand_cases, reference_folder
+from grader.validation.records import Control
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from grader.model import Assignment
+    from grader.oracle import Array, Oracle, Results, Shape
+
+    Family = Callable[[Mapping[str, Array], Shape], Results]
+
+
+def controls(assignment: Assignment, seed: int) -> tuple[tuple[Control, ...], str]:
+    """The controls on all cases of a seed; and where there are none why, empty if none is needed."""
+    outputs = [p for p in assignment.kernel.parameters if p.direction in ("out", "inout")]
+    if not any(parameter.dtype.startswith("float") for parameter in outputs):
+        return (), ""
+    oracle = load_oracle(reference_folder(assignment))
+    if oracle.orders is None or oracle.coarser is None:
+        file = f"reference/{assignment.reference}/oracle.py"
+        return (), f"no tolerance control: {file} gives no `orders` and `coarser`"
+    rights = _family(assignment, oracle, oracle.orders, seed, wanted=True)
+    coarse = _family(assignment, oracle, oracle.coarser, seed, wanted=False)
+    return (*rights, *coarse), ""
+
+
+def _family(
+    assignment: Assignment, oracle: Oracle, family: Family, seed: int, *, wanted: bool
+) -> tuple[Control, ...]:
+    """One control for each result and output: is it inside the bound in every case?"""
+    outside: dict[tuple[str, str], list[str]] = {}
+    for case in expand_cases(assignment, seed):
+        inputs, shape = draw_inputs(oracle, case), dict(case.shape)
+        expected = oracle.expected(inputs, shape)
+        for name, results in family(inputs, shape):
+            for array, got in results.items():
+                found = outside.setdefault((name, array), [])
+                if compare(array, got, *expected[array]).wrong:
+                    found.append(case.id)
+    return tuple(
+        Control(name, array, inside=not cases, wanted=wanted, cases=tuple(cases))
+        for (name, array), cases in outside.items()
+    )

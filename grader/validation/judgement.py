@@ -1,0 +1,130 @@
+"""What the trials mean: what makes an assignment unsound, what is only told, and what is our own fault."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.model import Verdict
+from grader.validation.records import Stability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grader.model import Assignment
+    from grader.validation.records import Mistake, Outcome, Report, Staff
+
+
+def judged(report: Report, staff: Staff, assignment: Assignment) -> Report:
+    """The report with its problems, warnings and errors, in the order in which staff would repair them."""
+    problems = [
+        *staff.problems,
+        *_of_solution(report),
+        *_of_skeleton(report),
+        *(stray for mistake, outcome in report.mistakes for stray in strays(mistake, outcome)),
+        *_of_mutants(report),
+        *_of_controls(report),
+        *report.stability.strays,
+    ]
+    return replace(
+        report,
+        problems=tuple(problems),
+        warnings=tuple(_warnings(report, staff, assignment)),
+        errors=tuple(dict.fromkeys(_errors(report))),
+    )
+
+
+def is_full(outcome: Outcome) -> bool:
+    """Whether everything that could be judged was passed."""
+    return outcome.verdict in (Verdict.PASS, Verdict.SKIP) and not outcome.failed and not outcome.error
+
+
+def strays(mistake: Mistake, outcome: Outcome) -> Iterator[str]:
+    """How a mistake differs from what the table says of it; nothing where it does not, or where we failed."""
+    if outcome.error or set(outcome.failed) == set(mistake.loses):
+        return
+    got = ", ".join(outcome.failed) or "nothing"
+    wanted = ", ".join(mistake.loses) or "nothing"
+    yield f"{mistake.file} (seed {outcome.seed}) loses {got}; the table says {wanted}"
+
+
+def stability(
+    solution: Sequence[Outcome], mistakes: Sequence[tuple[Mistake, Outcome]], mistake_seeds: int
+) -> Stability:
+    """What other seeds than the first one showed."""
+    fallen = [_not_full(outcome) for outcome in solution if not outcome.error and not is_full(outcome)]
+    fallen += [stray for mistake, outcome in mistakes for stray in strays(mistake, outcome)]
+    errors = [
+        f"{o.name} (seed {o.seed}): {o.error}" for o in (*solution, *(o for _, o in mistakes)) if o.error
+    ]
+    return Stability(len(solution) + 1, mistake_seeds, tuple(fallen), tuple(errors))
+
+
+def _of_solution(report: Report) -> Iterator[str]:
+    for where, outcome in (("", report.solution), (" on the GPU", report.on_gpu)):
+        if outcome is not None and not outcome.error and not is_full(outcome):
+            yield f"{_not_full(outcome)}{where}"
+
+
+def _not_full(outcome: Outcome) -> str:
+    return f"the {outcome.name} (seed {outcome.seed}) loses {', '.join(outcome.failed) or 'points'}"
+
+
+def _of_skeleton(report: Report) -> Iterator[str]:
+    skeleton = report.skeleton
+    if skeleton is None or skeleton.error:
+        return
+    if not skeleton.built:
+        yield "the skeleton does not compile"
+    elif is_full(report.solution) and skeleton.score >= report.solution.score:
+        yield "the skeleton earns as much as the model solution; an empty hand-in must earn less"
+
+
+def _of_mutants(report: Report) -> Iterator[str]:
+    known = {mutant.id: outcome for mutant, outcome in report.mutants}
+    explained = {each.mutant for each in report.explained}
+    for mutant, _ in report.living():
+        if mutant.id not in explained:
+            yield f"a mutant survives: {mutant.id} (line {mutant.line})"
+    for mark in explained if known else ():
+        if mark not in known:
+            yield f"equivalent.yaml explains {mark}, which is no mutant of the model solution any more"
+        elif known[mark].charged:
+            yield f"equivalent.yaml explains {mark}, which loses {', '.join(known[mark].charged)}"
+
+
+def _of_controls(report: Report) -> Iterator[str]:
+    for control in report.controls:
+        if control.holds:
+            continue
+        if control.wanted:
+            cases = ", ".join(control.cases)
+            yield f"{control.array} {control.name} leaves the error bound in {cases}, but is right"
+        else:
+            yield f"{control.array} {control.name} stays within the error bound in every case"
+
+
+def _warnings(report: Report, staff: Staff, assignment: Assignment) -> Iterator[str]:
+    if not staff.skeleton:
+        yield "there is no skeleton for students to begin with"
+    if not report.mistakes:
+        return
+    lost = {item for _, outcome in (*report.mistakes, *report.mutants) for item in outcome.failed}
+    for item in assignment.rubric:
+        if item.id not in lost and item.id not in report.solution.skipped:
+            yield f"no mistake and no mutant loses `{item.id}`: nothing shows that it can be lost"
+    for use in report.uses:
+        if not use.caught:
+            yield f"case `{use.case}` catches nothing at all"
+    if report.uncontrolled:
+        yield report.uncontrolled
+
+
+def _errors(report: Report) -> Iterator[str]:
+    named = [report.solution, *([report.skeleton] if report.skeleton else [])]
+    named += [report.on_gpu] if report.on_gpu else []
+    named += [outcome for _, outcome in (*report.mistakes, *report.mutants)]
+    for outcome in named:
+        if outcome.error:
+            yield f"{outcome.name}: {outcome.error}"
+    yield from report.stability.errors

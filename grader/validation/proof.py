@@ -1,0 +1,191 @@
+"""The proof itself, from an assignment to a report: what is tried, and what must come of it.
+
+staff's files ─▶ model solution, skeleton ─▶ mistakes, mutants, other seeds ─▶ judgement ─▶ Report
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.model import KernelInterface, ProgramInterface, Verdict
+from grader.spec import expand_cases
+from grader.validation import judgement
+from grader.validation.barrier_mutants import barrier_mutants
+from grader.validation.controls import controls
+from grader.validation.kill_matrix import case_uses, columns
+from grader.validation.records import Report, Trial, is_counted
+from grader.validation.source_mutants import interface_names, source_mutants
+from grader.validation.staff_files import read_staff
+from grader.validation.trials import QUICK_STEPS, Bench, is_kernel, run_trials
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.build import Tools
+    from grader.gpu.backend import Station
+    from grader.model import Assignment, Build
+    from grader.validation.records import Mistake, Mutant, Outcome, Staff
+
+    Progress = Callable[[int, int], None]
+
+SEEDS = 20
+MISTAKE_SEEDS = 3
+"""As many seeds the model solution and each mistake are graded with."""
+
+
+class Wanted(NamedTuple):
+    """How much to try: seeds of the model solution and of the mistakes, processes side by side."""
+
+    seed: int = 1
+    seeds: int = SEEDS
+    mistake_seeds: int = MISTAKE_SEEDS
+    jobs: int = 1
+
+
+def validate(
+    assignment: Assignment,
+    tools: Tools,
+    wanted: Wanted,
+    *,
+    station: Station | None = None,
+    told: Progress | None = None,
+) -> Report:
+    """Prove an assignment; ``told`` hears how many of how many trials are done.
+
+    Raises:
+        UsageError: a file of the staff's is missing or cannot be understood.
+        OurError: the machine failed.
+
+    """
+    began = time.perf_counter()
+    staff = read_staff(assignment)
+    bench = Bench(assignment, tools)
+    built = bench.build(staff.solution, staff.solution_file)
+    bench.original = built
+    solution = bench.attempt(_solution_trial(staff, wanted.seed))
+    again = bench.attempt(_solution_trial(staff, wanted.seed))  # built and planned: what a submission takes
+    report = _begun(assignment, staff, bench, solution, wanted.seed)
+    where = " on the emulator" if is_kernel(assignment) else ""
+    report = replace(report, seconds=((f"per submission{where}", again.seconds),))
+    if judgement.is_full(solution):
+        bench.quick_steps = _quick_steps(bench, staff, wanted.seed)
+        report = _proved(report, staff, bench, built, wanted, told)
+        report = _on_gpu(report, staff, assignment, tools, station, wanted.seed)
+    report = replace(report, seconds=(*report.seconds, ("validation", time.perf_counter() - began)))
+    return judgement.judged(report, staff, assignment)
+
+
+def _begun(assignment: Assignment, staff: Staff, bench: Bench, solution: Outcome, seed: int) -> Report:
+    skeleton = None
+    if staff.skeleton:
+        skeleton = bench.attempt(
+            Trial("skeleton", f"skeleton{PurePath(staff.solution_file).suffix}", staff.skeleton, seed)
+        )
+    kinds = {KernelInterface: "kernel", ProgramInterface: "program"}
+    return Report(
+        assignment=assignment.id,
+        title=assignment.title,
+        kind=kinds.get(type(assignment.interface), "answers"),
+        digest=assignment.digest,
+        seed=seed,
+        cases=len(expand_cases(assignment, seed)),
+        points=sum((item.points for item in assignment.rubric if item.counts), Fraction(0)),
+        solution=solution,
+        skeleton=skeleton,
+        mistakes=(),
+        explained=staff.explained,
+    )
+
+
+def _solution_trial(staff: Staff, seed: int, *, quick: bool = False) -> Trial:
+    return Trial("model solution", staff.solution_file, staff.solution, seed, quick=quick)
+
+
+def _quick_steps(bench: Bench, staff: Staff, seed: int) -> int:
+    """How far mutants are followed: less than a submission, if the model solution needs a quarter of that."""
+    trial = _solution_trial(staff, seed, quick=True)
+    tried = Bench(bench.assignment, bench.tools, None, QUICK_STEPS // 4)
+    tried.share_plans(bench)
+    return QUICK_STEPS if judgement.is_full(tried.attempt(trial)) else QUICK_STEPS * 25
+
+
+def _proved(
+    report: Report,
+    staff: Staff,
+    bench: Bench,
+    built: Build,
+    wanted: Wanted,
+    told: Progress | None,
+) -> Report:
+    """Mistakes, mutants and other seeds, in one go; then what follows from them."""
+    mutants = _mutants(bench.assignment, staff, built) if is_kernel(bench.assignment) else ()
+    at = wanted.seed
+    of_mistakes = {
+        m.file: [_mistake_trial(m, at + k) for k in range(wanted.mistake_seeds)] for m in staff.mistakes
+    }
+    of_mutants = {m.id: _mutant_trial(m, staff, at) for m in mutants}
+    others = [_solution_trial(staff, at + k, quick=True) for k in range(1, wanted.seeds)]
+    trials = [trial for seeds in of_mistakes.values() for trial in seeds] + [*of_mutants.values(), *others]
+    done = [0]
+
+    def count(_: Outcome) -> None:
+        done[0] += 1
+        if told is not None:
+            told(done[0], len(trials))
+
+    found = run_trials(bench, trials, wanted.jobs, count)
+    mistakes = tuple((m, found[of_mistakes[m.file][0]]) for m in staff.mistakes)
+    judged = tuple((m, found[of_mutants[m.id]]) for m in mutants)
+    again = [(m, found[trial]) for m in staff.mistakes for trial in of_mistakes[m.file][1:]]
+    stability = judgement.stability([found[trial] for trial in others], again, wanted.mistake_seeds)
+    report = replace(report, mistakes=mistakes, mutants=judged, stability=stability)
+    return _with_matrix(report, bench, at)
+
+
+def _with_matrix(report: Report, bench: Bench, seed: int) -> Report:
+    cases = tuple(dict.fromkeys(bench.case_plans(seed).values()))
+    uses = case_uses(
+        cases, columns(report.mistakes, [each for each in report.mutants if is_counted(each[1])])
+    )
+    if not is_kernel(bench.assignment):
+        return replace(report, uses=uses)
+    made, missing = controls(bench.assignment, seed)
+    return replace(report, uses=uses, controls=made, uncontrolled=missing)
+
+
+def _mutants(assignment: Assignment, staff: Staff, built: Build) -> tuple[Mutant, ...]:
+    kernels, constants = interface_names(assignment)
+    return (*source_mutants(staff.solution, kernels, constants), *barrier_mutants(built, staff.solution))
+
+
+def _mistake_trial(mistake: Mistake, seed: int) -> Trial:
+    return Trial(mistake.file, mistake.file, mistake.source, seed)
+
+
+def _mutant_trial(mutant: Mutant, staff: Staff, seed: int) -> Trial:
+    return Trial(mutant.id, staff.solution_file, mutant.source, seed, barrier=mutant.barrier, mutant=True)
+
+
+def _on_gpu(
+    report: Report,
+    staff: Staff,
+    assignment: Assignment,
+    tools: Tools,
+    station: Station | None,
+    seed: int,
+) -> Report:
+    """The model solution on a GPU, where there is one: full marks there, too, and how long it takes."""
+    if station is None:
+        return report
+    bench = Bench(assignment, tools, station=station)
+    outcome = bench.attempt(_solution_trial(staff, seed))
+    outcome = bench.attempt(_solution_trial(staff, seed)) if outcome.verdict is Verdict.PASS else outcome
+    seconds = (*report.seconds, ("per submission on the GPU", outcome.seconds))
+    return replace(report, seconds=seconds, on_gpu=outcome, device=station.devices)
+
+
+__all__ = ["MISTAKE_SEEDS", "SEEDS", "Wanted", "validate"]

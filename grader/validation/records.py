@@ -1,0 +1,197 @@
+"""What validation knows: a mutant, what became of a trial, and the whole report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from grader.model import Named, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """The model solution with one thing wrong.
+
+    ``id`` stays the same as long as the changed line does. ``line`` counts from 1. ``barrier`` is the number
+    of the barrier that is taken out of the PTX, from 0; -1 where it is the ``source`` that is changed.
+    """
+
+    id: str
+    kind: str
+    line: int
+    what: str
+    source: bytes
+    diff: str
+    barrier: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A file to be graded on all cases with one seed.
+
+    ``quick`` leaves out feedback and gives up sooner on what does not end; ``barrier`` as in `Mutant`. A
+    ``mutant`` that is the same program as the model solution is not run at all.
+    """
+
+    name: str
+    file: str
+    source: bytes
+    seed: int
+    quick: bool = True
+    barrier: int = -1
+    mutant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a trial.
+
+    ``failed`` are the items that it lost, ``charged`` those of them that cost points and are no matter of
+    style, ``kills`` the items that failed in each case (a plan's id stands for all cases drawn from it).
+    ``unchanged`` says that nvcc's default build made the same of it as of the model solution.
+    ``error`` is ours.
+    """
+
+    name: str
+    seed: int
+    verdict: Verdict
+    score: Fraction
+    max_score: Fraction
+    skipped: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    charged: tuple[str, ...] = ()
+    kills: Named[tuple[str, ...]] = ()
+    built: bool = True
+    unchanged: bool = False
+    seconds: float = 0.0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One of the staff's mistakes: its file, what it is about, and the items that it must lose."""
+
+    file: str
+    title: str
+    loses: tuple[str, ...]
+    source: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What staff say of a mutant that is no mistake: no program can tell it from the model solution."""
+
+    mutant: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Staff:
+    """The staff's files of an assignment; ``skeleton`` is empty where there is none."""
+
+    solution_file: str
+    solution: bytes
+    skeleton: bytes
+    mistakes: tuple[Mistake, ...]
+    explained: tuple[Explained, ...]
+    problems: tuple[str, ...] = ()
+    """What does not fit together: a mistake that no table names, an entry without a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseUse:
+    """What a case (or all that one plan draws) is good for.
+
+    ``caught`` counts what fails in it, ``alone`` what would get through without it. ``spare`` is true where
+    the other cases that are kept catch all of that.
+    """
+
+    case: str
+    caught: int
+    alone: tuple[str, ...]
+    spare: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A tolerance control: results in one order of summation, or of one precision.
+
+    ``inside`` says whether all cases stay within the bound, ``wanted`` whether they should; ``cases`` are
+    those that do not.
+    """
+
+    name: str
+    array: str
+    inside: bool
+    wanted: bool
+    cases: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bound does to it what it should."""
+        return self.inside == self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """What other seeds showed: how many were tried, and each trial that came out differently, in words."""
+
+    solution_seeds: int = 0
+    mistake_seeds: int = 0
+    strays: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that validation found out.
+
+    ``problems`` make the assignment unsound; ``warnings`` are told; ``errors`` are ours.
+    """
+
+    assignment: str
+    title: str
+    kind: str
+    digest: str
+    seed: int
+    cases: int
+    points: Fraction
+    solution: Outcome
+    skeleton: Outcome | None
+    mistakes: tuple[tuple[Mistake, Outcome], ...]
+    mutants: tuple[tuple[Mutant, Outcome], ...] = ()
+    explained: tuple[Explained, ...] = ()
+    uses: tuple[CaseUse, ...] = ()
+    controls: tuple[Control, ...] = ()
+    uncontrolled: str = ""
+    """Why there is no tolerance control; empty where there is one, or no float output."""
+    stability: Stability = field(default_factory=Stability)
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    device: str = ""
+    on_gpu: Outcome | None = None
+    """What became of the model solution on the GPU ``device``, where there is one."""
+    seconds: Named[float] = ()
+    """Wall time by stage, and what a submission takes: ``emulator``, ``gpu``, per submission."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether the assignment proved itself."""
+        return not self.problems and not self.errors
+
+    def living(self) -> tuple[tuple[Mutant, Outcome], ...]:
+        """The mutants that compile, differ from the model solution, and lose nothing."""
+        return tuple((m, o) for m, o in self.mutants if is_counted(o) and not o.charged)
+
+    def counted(self) -> int:
+        """How many mutants compile and differ from the model solution."""
+        return sum(is_counted(outcome) for _, outcome in self.mutants)
+
+
+def is_counted(outcome: Outcome) -> bool:
+    """Whether a mutant counts: it compiles, is another program, and could be judged."""
+    return outcome.built and not outcome.unchanged and not outcome.error

@@ -1,0 +1,195 @@
+"""The report for a terminal: the verdict, what was tried, what survived, what each case is good for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from grader.checks import wording
+from grader.reports import points, safe_text
+from grader.reports.layout import Page
+from grader.validation.records import is_counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.text import Text
+
+    from grader.validation.records import Mutant, Report
+
+LONGEST = 12
+"""As many survivors are shown with their diffs; the files tell all."""
+
+
+def render(report: Report, *, width: int = 100, ascii_only: bool = False) -> Text:
+    """Lay out a report; print it with ``end=""``."""
+    page = Page(width, ascii_only)
+    page.line((safe_text.one_line(f"{report.title} ({report.assignment})"), "bold"))
+    page.paragraph(overview(report))
+    _counts(page, report)
+    _kinds(page, report)
+    _cases(page, report)
+    _controls(page, report)
+    _survivors(page, report)
+    for heading, lines, style in (
+        ("told", report.warnings, "yellow"),
+        ("problems", report.problems, "red"),
+        ("faults of the grader", report.errors, "red"),
+    ):
+        _list(page, heading, lines, style)
+    page.blank()
+    page.line((verdict(report), "bold green" if report.sound else "bold red"))
+    return page.text()
+
+
+def overview(report: Report) -> str:
+    """What the assignment is made of, in a sentence."""
+    cases = wording.count(report.cases, "case")
+    return f"{report.kind}, {cases}, {points.counted(report.points)} in the rubric; seed {report.seed}"
+
+
+def verdict(report: Report) -> str:
+    """The last line."""
+    if report.errors:
+        return "not decided: some of it could not be graded, and that is the grader's fault"
+    if report.problems:
+        return f"not sound: {len(report.problems)} {'problem' if len(report.problems) == 1 else 'problems'}"
+    return "sound"
+
+
+def counts(report: Report) -> Iterable[tuple[str, str]]:
+    """What was tried and what came of it, as pairs of a name and a clause."""
+    solution = report.solution
+    skipped = f"; not judged here: {', '.join(solution.skipped)}" if solution.skipped else ""
+    yield "model solution", f"{_score(solution.score, solution.max_score)}{skipped}"
+    if report.on_gpu is not None:
+        yield f"on {report.device}", _score(report.on_gpu.score, report.on_gpu.max_score)
+    if report.skeleton is not None:
+        built = "" if report.skeleton.built else ", does not compile"
+        yield "skeleton", f"{_score(report.skeleton.score, report.skeleton.max_score)}{built}"
+    if report.mistakes:
+        right = sum(set(mistake.loses) == set(outcome.failed) for mistake, outcome in report.mistakes)
+        yield "mistakes", f"{right} of {len(report.mistakes)} lose exactly the items that they should"
+    if report.mutants:
+        yield "mutants", mutation_score(report)
+    seeds = report.stability
+    if seeds.solution_seeds:
+        came = (
+            "nothing came out differently"
+            if not seeds.strays
+            else f"{len(seeds.strays)} came out differently"
+        )
+        yield "stability", f"{seeds.solution_seeds} seeds, mistakes {seeds.mistake_seeds}: {came}"
+    for name, seconds in report.seconds:
+        yield name, f"{seconds:.1f} s"
+
+
+def mutation_score(report: Report) -> str:
+    """How many of the mutants that are programs of their own are killed."""
+    counted, living = report.counted(), report.living()
+    explained = {each.mutant for each in report.explained}
+    why = sum(mutant.id in explained for mutant, _ in living)
+    left = counted - why
+    killed = counted - len(living)
+    share = f" ({100 * killed / left:.0f} %)" if left else ""
+    aside = len(report.mutants) - counted
+    return (
+        f"{killed} of {left} killed{share}; {why} more explained as equivalent; "
+        f"{aside} set aside (they do not compile, or compile to the same program)"
+    )
+
+
+def by_kind(report: Report) -> list[tuple[str, int, int, int]]:
+    """For each kind of mutant: killed, living, set aside."""
+    kinds = dict.fromkeys(sorted(mutant.kind for mutant, _ in report.mutants))
+    killed, living, aside = Counter[str](), Counter[str](), Counter[str]()
+    for mutant, outcome in report.mutants:
+        if not is_counted(outcome):
+            aside[mutant.kind] += 1
+        elif outcome.charged:
+            killed[mutant.kind] += 1
+        else:
+            living[mutant.kind] += 1
+    return [(kind, killed[kind], living[kind], aside[kind]) for kind in kinds]
+
+
+def fewest(report: Report) -> str:
+    """Which cases would do, for who wants fewer."""
+    kept = [use.case for use in report.uses if not use.spare]
+    return (
+        f"the fewest that catch all of it: {', '.join(kept)}; a further case may still help students to see"
+    )
+
+
+def _score(score: object, of: object) -> str:
+    return f"{points.shown(score)} of {points.shown(of)}"  # type: ignore[arg-type]
+
+
+def _counts(page: Page, report: Report) -> None:
+    page.blank()
+    rows = list(counts(report))
+    room = max(len(name) for name, _ in rows) + 2
+    for name, said in rows:
+        page.paragraph(safe_text.one_line(said, 1000), opening=f"  {safe_text.one_line(name):<{room}}")
+
+
+def _kinds(page: Page, report: Report) -> None:
+    rows = by_kind(report)
+    if not rows:
+        return
+    page.blank()
+    room = max(len(kind) for kind, *_ in rows) + 2
+    page.line((f"  {'mutants':<{room}}{'killed':>8}{'living':>8}{'aside':>8}", "bold"))
+    for kind, killed, living, aside in rows:
+        style = "red" if living else ""
+        page.line((f"  {kind:<{room}}{killed or '-':>8}{living or '-':>8}{aside or '-':>8}", style))
+
+
+def _cases(page: Page, report: Report) -> None:
+    if not any(use.caught for use in report.uses):
+        return
+    page.blank()
+    room = max(len(use.case) for use in report.uses) + 2
+    page.line((f"  {'case':<{room}}{'catches':>8}{'alone':>8}", "bold"))
+    for use in report.uses:
+        page.line(f"  {use.case:<{room}}{use.caught:>8}{len(use.alone) or '-':>8}")
+    if report.kind != "answers" and any(use.spare for use in report.uses):
+        page.paragraph(fewest(report), indent=2)
+
+
+def _controls(page: Page, report: Report) -> None:
+    if not report.controls:
+        return
+    page.blank()
+    for control in report.controls:
+        said = "within the error bound" if control.inside else f"outside it in {len(control.cases)} cases"
+        style = "" if control.holds else "red"
+        page.line((f"  {'ok' if control.holds else '!!':<4}{control.array} {control.name}: {said}", style))
+
+
+def _survivors(page: Page, report: Report) -> None:
+    explained = {each.mutant: each.why for each in report.explained}
+    ordered = sorted(report.living(), key=lambda each: each[0].id in explained)
+    for mutant, _ in ordered[:LONGEST]:
+        _survivor(page, mutant, explained.get(mutant.id, ""))
+    if len(ordered) > LONGEST:
+        page.blank()
+        page.line(f"  {len(ordered) - LONGEST} more survivors are in the files of --json and --report")
+
+
+def _survivor(page: Page, mutant: Mutant, why: str) -> None:
+    page.blank()
+    page.line((f"  {mutant.id}, line {mutant.line}", "yellow" if why else "red"))
+    if why:
+        page.paragraph(safe_text.one_line(why, 2000), opening="  equivalent: ")
+    for line in mutant.diff.split("\n")[2:]:
+        page.paragraph(line[:1] + safe_text.code(line[1:], 500), indent=4)
+
+
+def _list(page: Page, heading: str, lines: tuple[str, ...], style: str) -> None:
+    if not lines:
+        return
+    page.blank()
+    page.line((heading, f"bold {style}"))
+    for line in lines:
+        page.paragraph(safe_text.one_line(line, 2000), opening="  - ")

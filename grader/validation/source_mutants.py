@@ -1,0 +1,149 @@
+"""The model solution with one thing wrong: every mutant that one change to its source makes.
+
+    source ─tree-sitter▶ functions that the kernels reach ─changes (one operator each)▶ Mutant …
+
+What the operators are is in `grader.validation.operators`, `statements` and `expressions`. Mutants to measure
+tests by: DeMillo, Lipton and Sayward, *Hints on test data selection*, Computer 11(4), 1978.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import tree_sitter_cuda
+from tree_sitter import Language, Parser
+
+from grader.validation import operators
+from grader.validation.changes import Change, applied, walk
+from grader.validation.records import Mutant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tree_sitter import Node
+
+    from grader.model import Assignment
+
+_LANGUAGE = Language(tree_sitter_cuda.language())
+_NUMBER = re.compile(rb"\s*\(?\s*(\d+)\s*\)?\s*")
+
+
+def source_mutants(
+    source: bytes, kernels: Iterable[str], constants: Iterable[str] = ()
+) -> tuple[Mutant, ...]:
+    """Every mutant of a file, in the order of its lines, each text once.
+
+    ``kernels`` are the names of the kernels that are launched; only they and what they call is changed.
+    ``constants`` are names that a student may choose a value for (a tile size), which stay as they are.
+    """
+    root = Parser(_LANGUAGE).parse(source).root_node
+    entries = {name.rsplit("::", 1)[-1] for name in kernels}
+    bodies = _reachable(root, entries)
+    changes = [
+        change for body in bodies.values() for node in walk(body) for change in operators.changes(node)
+    ]
+    changes += [operators.emptied(body) for name, body in bodies.items() if name in entries]
+    changes += _of_constants(root, bodies.values(), set(constants))
+    return tuple(_named(source, sorted(changes, key=lambda each: (each.edits[0].start, each.kind))))
+
+
+def interface_names(assignment: Assignment) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the kernels that an assignment launches, and of the constants that students choose."""
+    others = (plan.kernel for plan in assignment.cases if getattr(plan, "kernel", ""))
+    kernels = dict.fromkeys((assignment.kernel.kernel, *others))
+    names = (name for constant in assignment.kernel.constants for name in (constant.name, *constant.aliases))
+    return tuple(kernels), tuple(names)
+
+
+def _reachable(root: Node, entries: set[str]) -> dict[str, Node]:
+    """The bodies of the kernels and of what they call, by name; of all functions if no kernel is found."""
+    defined = {name: body for name, body in _functions(root) if name != "main"}
+    todo = [name for name in defined if name in entries] or list(defined)
+    found: dict[str, Node] = {}
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found[name] = defined[name]
+            todo += [used for used in _identifiers(defined[name]) if used in defined]
+    return {name: body for name, body in defined.items() if name in found}
+
+
+def _functions(root: Node) -> Iterator[tuple[str, Node]]:
+    for node in walk(root):
+        if node.type == "function_definition":
+            declarator, body = node.child_by_field_name("declarator"), node.child_by_field_name("body")
+            while declarator is not None and declarator.type != "function_declarator":
+                declarator = declarator.child_by_field_name("declarator")
+            name = declarator.child_by_field_name("declarator") if declarator else None
+            if name is not None and name.text and body is not None:
+                yield name.text.decode("latin-1").rsplit("::", 1)[-1], body
+
+
+def _identifiers(node: Node) -> set[str]:
+    return {each.text.decode("latin-1") for each in walk(node) if each.type == "identifier" and each.text}
+
+
+def _of_constants(root: Node, bodies: Iterable[Node], chosen: set[str]) -> Iterator[Change]:
+    """Numbers that the file defines outside its functions, one higher."""
+    used = set().union(*map(_identifiers, bodies)) - chosen
+    for node in root.named_children:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if node.type == "preproc_def" and name and value and name.text and value.text:
+            number = _NUMBER.fullmatch(value.text)
+            if number and name.text.decode("latin-1") in used:
+                yield operators.replaced("constant-changed", value, b"%d" % (int(number[1]) + 1))
+        elif node.type == "declaration" and _identifiers(node) & used:
+            for inner in walk(node):
+                if inner.type == "number_literal":
+                    yield from operators.changes(inner)
+
+
+def _named(source: bytes, changes: Iterable[Change]) -> Iterator[Mutant]:
+    seen: set[bytes] = {source}
+    times: Counter[tuple[str, str, str]] = Counter()
+    for change in changes:
+        text = applied(source, change.edits)
+        if text in seen:
+            continue
+        seen.add(text)
+        removed, added = _changed_lines(source, text)
+        times[change.kind, removed, added] += 1
+        number = times[change.kind, removed, added]
+        line = source[: change.edits[0].start].count(b"\n") + 1
+        mark = stable_id(change.kind, removed, added, number)
+        what = f"{removed.strip()} → {added.strip() or '(nothing)'}"
+        yield Mutant(
+            mark, change.kind, line, what, operators.PRELUDE * change.coarse + text, _diff(source, text)
+        )
+
+
+def stable_id(kind: str, removed: str, added: str, number: int) -> str:
+    """An id that depends on the changed text and on how many such changes came before it, on nothing else."""
+    digest = hashlib.sha256(repr((kind, removed, added, number)).encode()).hexdigest()
+    return f"{kind}-{digest[:8]}"
+
+
+def _changed_lines(before: bytes, after: bytes) -> tuple[str, str]:
+    """The lines that differ, without the blanks at their ends."""
+    old, new = _lines(before), _lines(after)
+    first = next(
+        (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new))
+    )
+    old, new = old[first:], new[first:]
+    while old and new and old[-1] == new[-1]:
+        old.pop()
+        new.pop()
+    return "\n".join(map(str.strip, old)), "\n".join(map(str.strip, new))
+
+
+def _diff(before: bytes, after: bytes) -> str:
+    made = difflib.unified_diff(_lines(before), _lines(after), "solution", "mutant", lineterm="", n=2)
+    return "\n".join(made)
+
+
+def _lines(text: bytes) -> list[str]:
+    return text.decode("latin-1").replace("\r", "").split("\n")

@@ -1,0 +1,224 @@
+"""Grading many files side by side: the model solution, the mistakes and the mutants, each on all cases.
+
+Trials run in a few processes that stay; each keeps the plan of a seed (cases, what the baselines moved) for
+the next trial with that seed. Builds come from the cache that all grading uses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import re
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from grader import answers, pipeline
+from grader.build import build_with
+from grader.emulator.launch import STEPS
+from grader.errors import GraderError, OurError
+from grader.model import KernelInterface, Submission, Verdict
+from grader.spec import expand_cases
+from grader.validation.barrier_mutants import without_barrier
+from grader.validation.records import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from grader.build import Tools
+    from grader.gpu.backend import Station
+    from grader.model import Assignment, Build, Grade, ItemGrade, Named
+    from grader.pipeline import Plan
+    from grader.validation.records import Trial
+
+QUICK_STEPS = STEPS // 25
+"""How far a quick trial is followed: enough for any model solution of a lesson, checked before it is used."""
+
+_NO_CODE = re.compile(
+    r"^[ \t]*(?:\.(?:loc|file)\b.*|\$L__tmp\d+:|//.*)\n|^[ \t]*\.section[\s\S]*", re.MULTILINE
+)
+
+STYLE = ("structure",)
+"""Checks that say how a kernel is written: losing one of them alone does not tell right from wrong."""
+
+
+@dataclass(eq=False)
+class Bench:
+    """Where trials are made: an assignment, the tools, and the model solution that they are compared with."""
+
+    assignment: Assignment
+    tools: Tools
+    original: Build | None = None
+    quick_steps: int = QUICK_STEPS
+    station: Station | None = None
+
+    def __post_init__(self) -> None:
+        """Start without a plan."""
+        self._plans: dict[int, Plan] = {}
+
+    def attempt(self, trial: Trial) -> Outcome:
+        """Build and grade one file; whatever fails on our side is in ``error``."""
+        began = time.perf_counter()
+        try:
+            outcome = self._graded(trial)
+        except GraderError as problem:
+            outcome = _broken(trial, str(problem))
+        except Exception as problem:  # noqa: BLE001 - a bug of ours must not end the whole validation
+            outcome = _broken(trial, f"{type(problem).__name__}: {problem}")
+        return replace(outcome, seconds=time.perf_counter() - began)
+
+    def build(self, source: bytes, file: str) -> Build:
+        """A build of a file as a submission."""
+        architecture = self.station.architecture if self.station else ""
+        return build_with(self.tools, _submission(file, source), self.assignment.interface, architecture)
+
+    def share_plans(self, other: Bench) -> None:
+        """Take over the plans that another bench of the same assignment has made."""
+        self._plans = other._plans
+
+    def _graded(self, trial: Trial) -> Outcome:
+        built = self.build(trial.source, trial.file)
+        if trial.barrier >= 0:
+            built = without_barrier(built, trial.barrier)
+        elif trial.mutant and same_program(built, self.original):
+            return Outcome(trial.name, trial.seed, Verdict.SKIP, Fraction(0), Fraction(0), unchanged=True)
+        plan = self._plan(trial.seed)
+        if trial.quick:
+            plan = replace(plan, steps=self.quick_steps, feedback=False)
+        source = answers.filled_in(self.assignment, trial.source, trial.file, trial.seed)
+        grade = pipeline.grade_built(plan, _submission(trial.file, source), built, self.tools)
+        return outcome_of(trial, grade, self.case_plans(trial.seed), built=built.ok)
+
+    def _plan(self, seed: int) -> Plan:
+        if seed not in self._plans:
+            self._plans[seed] = pipeline.make_plan(
+                self.assignment, seed, self.tools, visible_only=False, station=self.station
+            )
+        return self._plans[seed]
+
+    def case_plans(self, seed: int) -> dict[str, str]:
+        """The id of the plan that each case comes from: its own, or that of the draw."""
+        drawn = {plan.id for plan in self.assignment.cases if plan.draws}
+        return {
+            case.id: next((tag for tag in case.tags if tag in drawn and case.id != tag), case.id)
+            for case in expand_cases(self.assignment, seed)
+        }
+
+
+def run_trials(
+    bench: Bench, trials: Iterable[Trial], jobs: int, told: Callable[[Outcome], None] | None = None
+) -> dict[Trial, Outcome]:
+    """The outcome of each trial, ``jobs`` at a time; ``told`` hears of each as it is finished.
+
+    Raises:
+        OurError: a process came down.
+
+    """
+    waiting = list(trials)
+    found: dict[Trial, Outcome] = {}
+    for trial, outcome in _outcomes(bench, waiting, min(jobs, len(waiting))):
+        found[trial] = outcome
+        if told is not None:
+            told(outcome)
+    return {trial: found[trial] for trial in waiting}
+
+
+def _outcomes(bench: Bench, trials: list[Trial], jobs: int) -> Iterator[tuple[Trial, Outcome]]:
+    if jobs <= 1:
+        for trial in trials:
+            yield trial, bench.attempt(trial)
+        return
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["grader.validation.trials"])
+    with ProcessPoolExecutor(jobs, context, _prepare, (bench,)) as pool:
+        pending = {pool.submit(_attempt, trial): trial for trial in trials}
+        try:
+            for future in as_completed(pending):
+                yield pending[future], future.result()
+        except BrokenProcessPool:
+            raise OurError("a process that graded mutants came down; try again with -j 1") from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+_BENCH: list[Bench] = []
+"""The bench of a worker process, set when it starts."""
+
+
+def _prepare(bench: Bench) -> None:
+    import signal  # noqa: PLC0415 - for workers alone
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    _BENCH[:] = [bench]
+
+
+def _attempt(trial: Trial) -> Outcome:
+    return _BENCH[0].attempt(trial)
+
+
+def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool) -> Outcome:
+    """What a grade says of a trial; ``plans`` gives for each case the plan that it comes from."""
+    items = {item.result.item.id: item for item in grade.items}
+    failed = tuple(name for name, item in items.items() if item.result.verdict is Verdict.FAIL)
+    charged = tuple(name for name in failed if _is_charged(items[name]))
+    kills: dict[str, list[str]] = {}
+    for name in failed:
+        for case, verdict in items[name].result.case_verdicts:
+            if verdict is Verdict.FAIL and _is_charged(items[name]):
+                kills.setdefault(plans.get(case, case), []).append(name)
+    return Outcome(
+        name=trial.name,
+        seed=trial.seed,
+        verdict=grade.verdict,
+        score=grade.score,
+        max_score=grade.max_score,
+        skipped=tuple(name for name, item in items.items() if item.result.verdict is Verdict.SKIP),
+        failed=failed,
+        charged=charged,
+        kills=_frozen(kills),
+        built=built,
+        error=_ours(grade),
+    )
+
+
+def _is_charged(item: ItemGrade) -> bool:
+    """Whether losing an item makes a grade less than full, for more than how the kernel is written."""
+    rubric = item.result.item
+    return rubric.check not in STYLE and not rubric.extra and rubric.points > 0
+
+
+def _frozen(kills: dict[str, list[str]]) -> Named[tuple[str, ...]]:
+    return tuple((case, tuple(dict.fromkeys(items))) for case, items in kills.items())
+
+
+def _ours(grade: Grade) -> str:
+    if grade.verdict is not Verdict.ERROR:
+        return ""
+    told = (item.result.message for item in grade.items if item.result.verdict is Verdict.ERROR)
+    return grade.error or next(told, "could not be judged")
+
+
+def _broken(trial: Trial, error: str) -> Outcome:
+    return Outcome(trial.name, trial.seed, Verdict.ERROR, Fraction(0), Fraction(0), error=error)
+
+
+def same_program(built: Build, original: Build | None) -> bool:
+    """Whether nvcc's default build made the same instructions of both."""
+    return original is not None and built.ok and _texts(built) == _texts(original)
+
+
+def _texts(built: Build) -> tuple[str, ...]:
+    """The default builds without what only says where in the source an instruction comes from."""
+    return tuple(_NO_CODE.sub("", each.ptx) for each in (built, *(other for _, other in built.others)))
+
+
+def _submission(file: str, source: bytes) -> Submission:
+    return Submission(file, file, source, hashlib.sha256(source).hexdigest())
+
+
+def is_kernel(assignment: Assignment) -> bool:
+    """Whether an assignment asks for kernels: only then there are mutants, and an emulator to run them."""
+    return isinstance(assignment.interface, KernelInterface)

@@ -1,0 +1,5 @@
+__global__ void histogram(const unsigned char* values, int* counts, int N, int B) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += gridDim.x * blockDim.x) {
+        atomicAdd(&counts[values[i] * B / 256], 1);
+    }
+}

@@ -1,0 +1,19 @@
+#define BLOCK_SIZE 128
+#define MAX_BINS 256
+
+__global__ void histogram(const unsigned char* values, int* counts, int N, int B) {
+    __shared__ int own[MAX_BINS];
+
+    if (threadIdx.x < B) own[threadIdx.x] = 0;
+    __syncthreads();
+
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += gridDim.x * blockDim.x) {
+        int bin = values[i] * B / 256;
+        atomicAdd(&own[bin], 1);
+    }
+    __syncthreads();
+
+    for (int b = threadIdx.x; b < B; b += blockDim.x) {
+        atomicAdd(&counts[b], own[b]);
+    }
+}

@@ -1,0 +1,15 @@
+#include <cuda_fp16.h>
+#define BLOCK_SIZE 16
+
+__global__ void naiveMatMul(float* A, float* B, float* C, int M, int K, int N) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (row < M && col < N) {
+        __half sum = __float2half(0.0f);
+        for (int k = 0; k < K; k++) {
+            sum = __float2half(__half2float(sum) + A[row * K + k] * B[k * N + col]);
+        }
+        C[row * N + col] = __half2float(sum);
+    }
+}

@@ -1,0 +1,30 @@
+#include <cuda_fp16.h>
+
+#define BLOCK_SIZE 256
+
+__device__ float warpSum(float sum) {
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, offset);
+    return sum;
+}
+
+__global__ void sumReduce(const float* values, float* total, int N) {
+    __shared__ float warpSums[BLOCK_SIZE / 32];
+    int lane = threadIdx.x % 32;
+    int warp = threadIdx.x / 32;
+
+    __half some = 0.0f;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += gridDim.x * blockDim.x) {
+        some = __hadd(some, __float2half(values[i]));
+    }
+
+    float sum = warpSum(__half2float(some));
+    if (lane == 0) warpSums[warp] = sum;
+    __syncthreads();
+
+    if (warp == 0) {
+        sum = lane < BLOCK_SIZE / 32 ? warpSums[lane] : 0.0f;
+        sum = warpSum(sum);
+        if (lane == 0) atomicAdd(total, sum);
+    }
+}

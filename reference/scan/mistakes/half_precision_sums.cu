@@ -1,0 +1,32 @@
+#include <cuda_fp16.h>
+
+#define BLOCK_SIZE 256
+
+__global__ void inclusiveScan(const float* input, float* output, int N) {
+    __shared__ __half sums[2][BLOCK_SIZE];
+
+    const int row = blockIdx.x * N;
+    float carry = 0.0f;
+    for (int start = 0; start < N; start += BLOCK_SIZE) {
+        const int column = start + threadIdx.x;
+        int now = 0;
+        sums[now][threadIdx.x] = __float2half(column < N ? input[row + column] : 0.0f);
+        __syncthreads();
+
+        for (int stride = 1; stride < BLOCK_SIZE; stride *= 2) {
+            float sum = __half2float(sums[now][threadIdx.x]);
+            if (threadIdx.x >= stride) {
+                sum += __half2float(sums[now][threadIdx.x - stride]);
+            }
+            now = 1 - now;
+            sums[now][threadIdx.x] = __float2half(sum);
+            __syncthreads();
+        }
+
+        if (column < N) {
+            output[row + column] = carry + __half2float(sums[now][threadIdx.x]);
+        }
+        carry += __half2float(sums[now][BLOCK_SIZE - 1]);
+        __syncthreads();
+    }
+}

@@ -1,0 +1,12 @@
+#define TILE_DIM 32
+#define BLOCK_ROWS 8
+
+__global__ void transpose(const float* input, float* output, int M, int N) {
+    const int row = blockIdx.y * TILE_DIM + threadIdx.x;
+    for (int j = 0; j < TILE_DIM; j += BLOCK_ROWS) {
+        const int column = blockIdx.x * TILE_DIM + threadIdx.y + j;
+        if (row < M && column < N) {
+            output[column * M + row] = input[row * N + column];
+        }
+    }
+}

@@ -1,0 +1,113 @@
+"""What a kernel consists of, by its PTX."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.model import Structure, Use
+from grader.ptx import parse
+from grader.ptx.facts import structure
+
+HEAD = """.version 9.0
+.target sm_80
+.address_size 64
+.file 1 "/build/student.cu"
+.file 2 "cub/block/block_reduce.cuh"
+.file 3 "/usr/include/sm_30_intrinsics.hpp"
+.extern .func somebodys(.param .b64 x);
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+"""
+KERNEL = """.visible .entry k(.param .u64 p) {
+    .reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .pred %%p<3>;
+%s
+    ret;
+}
+"""
+
+
+def found(body: str, functions: str = "") -> Structure:
+    """The structure of a kernel with these instructions."""
+    return structure(parse(HEAD + functions + KERNEL % body), "k", "student.cu", "mine.cu")
+
+
+@pytest.mark.parametrize(
+    ("instruction", "sorts"),
+    [
+        ("ld.shared.u32 %r1, [%rd1];", {"shared_loads"}),
+        ("ld.volatile.shared.u32 %r1, [%rd1];", {"shared_loads"}),
+        ("st.shared.u32 [%rd1], %r1;", {"shared_stores"}),
+        ("cp.async.ca.shared.global [%r1], [%rd2], 4;", {"shared_stores"}),
+        ("atom.shared.add.u32 %r1, [%rd1], 1;", {"shared_loads", "shared_stores", "atomics"}),
+        ("red.global.add.u32 [%rd1], 1;", {"atomics"}),
+        ("atom.global.cas.b32 %r1, [%rd1], 1, 2;", {"atomics"}),
+        ("bar.sync 0;", {"barriers"}),
+        ("barrier.sync.aligned 1, 64;", {"barriers"}),
+        ("bar.warp.sync -1;", set()),
+        ("shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;", {"shuffles"}),
+        ("redux.sync.add.s32 %r1, %r2, -1;", {"shuffles"}),
+        ("ld.const.u32 %r1, [%rd1];", {"constant_loads"}),
+        ("ld.global.u32 %r1, [%rd1];", set()),
+        ("ld.u32 %r1, [%rd1];", set()),
+        ("ld.param.u64 %rd1, [p];", set()),
+    ],
+)
+def test_instructions_are_sorted_by_what_they_do(instruction: str, sorts: set[str]) -> None:
+    """Into as many sorts as they are of."""
+    facts = found(f".loc 1 7 3\n{instruction}")
+    names = ("shared_loads", "shared_stores", "barriers", "atomics", "shuffles", "constant_loads")
+    assert {name for name in names if getattr(facts, name).count} == sorts
+    assert all(getattr(facts, name) == Use(1, (7,)) for name in sorts)
+
+
+def test_a_generic_access_counts_as_shared_where_a_shared_address_is_made_generic() -> None:
+    """The compiler then no longer knew; PTX does not say either."""
+    facts = found(
+        "cvta.shared.u64 %rd1, %rd2; st.u32 [%rd1], %r1; ld.u32 %r1, [%rd1]; ld.global.u32 %r1, [%rd1];"
+    )
+    assert (facts.shared_loads.count, facts.shared_stores.count) == (1, 1)
+    assert found("cvta.to.shared.u64 %rd1, %rd2; ld.u32 %r1, [%rd1];").shared_loads.count == 0
+
+
+def test_functions_that_are_called_count_and_others_do_not() -> None:
+    """However many calls away."""
+    inner = ".func inner() { bar.sync 0; ret; }\n"
+    outer = ".func outer() { .reg .b64 %rd<2>; call inner; red.global.add.u32 [%rd1], 1; ret; }\n"
+    facts = found("call outer;", inner + outer)
+    assert (facts.barriers.count, facts.atomics.count, facts.library) == (1, 1, ())
+    assert found("call inner;", inner + outer).atomics.count == 0
+    assert found("", inner + outer).barriers.count == 0
+
+
+def test_a_function_that_calls_itself_is_looked_at_once() -> None:
+    """Recursion ends."""
+    assert found("call again;", ".func again() { bar.sync 0; call again; ret; }\n").barriers.count == 1
+
+
+def test_a_call_through_a_pointer_may_be_of_any_function() -> None:
+    """Nobody can tell which."""
+    inner = ".func inner() { bar.sync 0; ret; }\n"
+    prototype = "proto: .callprototype _ ();\ncall %rd1, proto;"
+    assert found(prototype, inner).barriers.count == 1
+
+
+def test_what_the_file_does_not_define_is_a_library_and_printing_is_not() -> None:
+    """The device's own system prints, asserts and has a heap."""
+    called = ".loc 1 9 1\n{ .param .b64 q; call somebodys, (q); }"
+    assert found(called).library == (("somebodys", Use(1, (9,))),)
+    printed = "{ .param .b64 q; .param .b32 r; call (r), vprintf, (q, q); }"
+    assert found(printed).library == ()
+
+
+def test_code_inlined_from_a_librarys_header_is_the_librarys() -> None:
+    """With the line of the student's file where that happened; CUDA's own intrinsics are nobody's."""
+    inlined = (
+        ".loc 2 80 1, function_name here, inlined_at 1 21 5\nshfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;"
+    )
+    assert [(name, use.lines) for name, use in found(inlined).library] == [("CUB", (21,))]
+    assert found(inlined.replace(".loc 2", ".loc 3")).library == ()
+    assert found(inlined).shuffles == Use(1, (21,))
+
+
+def test_the_file_is_named_for_people() -> None:
+    """Not by what the compiler called it."""
+    assert found("bar.sync 0;").file == "mine.cu"

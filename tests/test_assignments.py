@@ -1,0 +1,186 @@
+"""Every bundled assignment that asks for a kernel is complete, and its files earn what they should."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.model import Assignment, KernelInterface, Submission, Verdict, Visibility
+from grader.sandbox import LocalSandbox
+from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from grader.model import Grade
+    from grader.plan import Plan
+
+    Grader = Callable[[Assignment, Path], Grade]
+
+pytestmark = pytest.mark.timeout(600)
+
+ASSIGNMENTS = {
+    assignment.id: assignment
+    for assignment in (load_assignment(find_assignment(name)) for name in bundled_ids())
+    if isinstance(assignment.interface, KernelInterface)
+}
+SEED = 11
+NOT_ON_THE_EMULATOR = ("speedup",)
+"""Checks that need a GPU: the items are skipped here."""
+
+
+def _mistakes(assignment: Assignment) -> dict[str, dict[str, Any]]:
+    text = (staff_folder(assignment) / "mistakes" / "mistakes.yaml").read_text("utf-8")
+    table: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return table
+
+
+def _handout(assignment: Assignment, name: str) -> Path:
+    return find_assignment(assignment.id) / name
+
+
+def _marked(names: Iterable[str], always: set[str]) -> list[Any]:
+    """Parameters, all of them slow but a few that every run has time for."""
+    return [pytest.param(name, marks=() if name in always else pytest.mark.slow) for name in names]
+
+
+MISTAKES = [
+    f"{name}/{file}"
+    for name, assignment in ASSIGNMENTS.items()
+    if name != "tiled-matmul"  # `test_mistakes` grades those, in more detail
+    for file in _mistakes(assignment)
+]
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Grader:
+    """Grade a file on all cases of an assignment; what its submissions share is made once."""
+    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    plans: dict[str, Plan] = {}
+
+    def grade(assignment: Assignment, file: Path) -> Grade:
+        if assignment.id not in plans:
+            plans[assignment.id] = pipeline.make_plan(assignment, SEED, tools, visible_only=False)
+        submission = Submission(file.name, file.name, file.read_bytes(), "")
+        return pipeline.grade(plans[assignment.id], submission, tools)
+
+    return grade
+
+
+def _lost(grade: Grade) -> list[str]:
+    return [item.result.item.id for item in grade.items if item.result.verdict is Verdict.FAIL]
+
+
+# --- what the student is given --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_handout_declares_the_kernel_as_the_assignment_does(name: str) -> None:
+    """README.md and skeleton.cu both show every kernel with its parameters in order."""
+    kernel = ASSIGNMENTS[name].kernel
+    wanted = [parameter.name for parameter in kernel.parameters]
+    for file in ("README.md", "skeleton.cu"):
+        text = _handout(ASSIGNMENTS[name], file).read_text("utf-8")
+        for entry in (kernel.kernel, *kernel.others):
+            declared = re.search(rf"__global__ void {entry}\(([^)]*)\)", text)
+            assert declared, f"{file} declares no {entry}"
+            assert re.findall(r"(\w+)(?:,|$)", declared[1]) == wanted
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_handout_states_the_points_of_the_rubric(name: str) -> None:
+    """The table of points in README.md lists every item that a student may see, in order."""
+    text = _handout(ASSIGNMENTS[name], "README.md").read_text("utf-8")
+    table = text.partition("| points | for |")[2].partition("\n\n")[0]
+    points = [Fraction(number) for number in re.findall(r"^\| *(\d+) *\|", table, re.MULTILINE)]
+    assert points == [
+        item.points for item in ASSIGNMENTS[name].rubric if item.visibility is Visibility.VISIBLE
+    ]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_some_cases_are_shown_and_some_are_not(name: str) -> None:
+    """A student can try a kernel out, and cannot fit it to what is graded."""
+    shown = {plan.visibility for plan in ASSIGNMENTS[name].cases}
+    assert {Visibility.VISIBLE, Visibility.HIDDEN} <= shown
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_item_says_what_it_is_and_what_to_try(name: str) -> None:
+    """No point is lost without a title and a hint."""
+    assert all(item.title and item.hint for item in ASSIGNMENTS[name].rubric)
+
+
+# --- what the staff keeps -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_table_of_mistakes_names_its_files_and_only_items_that_exist(name: str) -> None:
+    """At least eight, each with its own title, and `loses` in the rubric's order, closed under `needs`."""
+    assignment = ASSIGNMENTS[name]
+    table = _mistakes(assignment)
+    folder = staff_folder(assignment) / "mistakes"
+    assert sorted(table) == sorted(path.name for path in folder.glob("*.cu"))
+    assert len({mistake["title"] for mistake in table.values()}) == len(table) >= 8
+    assert len({(folder / file).read_bytes() for file in table}) == len(table)
+    judged = [item for item in assignment.rubric if item.check not in NOT_ON_THE_EMULATOR]
+    for file, mistake in table.items():
+        loses = mistake["loses"]
+        assert mistake["wrong"]
+        assert loses, f"{file} costs nothing"
+        assert loses == [item.id for item in judged if item.id in loses]
+        dragged = [item.id for item in judged if set(item.needs) & set(loses)]
+        assert set(dragged) <= set(loses), f"{file} loses what other items need"
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_item_is_lost_by_some_mistake(name: str) -> None:
+    """No item of the rubric is there for nothing; any broken file loses the one for compiling."""
+    lost = {item for mistake in _mistakes(ASSIGNMENTS[name]).values() for item in mistake["loses"]}
+    judged = {
+        item.id for item in ASSIGNMENTS[name].rubric if item.check not in (*NOT_ON_THE_EMULATOR, "compile")
+    }
+    assert judged <= lost
+
+
+# --- what they earn -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", _marked(ASSIGNMENTS, {"naive-matmul", "matmul-speedup"}))
+def test_the_model_solution_has_full_marks(graded: Grader, name: str) -> None:
+    """On all cases; only what needs a GPU is set apart."""
+    assignment = ASSIGNMENTS[name]
+    grade = graded(assignment, staff_folder(assignment) / "solution.cu")
+    assert (_lost(grade), grade.error, grade.verdict) == ([], "", Verdict.PASS)
+    apart = sum(item.points for item in assignment.rubric if item.check in NOT_ON_THE_EMULATOR)
+    assert grade.score == grade.max_score
+    assert grade.skipped_points == apart
+
+
+@pytest.mark.parametrize("name", _marked(ASSIGNMENTS, {"naive-matmul"}))
+def test_the_skeleton_earns_what_an_empty_hand_in_should(graded: Grader, name: str) -> None:
+    """The points for compiling, and no others."""
+    assignment = ASSIGNMENTS[name]
+    grade = graded(assignment, _handout(assignment, "skeleton.cu"))
+    assert grade.error == ""
+    assert grade.score == sum(item.points for item in assignment.rubric if item.check == "compile")
+
+
+@pytest.mark.parametrize(
+    "file",
+    _marked(MISTAKES, {"naive-matmul/not_coalesced.cu", "naive-matmul/c_indexed_with_m.cu"}),
+)
+def test_a_mistake_loses_exactly_the_items_it_should(graded: Grader, file: str) -> None:
+    """What mistakes.yaml names, no more and no less; never an error of ours."""
+    name, _, mistake = file.partition("/")
+    assignment = ASSIGNMENTS[name]
+    grade = graded(assignment, staff_folder(assignment) / "mistakes" / mistake)
+    assert (grade.verdict, grade.error) == (Verdict.FAIL, "")
+    assert _lost(grade) == _mistakes(assignment)[mistake]["loses"]

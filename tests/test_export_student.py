@@ -1,0 +1,211 @@
+"""`grader export-student`: enough for a self-check with the same verdicts, and nothing of what is hidden."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from grader.cli import main
+from grader.model import Visibility
+from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder
+from grader.spec.student import visible_part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+MISTAKES = ROOT / "reference/matmul/mistakes"
+LIKE = "tiled-matmul"
+
+
+@pytest.fixture(scope="module")
+def handed_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What students get of the tiled product."""
+    folder = tmp_path_factory.mktemp("handout")
+    assert main(["export-student", LIKE, str(folder)]) == 0
+    return folder
+
+
+def texts(folder: Path) -> dict[str, str]:
+    """All files by place."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and "__pycache__" not in file.parts)
+    return {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+def test_these_files_and_no_others(handed_out: Path) -> None:
+    """No kernel of the staff's, no mistakes."""
+    assert set(texts(handed_out)) == {
+        "assignments/tiled-matmul/README.md",
+        "assignments/tiled-matmul/assignment.yaml",
+        "assignments/tiled-matmul/skeleton.cu",
+        "reference/matmul/oracle.py",
+        "reference/matmul/tiled-matmul/baselines.json",
+    }
+
+
+def test_no_hidden_case_or_item_can_be_guessed_from_them(handed_out: Path) -> None:
+    """No id, no shape, no line of a solution, no comment of the staff's, no seed."""
+    original = load_assignment(find_assignment(LIKE))
+    shown = texts(handed_out)
+    told = shown["assignments/tiled-matmul/assignment.yaml"]
+    counters = shown["reference/matmul/tiled-matmul/baselines.json"]
+    visible = {case.shape for case in original.cases if case.visibility is Visibility.VISIBLE}
+    for case in original.cases:
+        if case.visibility is Visibility.VISIBLE:
+            continue
+        assert case.id not in [each["id"] for each in yaml.safe_load(told)["cases"]]
+        assert f'"{case.id}"' not in counters
+        spans = ((name, f"{low}..{high}" if case.draws else low) for name, (low, high) in case.shape)
+        written = "{" + ", ".join(f"{name}: {span}" for name, span in spans) + "}"
+        assert written not in told or case.shape in visible
+    everything = "".join(shown.values())
+    assert "hidden" not in told
+    assert "seed:" not in everything
+    assert "only grading sees" not in everything
+    for kernel in ("solution", "naive"):
+        source = (staff_folder(original) / f"{kernel}.cu").read_text(encoding="utf-8")
+        lines = {line.strip() for line in source.splitlines() if len(line.strip()) > 30}
+        lines -= {
+            line for line in lines if line.startswith(("//", "__global__", "const int row", "const int col"))
+        }
+        assert lines
+        assert not [line for line in lines if line in everything]
+
+
+def test_what_is_handed_out_is_a_sound_assignment(handed_out: Path) -> None:
+    """With the visible cases and items of the original, tags that are gone left out."""
+    original, shown = (
+        load_assignment(find_assignment(LIKE)),
+        load_assignment(handed_out / "assignments" / LIKE),
+    )
+    assert shown.cases == tuple(c for c in original.cases if c.visibility is Visibility.VISIBLE)
+    assert [item.id for item in shown.rubric] == [item.id for item in original.rubric]
+    assert [item.points for item in shown.rubric] == [item.points for item in original.rubric]
+    assert {item.id: item.cases for item in shown.rubric}["edges"] == ("non-aligned",)
+
+
+def self_check(assignment: str, file: Path, into: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What `grader check` says: items with verdicts and messages, cases with verdicts, and the exit code."""
+    code = main(["check", assignment, str(file), "--backend", "emulator", "--json", str(into)])
+    capsys.readouterr()
+    graded = json.loads(into.read_text(encoding="utf-8"))
+    items = [{key: item[key] for key in ("id", "verdict", "points", "message")} for item in graded["items"]]
+    return {
+        "code": code,
+        "items": items,
+        "cases": [(case["id"], case["verdict"]) for case in graded["cases"]],
+    }
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        MISTAKES / "only_a_tiled.cu",
+        pytest.param(MISTAKES.parent / "solution.cu", marks=pytest.mark.slow),
+        pytest.param(MISTAKES / "no_shared_memory.cu", marks=pytest.mark.slow),
+        pytest.param(MISTAKES / "no_second_barrier.cu", marks=pytest.mark.slow),
+        pytest.param(MISTAKES / "c_indexed_with_m.cu", marks=pytest.mark.slow),
+    ],
+    ids=lambda file: file.stem,
+)
+def test_a_self_check_says_the_same_as_with_the_staff_s_files(
+    handed_out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], file: Path
+) -> None:
+    """The counters stand in for the kernels that traffic is compared with."""
+    with_staff = self_check(LIKE, file, tmp_path / "a.json", capsys)
+    without = self_check(str(handed_out / "assignments" / LIKE), file, tmp_path / "b.json", capsys)
+    assert with_staff == without
+
+
+def test_the_same_assignment_gives_the_same_files_again(
+    handed_out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So exporting twice is fine; a file that was changed meanwhile is not written over."""
+    before = texts(handed_out)
+    assert main(["export-student", LIKE, str(handed_out)]) == 0
+    assert texts(handed_out) == before
+    changed = handed_out / "assignments" / LIKE / "README.md"
+    changed.write_text("mine\n", encoding="utf-8")
+    assert main(["export-student", LIKE, str(handed_out)]) == 2
+    assert "with other content" in capsys.readouterr().err
+    assert changed.read_text(encoding="utf-8") == "mine\n"
+    changed.write_text(before["assignments/tiled-matmul/README.md"], encoding="utf-8")
+
+
+def test_a_program_keeps_its_headers_and_loses_its_hidden_runs(tmp_path: Path) -> None:
+    """And what it should print in them."""
+    assert main(["export-student", "boundary-safe-lesson", str(tmp_path)]) == 0
+    original = load_assignment(find_assignment("boundary-safe-lesson"))
+    shown = load_assignment(tmp_path / "assignments/boundary-safe-lesson")
+    assert shown.interface == original.interface
+    hidden = [case.id for case in original.cases if case.visibility is not Visibility.VISIBLE]
+    visible_items = [item.id for item in original.rubric if item.visibility is Visibility.VISIBLE]
+    assert {case.id for case in shown.cases} == {case.id for case in original.cases} - set(hidden)
+    assert {item.id for item in shown.rubric} <= set(visible_items)
+
+
+def test_answers_are_not_handed_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The assignment of a sheet of questions holds their answers."""
+    assert main(["export-student", "memory-analysis", str(tmp_path)]) == 0
+    assert "grader questions memory-analysis" in capsys.readouterr().out
+    assert not list(tmp_path.rglob("assignment.yaml"))
+    assert "seed" not in "".join(texts(tmp_path).values()).lower().split()
+
+
+HIDDEN_PARTS = """\
+id: x
+title: X   # a comment of the staff's
+cases:
+  - {id: a, arguments: ["1"], tags: [t], stdin: "", inputs: "null"}
+  - {random: 2, shape: {N: 1..3}, id: r}
+  - {id: b, stdin: secret, visibility: hidden, tags: [t, only-hidden]}
+  - {id: c, visibility: after_published}
+timing: {shape: {N: 4}}
+rubric:
+  - {id: one, points: 1, check: text, exact: shown, cases: [a, b, only-hidden, r-2]}
+  - {id: two, points: 1, check: text, exact: the hidden words, cases: only-hidden}
+  - {id: three, points: 1, check: exit, visibility: hidden}
+  - {id: four, points: 1.50, check: compile, needs: [three, one]}
+  - {id: five, points: 1, check: compile, needs: three}
+"""
+
+
+def test_whatever_names_what_is_hidden_goes_with_it() -> None:
+    """Cases, items, names of them, words that only hidden runs print, comments, timing without its item."""
+    assert yaml.safe_load(visible_part(HIDDEN_PARTS.encode())) == {
+        "id": "x",
+        "title": "X",
+        "cases": [
+            {"id": "a", "arguments": [1], "tags": ["t"], "stdin": "", "inputs": "null"},
+            {"random": 2, "shape": {"N": "1..3"}, "id": "r"},
+        ],
+        "rubric": [
+            {"id": "one", "points": 1, "check": "text", "exact": "shown", "cases": ["a", "r-2"]},
+            {"id": "four", "points": 1.5, "check": "compile", "needs": ["one"]},
+            {"id": "five", "points": 1, "check": "compile"},
+        ],
+    }
+
+
+def kernels() -> Iterator[str]:
+    """The bundled assignments that ask for something to be run."""
+    return (name for name in bundled_ids() if "submission:\n  kind: answers" not in _yaml(name))
+
+
+def _yaml(name: str) -> str:
+    return (find_assignment(name) / "assignment.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(kernels()))
+def test_every_bundled_assignment_can_be_handed_out(name: str, tmp_path: Path) -> None:
+    """What comes out is sound, and holds nothing of the hidden cases."""
+    assert main(["export-student", name, str(tmp_path)]) == 0
+    original, shown = load_assignment(find_assignment(name)), load_assignment(tmp_path / "assignments" / name)
+    assert shown.cases == tuple(c for c in original.cases if c.visibility is Visibility.VISIBLE)
+    assert "hidden" not in (tmp_path / "assignments" / name / "assignment.yaml").read_text(encoding="utf-8")
+    assert not list(tmp_path.rglob("solution*"))

@@ -1,0 +1,329 @@
+"""`grader rescore`: another rubric for what is stored, and nothing is run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader import pipeline
+from grader.batch import OutFolder, Session
+from grader.cli import report
+from grader.cli.main import main
+from grader.model import (
+    Build,
+    CaseEvidence,
+    Comparison,
+    Counters,
+    Evidence,
+    Finding,
+    FindingKind,
+    ProgramRun,
+    Resources,
+    Structure,
+    Submission,
+)
+from grader.spec import expand_cases, load_assignment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.model import Assignment, Case
+
+SEED = 7
+SOUND = (Path(__file__).parent / "spec" / "scale.yaml").read_text()
+TRAFFIC = "  - {id: moved, points: 5, check: traffic, metric: flops, baseline: naive, %s}\n"
+BUILD = Build(ok=True, ptx=".version", program=b"ELF", resources=Resources(registers=12), log="secret source")
+
+
+class Course:
+    """An assignment's folder, and the folder with the grades."""
+
+    def __init__(self, folder: Path) -> None:
+        self.assignment = folder / "assignments" / "scale"
+        self.out = OutFolder(folder / "out")
+        self.reference = folder / "reference" / "scaling"
+        self.assignment.mkdir(parents=True)
+        self.reference.mkdir(parents=True)
+        for kernel in ("naive", "solution"):
+            (self.reference / f"{kernel}.cu").write_text(f"// {kernel}\n")
+
+    def says(self, text: str) -> Assignment:
+        """Write the assignment's file."""
+        (self.assignment / "assignment.yaml").write_text(text)
+        return load_assignment(self.assignment)
+
+    def grades(self, assignment: Assignment, **submissions: Evidence) -> None:
+        """Store grades as a batch does."""
+        session = Session(assignment.id, assignment.digest, "emulator", SEED, "1.0", "nvcc")
+        self.out.begin(session)
+        plan = pipeline.Plan(assignment, SEED, expand_cases(assignment, SEED), ())
+        for name, evidence in submissions.items():
+            submission = Submission(name, f"{name}.cu", b"", f"digest of {name}")
+            grade = pipeline.judge(plan, submission, evidence, (("run", 1.5),))
+            self.out.write(report.of_submission(grade), name)
+            self.out.note(name, submission.digest, grade.verdict)
+        self.out.note_class(list(submissions))
+
+    def rescore(self) -> int:
+        """Run the command."""
+        return main(["rescore", str(self.out.path), "--assignment", str(self.assignment)])
+
+    def grade(self, name: str) -> dict[str, Any]:
+        """A stored grade."""
+        stored: dict[str, Any] = json.loads(self.out.stored(name))
+        return stored
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A course with one assignment."""
+    return Course(tmp_path)
+
+
+def shown(case: Case, *, wrong: int = 0, flops: int = 50) -> CaseEvidence:
+    """A case that ran, with so many wrong elements and a race that nobody asked about yet."""
+    error = 1.0 if wrong else 0.0
+    return CaseEvidence(
+        case,
+        comparisons=(Comparison("y", 100, wrong, 0, error, 1e-6),),
+        findings=(Finding(FindingKind.RACE, "a race", line=3, case=case.id),) if wrong else (),
+        counters=Counters(flops=flops),
+        baselines=(("naive", Counters(flops=100)),),
+    )
+
+
+def evidence(assignment: Assignment, **fields: int) -> Evidence:
+    """Evidence of every case."""
+    cases = tuple(shown(case, **fields) for case in expand_cases(assignment, SEED))
+    return Evidence("emulator", BUILD, cases, structures=(("scale", Structure()),))
+
+
+def test_other_points_and_other_items_give_other_scores(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Points and a new item; the reports are written again, and the table says what changed."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made), bob=evidence(made, wrong=3))
+    races = "  - {id: races, points: 20, check: races}\n"
+    course.says(SOUND.replace("points: 90", "points: 70") + races)
+    assert course.rescore() == 0
+    printed = capsys.readouterr().out
+    assert "0 of 2 grades changed" in printed, "the points moved to an item that only ada passes"
+    ada, bob = course.grade("ada"), course.grade("bob")
+    assert (ada["score"], ada["max_score"], bob["score"]) == (100, 100, 10)
+    assert [item["id"] for item in ada["items"]] == ["compiles", "right", "races"]
+    assert ada["rescored"] == {"assignment_digest": made.digest}
+    assert dict(ada["seconds"])["run"] == 1.5
+    assert "races" in (course.out.path / "gradebook.csv").read_text()
+    assert "a race" in (course.out.path / "grades/bob/report.html").read_text()
+
+
+def test_it_tells_whose_score_changes_by_how_much(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    """The largest loss first, and the mean over all."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made), bob=evidence(made, wrong=3))
+    course.says(SOUND.replace("points: 90", "points: 40"))
+    assert course.rescore() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        "ada  100/100 → 50/50  (−50)",
+        "bob  10/100 → 10/50  (0)",
+        "2 of 2 grades changed; nothing was run",
+        "the score changes by −50 to 0, −25 in the mean",
+    ]
+
+
+def test_what_is_rescored_is_what_grading_would_have_given(course: Course) -> None:
+    """But for the note that it was rescored, and the times."""
+    before = SOUND + TRAFFIC % "at_most: 0.4"
+    after = before.replace("points: 90", "points: 30").replace("0.4", "0.6")
+    course.grades(made := course.says(before), bob=evidence(made, wrong=3), ada=evidence(made))
+    course.says(after)
+    assert course.rescore() == 0
+    fresh = Course(course.out.path.parent / "fresh")
+    fresh.grades(made := fresh.says(after), bob=evidence(made, wrong=3), ada=evidence(made))
+    for name in ("ada", "bob"):
+        rescored, graded = course.grade(name), fresh.grade(name)
+        assert rescored.pop("rescored")
+        del rescored["seconds"], graded["seconds"]
+        assert rescored == graded
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("N: 55", "N: 56", "  case `odd`"),
+        ("id: odd", "id: odder", "  case `odder`, which is new"),
+        ("random: 2", "random: 3", "  case `random-3`, which is new"),
+        ("float32", "float64", "  what is to be handed in, and how it is launched"),
+        ("{BLOCK_SIZE: 128}", "{BLOCK_SIZE: 64}", "  what is to be handed in, and how it is launched"),
+    ],
+)
+def test_where_something_else_would_run_nothing_is_changed(
+    old: str, new: str, told: str, course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what differs, and what to do instead."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    before = {path: path.read_bytes() for path in course.out.path.rglob("*") if path.is_file()}
+    course.says(SOUND.replace(old, new))
+    assert course.rescore() == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert f"grader: {told}" in lines
+    assert lines[-1].endswith("grade again with `grader grade`")
+    after = {
+        path: path.read_bytes()
+        for path in course.out.path.rglob("*")
+        if path.name != ".lock" and path.is_file()
+    }
+    assert after == {path: content for path, content in before.items() if path.name != ".lock"}
+
+
+def test_another_reference_is_another_run(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    """The staff's kernels decide about baselines."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    (course.reference / "naive.cu").write_text("// faster\n")
+    assert course.rescore() == 2
+    assert "  the reference\n" in capsys.readouterr().err
+
+
+def test_an_item_that_asks_for_what_nobody_counted_is_refused(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A baseline is measured while grading, or not at all; once measured, the limits may change."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    course.says(SOUND + TRAFFIC % "at_most: 0.4")
+    assert course.rescore() == 2
+    assert "the counters of the naive kernel in case `whole`, which is new" in capsys.readouterr().err
+    counted = load_assignment(course.assignment)
+    course.grades(counted, ada=evidence(counted))
+    course.says(SOUND + TRAFFIC % "none_above: 0.7, full_at: 0.2")
+    assert course.rescore() == 0
+    assert course.grade("ada")["score"] == 102
+
+
+def test_a_case_may_go_and_come_back(course: Course) -> None:
+    """Its evidence is kept; tags and visibility are rubric."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    course.says(SOUND.replace("  - {random: 2, shape: {N: 1..80}, tags: [non-aligned]}\n", ""))
+    assert course.rescore() == 0
+    assert len(course.grade("ada")["cases"]) == 2
+    course.says(SOUND.replace("tags: [aligned]", "tags: [whole], visibility: after_published"))
+    assert course.rescore() == 0
+    cases = course.grade("ada")["cases"]
+    assert len(cases) == 4
+    assert cases[0]["visibility"] == "after_published"
+
+
+def test_a_grade_without_evidence_is_left_as_it_is(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An older version graded it; the others are rescored, and the exit code tells."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made), old=evidence(made))
+    (course.out.path / "grades/old/evidence.json").unlink()
+    course.says(SOUND.replace("points: 90", "points: 40"))
+    assert course.rescore() == 1
+    assert (course.grade("ada")["score"], course.grade("old")["score"]) == (50, 100)
+    assert "old: left as it is" in capsys.readouterr().out
+    assert course.out.finished() == {"ada": "digest of ada"}, "so that `grade` grades the other again"
+
+
+def test_a_batch_goes_on_after_it(course: Course) -> None:
+    """The journal vouches for the rescored grades, of the assignment as it is now."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made), bob=evidence(made))
+    changed = course.says(SOUND.replace("points: 90", "points: 40"))
+    assert course.rescore() == 0
+    session = course.out.session()
+    assert session is not None
+    assert (session.assignment_digest, session.seed) == (changed.digest, SEED)
+    assert course.out.finished() == {"ada": "digest of ada", "bob": "digest of bob"}
+    assert course.rescore() == 0
+    assert course.grade("ada")["rescored"] == {"assignment_digest": made.digest}, "it is not forgotten"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda text: text.replace("digest of ada", "another"), "is the evidence of another submission"),
+        (lambda text: text[:-20], "is no stored evidence"),
+        (
+            lambda text: text.replace('"counters":{"flops":50}', '"counters":{"flops":"many"}'),
+            "counters.flops",
+        ),
+        (lambda text: text.replace('"id":"odd"', '"id":"even"'), "lacks cases"),
+    ],
+)
+def test_evidence_that_was_tampered_with_is_refused(
+    spoil: Callable[[str], str], said: str, course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the file's name, and nothing is changed."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    path = course.out.path / "grades/ada/evidence.json"
+    path.write_text(spoil(path.read_text()))
+    before = course.out.stored("ada")
+    course.says(SOUND.replace("points: 90", "points: 40"))
+    assert course.rescore() == 2
+    told = capsys.readouterr().err
+    assert (said in told, str(path) in told) == (True, True)
+    assert course.out.stored("ada") == before
+
+
+def test_evidence_holds_no_code(course: Course) -> None:
+    """Neither PTX nor an executable, nor what the compiler said of the source."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    text = (course.out.path / "grades/ada/evidence.json").read_text()
+    assert not any(each in text for each in (".version", "RUxG", "secret source"))
+
+
+def test_an_error_of_ours_stays_one(course: Course) -> None:
+    """No rubric makes a grade of it."""
+    made = course.says(SOUND)
+    course.grades(made, ada=Evidence("emulator", Build(ok=False, error="the disk is full")))
+    course.says(SOUND.replace("points: 90", "points: 40"))
+    assert course.rescore() == 3
+    assert course.grade("ada")["verdict"] == "error"
+    assert course.out.finished() == {}
+
+
+def test_another_assignment_is_refused(course: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    """And so is a folder without grades."""
+    assert main(["rescore", str(course.out.path)]) == 2
+    assert "no grades here" in capsys.readouterr().err
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    course.says(SOUND.replace("id: scale", "id: other"))
+    assert course.rescore() == 2
+    assert "is `other`, and what was graded is `scale`" in capsys.readouterr().err
+    assert main(["rescore", str(course.out.path)]) == 2
+    assert "--assignment" in capsys.readouterr().err
+
+
+def test_programs_are_rescored_by_what_they_printed(
+    course: Course, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What they printed is kept; a file that nobody looked at is not."""
+    text = (Path(__file__).parent / "spec" / "greet.yaml").read_text().replace("  include: [support.h]\n", "")
+    made = course.says(text)
+    runs = tuple(
+        CaseEvidence(case, program=ProgramRun("exit", 0, b"Hello, world!\n", files=(("big.npy", b"x" * 9),)))
+        for case in expand_cases(made, SEED)
+    )
+    course.grades(made, ada=Evidence("host", BUILD, runs))
+    assert "big.npy" not in (course.out.path / "grades/ada/evidence.json").read_text()
+    course.says(f"{text}  - {{id: new, points: 7, check: text, matches: 'Hello,.*!'}}\n")
+    assert course.rescore() == 0
+    items = {item["id"]: item["points"] for item in course.grade("ada")["items"]}
+    assert items["new"] == 7
+    course.says(f"{text}  - {{id: new, points: 7, check: text, of: other.txt, matches: 'Hello'}}\n")
+    assert course.rescore() == 2
+    assert "the file `other.txt`, which is new" in capsys.readouterr().err

@@ -1,0 +1,113 @@
+"""The smallest shape that fails is found, told of visible cases only, and never changes a grade."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader import pipeline, shrinking
+from grader.build import Tools, find_toolchain
+from grader.model import Submission, Visibility
+from grader.reports import grade_json
+from grader.sandbox import LocalSandbox
+from grader.shrinking import shrunk
+from grader.spec import find_assignment, load_assignment
+
+if TYPE_CHECKING:
+    from grader.model import Grade
+
+MISTAKES = Path(__file__).parent.parent / "reference/matmul/mistakes"
+
+
+def test_one_dimension_after_the_other_is_made_as_small_as_it_can_be() -> None:
+    """None of them can be smaller by itself."""
+    assert shrunk((64, 64, 64), lambda sizes: sizes[1] > 16) == (1, 17, 1)
+    assert shrunk((55, 48, 43), lambda sizes: sizes[0] * sizes[2] > 100) in {
+        (3, 1, 34),
+        (6, 1, 17),
+        (5, 1, 21),
+    }
+    assert shrunk((8, 8), lambda _: False) == (8, 8)
+    assert shrunk((8, 8), lambda _: True) == (1, 1)
+
+
+@given(st.tuples(st.integers(1, 40), st.integers(1, 40)), st.integers(0, 2**20))
+def test_what_comes_out_fails_and_is_minimal(sizes: tuple[int, int], seed: int) -> None:
+    """Whatever fails where: nothing smaller along one axis does."""
+
+    def fails(tried: tuple[int, ...]) -> bool:
+        return tried == sizes or hash((tried, seed)) % 5 == 0
+
+    found = shrunk(sizes, fails)
+    assert fails(found)
+    for axis in (0, 1):
+        for smaller in range(1, found[axis]):
+            assert not fails((*found[:axis], smaller, *found[axis + 1 :]))
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> dict[Visibility, Grade]:
+    """A kernel that sums up one tile only, on one case that is visible, and on the same one hidden."""
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    source = (MISTAKES / "one_tile_only.cu").read_bytes()
+    grades = {}
+    for visibility in (Visibility.VISIBLE, Visibility.HIDDEN):
+        plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
+        case = next(case for case in plan.cases if case.id == "mp3")
+        plan = replace(plan, cases=(replace(case, visibility=visibility),))
+        grades[visibility] = pipeline.grade(plan, Submission("a", "a.cu", source, ""), tools)
+    return grades
+
+
+def test_the_smallest_shape_is_told_of_a_visible_case(graded: dict[Visibility, Grade]) -> None:
+    """In the message, and as data in grade.json, which reads back as it was."""
+    grade = graded[Visibility.VISIBLE]
+    (edges,) = (item.result for item in grade.items if item.result.item.id == "edges")
+    assert "The smallest shape found to fail: M=1, K=17, N=1" in edges.message
+    (finding,) = (finding for finding in edges.findings if finding.case == "mp3" and finding.address)
+    assert finding.smallest == (("M", 1), ("K", 17), ("N", 1))
+    assert len(finding.wrong_map) == 19
+    stored = next(i for i in grade_json.as_json(grade)["items"] if i["id"] == "edges")["findings"]
+    (told,) = (each for each in stored if "smallest" in each)
+    assert told["smallest"] == {"M": 1, "K": 17, "N": 1}
+    assert told["wrong_map"] == list(finding.wrong_map)
+    assert told["map_cell"] == [3, 1]
+    back = grade_json.load(grade_json.dump(grade))
+    assert back.items[2].result.findings == edges.findings
+
+
+def test_of_a_hidden_case_nothing_is_tried_and_nothing_told(graded: dict[Visibility, Grade]) -> None:
+    """No shape, no map, no element."""
+    grade = graded[Visibility.HIDDEN]
+    stored = grade_json.dump(grade)
+    assert "smallest" not in stored
+    assert "wrong_map" not in stored
+    assert [i.points for i in grade.items] == [i.points for i in graded[Visibility.VISIBLE].items]
+
+
+def test_without_a_budget_or_with_a_failure_of_ours_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a courtesy: an oracle that refuses a shape ends no grading."""
+
+    def broken(*_: object) -> None:
+        raise ValueError("no such shape")
+
+    monkeypatch.setattr(shrinking, "plan_launch", broken)
+    case = pipeline.make_plan.__globals__["expand_cases"](
+        load_assignment(find_assignment("tiled-matmul")), 1
+    )[0]
+    attempts = shrinking.Attempts(
+        load_assignment(find_assignment("tiled-matmul")),
+        None,  # type: ignore[arg-type]  # never reached
+        None,  # type: ignore[arg-type]
+        case,
+        shrinking.Budget(),
+    )
+    assert attempts.smallest("x") == ()
+    spent = replace(attempts, budget=shrinking.Budget(left=0))
+    assert not spent.fails((1, 1, 1))

@@ -1,0 +1,64 @@
+"""The worked example of `reference/README.md` is an assignment that works, oracle and all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.compare import compare
+from grader.model import Submission, Verdict
+from grader.oracle import load_oracle
+from grader.sandbox import LocalSandbox
+from grader.spec import load_assignment
+
+CHAPTER = Path(__file__).parent.parent / "reference/README.md"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course's repository with just the three blocks of code in the chapter."""
+    blocks = dict(
+        re.findall(r"```(python|yaml|cuda)\n(.*?)```", CHAPTER.read_text(encoding="utf-8"), re.DOTALL)
+    )
+    for place, language in (
+        ("reference/row-mean/oracle.py", "python"),
+        ("reference/row-mean/solution.cu", "cuda"),
+        ("assignments/row-mean/assignment.yaml", "yaml"),
+    ):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(blocks[language], encoding="utf-8")
+    return tmp_path
+
+
+def test_the_bound_of_the_example_takes_every_order_and_no_half_precision(course: Path) -> None:
+    """What `orders` and `coarser` are there for."""
+    oracle = load_oracle(course / "reference/row-mean")
+    shape = {"M": 40, "N": 9}
+    drawn = oracle.inputs("random", shape, np.random.default_rng(4))
+    values, bound = oracle.expected(drawn, shape)["R"]
+    assert oracle.orders is not None
+    assert oracle.coarser is not None
+    for name, right in oracle.orders(drawn, shape):
+        assert not compare("R", right["R"], values, bound).wrong, name
+    for name, wrong in oracle.coarser(drawn, shape):
+        assert compare("R", wrong["R"], values, bound).wrong, name
+
+
+def test_the_model_solution_of_the_example_has_full_marks(course: Path) -> None:
+    """And a mean over one column too few has not, and is told where it fails first."""
+    assignment = load_assignment(course / "assignments/row-mean")
+    tools = Tools(find_toolchain(), LocalSandbox(), course / "builds")
+    plan = pipeline.make_plan(assignment, 5, tools, visible_only=False)
+    source = (course / "reference/row-mean/solution.cu").read_bytes()
+    right = pipeline.grade(plan, Submission("a", "a.cu", source, ""), tools)
+    assert right.verdict is Verdict.PASS
+    assert right.score == right.max_score == 100
+    short = source.replace(b"k < N", b"k < N - 1")
+    wrong = pipeline.grade(plan, Submission("b", "b.cu", short, ""), tools)
+    assert [item.result.verdict for item in wrong.items] == [Verdict.PASS, Verdict.FAIL, Verdict.FAIL]
+    assert "The smallest shape found to fail: M=1, N=1" in wrong.items[1].result.message

@@ -1,0 +1,151 @@
+"""The page in a real browser: it is driven by its address, and what it shows is read back."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.reports import trace_html
+from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model.trace import TraceScene
+
+pytestmark = pytest.mark.browser
+
+
+def browser() -> str:
+    """The browser to use: Debian's chromium, or what GRADER_BROWSER names."""
+    found = os.environ.get("GRADER_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    assert found, "no browser: apt-get install --no-install-recommends chromium"
+    return found
+
+
+def run(page: Path, fragment: str, home: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Open the page at a fragment, without a window and without a network."""
+    command = [
+        browser(),
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+        "--enable-logging=stderr",
+        f"--user-data-dir={home}",
+        "--window-size=1280,800",
+        *options,
+        f"{page.as_uri()}#{fragment}",
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=90)
+
+
+def shown(page: Path, fragment: str, home: Path) -> str:
+    """The page's elements after its script ran; nothing may have been refused or thrown."""
+    done = run(page, fragment, home, "--dump-dom")
+    told = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert not told, "\n".join(told)
+    return done.stdout
+
+
+def cells(page: str, grid: str) -> list[str]:
+    """The texts of the cells of the grid with this caption, in their order."""
+    figure = next(part for part in page.split("<figure>")[1:] if f"<strong>{grid}</strong>" in part)
+    return re.findall(r'<i class="cell[^"]*"[^>]*>([^<]*)</i>', figure.split("</figure>")[0])
+
+
+def words_of(page: str, element: str) -> str:
+    """The text in the element with this id."""
+    inside = re.search(rf'id="{element}"[^>]*>(.*?)</(?:p|output|section|div)>', page, re.DOTALL)
+    assert inside
+    return html.unescape(re.sub("<[^>]*>", "", inside[1]))
+
+
+@cache
+def _lesson() -> TraceScene:
+    return scene(product(TILED, tiles(8, 4), tiles(8, 4).T.copy(), 4), TILED)
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> Path:
+    """The page of the worked example."""
+    path = tmp_path / "lesson.html"
+    path.write_text(trace_html.render(_lesson()), encoding="utf-8")
+    return path
+
+
+def test_a_step_shows_tiles_sums_and_the_line(lesson: Path, tmp_path: Path) -> None:
+    """Step 7 is the last turn of the first phase: the lesson's partial sums, line 22 marked."""
+    page = shown(lesson, "step=7&thread=5", tmp_path / "home")
+    assert '<body data-step="7">' in page
+    assert cells(page, "sum") == [
+        "30",
+        "70",
+        "110",
+        "150",
+        "70",
+        "174",
+        "278",
+        "382",
+        "110",
+        "278",
+        "446",
+        "614",
+        "150",
+        "382",
+        "614",
+        "846",
+    ]
+    assert cells(page, "tileB")[:4] == ["1", "5", "9", "13"]
+    assert "Line 22, turn 4 of 4: all threads load from tileA" in words_of(page, "telling")
+    assert re.search(r'<li [^>]*class="ran now"[^>]*aria-current="step"><b>22</b>', page)
+    assert "loads tileA[1][3] = 8" in page
+    assert page.split("<script")[0].count("now read") == 8 + 1  # a column, a row; the legend
+
+
+def test_the_end_shows_what_was_stored(lesson: Path, tmp_path: Path) -> None:
+    """A step beyond the last one is the last one, and C holds the products."""
+    page = shown(lesson, "step=9999", tmp_path / "home")
+    assert cells(page, "C")[:5] == ["1404", "1740", "2076", "2412", "·"]
+    assert "the kernel ends" in words_of(page, "telling")
+
+
+def test_a_hazard_is_red_at_its_elements_and_lines(tmp_path: Path) -> None:
+    """Without the second barrier: cells, lines, interval and sentence say so, not by colour alone."""
+    source = (MATMUL / "mistakes/no_second_barrier.cu").read_text()
+    path = tmp_path / "racy.html"
+    path.write_text(trace_html.render(scene(product(source, tiles(8, 4), tiles(8, 4), 4), source)))
+    page = shown(path, "step=10", tmp_path / "home")
+    figure = next(part for part in page.split("<figure>") if "<strong>subTileM" in part)
+    assert figure.split("</figure>")[0].count(" bad") == 16
+    assert "✗" in words_of(page, "telling")
+    assert re.search(r'<li class="ran[^"]* wrong"', page)
+    assert re.search(r'<i [^>]*class="here bad"[^>]*>✗</i>', page)
+
+
+def test_beyond_the_edge_cells_are_hatched(tmp_path: Path) -> None:
+    """Zero fill has a look of its own as long as it lasts, and the sentence counts it."""
+    path = tmp_path / "edge.html"
+    trace = product(TILED, tiles(6, 4), tiles(6, 4), 4, at=(1, 1, 0))
+    path.write_text(trace_html.render(scene(trace, TILED)))
+    page = shown(path, "step=9", tmp_path / "home")
+    assert "12 of them a zero" in words_of(page, "telling")
+    figure = next(part for part in page.split("<figure>") if "<strong>tileA" in part)
+    assert figure.split("</figure>")[0].count(" zero") == 12
+
+
+def test_the_page_can_be_looked_at(lesson: Path, tmp_path: Path) -> None:
+    """A picture comes out at the size of a laptop's window and of a phone's."""
+    for name, size in (("laptop", "1280,800"), ("phone", "390,844")):
+        picture = tmp_path / f"{name}.png"
+        run(lesson, "step=3", tmp_path / "home", f"--screenshot={picture}", f"--window-size={size}")
+        assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        assert picture.stat().st_size > 10_000

@@ -1,0 +1,52 @@
+"""Tolerance controls: every order of summation lives, every lower precision dies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.spec import find_assignment, load_assignment
+from grader.validation.controls import controls
+from tests.validation import small_assignment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("name", ["tiled-matmul", "tiled-matmul-square"])
+def test_the_bound_of_a_product_forgives_orders_and_no_lower_precision(name: str) -> None:
+    """With the names of either kind of product."""
+    found, missing = controls(load_assignment(find_assignment(name)), 1)
+    assert missing == ""
+    assert all(control.holds for control in found)
+    assert [control.wanted for control in found] == [True] * 6 + [False] * 4
+    assert all(control.cases for control in found if not control.wanted)
+
+
+def test_an_oracle_without_them_is_told(tmp_path: Path) -> None:
+    """There is no control, and the report says so."""
+    home = small_assignment.write(tmp_path)
+    oracle = tmp_path / "reference/double/oracle.py"
+    oracle.write_text(oracle.read_text().partition("def orders")[0])
+    found, missing = controls(load_assignment(home), 1)
+    assert found == ()
+    assert missing == "no tolerance control: reference/double/oracle.py gives no `orders` and `coarser`"
+
+
+def test_whole_numbers_need_none(tmp_path: Path) -> None:
+    """Nothing is rounded there."""
+    assignment = load_assignment(small_assignment.write(tmp_path))
+    whole = tuple(replace(parameter, dtype="int32") for parameter in assignment.kernel.parameters)
+    interface = replace(assignment.kernel, parameters=whole)
+    assert controls(replace(assignment, interface=interface), 1) == ((), "")
+
+
+def test_a_bound_that_forgives_too_much_is_found(tmp_path: Path) -> None:
+    """Half precision stays inside, so the control does not hold."""
+    home = small_assignment.write(tmp_path)
+    oracle = tmp_path / "reference/double/oracle.py"
+    oracle.write_text(oracle.read_text().replace("np.zeros_like(twice)", "np.ones_like(twice)"))
+    found, _ = controls(load_assignment(home), 1)
+    assert [(control.inside, control.holds) for control in found] == [(True, True), (True, False)]

@@ -1,0 +1,87 @@
+"""`grader validate` as a whole: what it accepts, what it refuses, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from grader.cli import main
+from tests.validation import small_assignment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OPTIONS = ("--backend", "emulator", "--seeds", "2")
+
+
+def _validated(home: Path, folder: Path, *options: str) -> tuple[int, dict[str, Any]]:
+    """The exit code, and the report as JSON."""
+    told = folder / "report.json"
+    code = main(["validate", str(home), *OPTIONS, "--json", str(told), *options])
+    report: dict[str, Any] = json.loads(told.read_text())
+    return code, report
+
+
+def test_an_assignment_whose_solution_is_wrong_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 1, and no mutants: they would tell nothing."""
+    wrong = small_assignment.SOLUTION.replace("+ x[i]", "+ 1.0f")
+    home = small_assignment.write(tmp_path, solution=wrong)
+    code, report = _validated(home, tmp_path)
+    assert (code, report["sound"], report["mutants"]) == (1, False, [])
+    assert report["problems"] == ["the model solution (seed 1) loses right, memory"]
+    assert "not sound: 1 problem" in capsys.readouterr().out
+
+
+def test_a_table_that_cannot_be_read_is_refused_before_anything_is_built(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2, with the file and what was expected."""
+    home = small_assignment.write(tmp_path, table="- no_guard.cu\n")
+    assert main(["validate", str(home), *OPTIONS]) == 2
+    assert "mistakes.yaml: expected a table of mistakes by file name" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_small_assignment_proves_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every mutant dies, the tolerance holds, and the report is a file as well."""
+    home = small_assignment.write(tmp_path)
+    markdown = tmp_path / "report.md"
+    code, report = _validated(home, tmp_path, "-j", "2", "--report", str(markdown))
+    assert report["problems"] == report["errors"] == []
+    assert (code, report["sound"], report["mutation_score"]) == (0, True, 1)
+    fates = {each["kind"]: each["fate"] for each in report["mutants"]}
+    assert fates["guard-dropped"] == fates["body-empty"] == fates["coarser-arithmetic"] == "killed"
+    assert [each["inside"] for each in report["controls"]] == [True, False]
+    assert "## Mutants" in markdown.read_text()
+    assert capsys.readouterr().out.endswith("\nsound\n")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_mistake_that_loses_something_else_is_refused(tmp_path: Path) -> None:
+    """The table says `right`, the file loses `memory`; with every seed."""
+    home = small_assignment.write(tmp_path, table=small_assignment.TABLE.replace("[memory]", "[right]"))
+    code, report = _validated(home, tmp_path, "-j", "2")
+    assert code == 1
+    assert report["problems"] == [
+        f"no_guard.cu (seed {seed}) loses memory; the table says right" for seed in (1, 2, 3)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_tiled_matmul_proves_itself(tmp_path: Path) -> None:
+    """Every mutant of its model solution dies, barriers in the PTX among them, or is explained."""
+    told = tmp_path / "report.json"
+    code = main(["validate", "tiled-matmul", *OPTIONS, "-j", "2", "--json", str(told)])
+    report = json.loads(told.read_text())
+    assert report["problems"] == report["errors"] == []
+    assert (code, report["mutation_score"]) == (0, 1)
+    barriers = [each for each in report["mutants"] if each["kind"] == "barrier-removed-from-ptx"]
+    assert [each["fate"] for each in barriers] == ["killed", "killed"]
+    assert sum(each["fate"] == "killed" for each in report["mutants"]) > 60
