@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-docker clean
+.PHONY: help setup demo test test-slow test-docker test-browser clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -55,6 +55,9 @@ test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the 
 	$(BIN)/grader doctor --build-image
 	$(BIN)/python -m pytest -q -m "docker $(if $(PART),or slow)" $(IN_PARALLEL) $(if $(PART),--part $(PART))
 	$(BIN)/grader doctor --attack $(ATTACKS)
+
+test-browser: $(STAMP)  ## the trace page in Chromium (apt-get install chromium)
+	$(BIN)/python -m pytest -q -m browser tests/trace
 
 clean:  ## remove .venv, caches and the demonstration's output
 	rm -rf .venv demo-out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

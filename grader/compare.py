@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Reals: TypeAlias = "NDArray[np.float64]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 
-MAP_ROWS = 24
+MAP_ROWS = 12
 MAP_COLUMNS = 48
 MAP_CHARACTERS = ".?nx"
 """Right; never written; NaN; wrong. A cell of several elements shows the rightmost that it holds."""

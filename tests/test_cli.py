@@ -23,7 +23,21 @@ SOLUTION = ROOT / "reference/matmul/solution.cu"
 MISTAKES = ROOT / "reference/matmul/mistakes"
 
 
-@pytest.mark.parametrize("command", ["", "check", "grade", "report", "doctor"])
+COMMANDS = (
+    "check",
+    "trace",
+    "grade",
+    "report",
+    "rescore",
+    "questions",
+    "new",
+    "validate",
+    "export-student",
+    "doctor",
+)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_is_complete(
     command: str, golden: Golden, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

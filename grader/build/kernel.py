@@ -93,7 +93,7 @@ def _arguments(template: tuple[str, ...], interface: KernelInterface, values: Ma
 
 
 def not_found(interface: KernelInterface, declared: Iterable[Kernel], entries: Iterable[Entry]) -> str:
-    """That there is no such kernel, and which there are."""
+    """That there is no such kernel, and which there are; one that is asked for itself is not to be renamed."""
     names = [kernel.name for kernel in declared] + [read_name(entry.name).name for entry in entries]
     distinct = [harmless(name) for name in dict.fromkeys(names)]
     message = f"no kernel named `{interface.kernel}`"
@@ -101,7 +101,10 @@ def not_found(interface: KernelInterface, declared: Iterable[Kernel], entries: I
         return f"{message}: this file has no `__global__` function"
     listed = ", ".join(f"`{name}`" for name in distinct[:MOST_LISTED])
     more = f" and {len(distinct) - MOST_LISTED} more" if len(distinct) > MOST_LISTED else ""
-    by_lower_case = {name.lower(): name for name in distinct}
+    asked = [harmless(name.rsplit("::", 1)[-1]) for name in interface.others]
+    by_lower_case = {name.lower(): name for name in distinct if name not in asked}
     alike = get_close_matches(interface.kernel.lower(), by_lower_case, 1, 0.7)
     hint = f"; if `{by_lower_case[alike[0]]}` is the one, rename it" if alike else ""
-    return f"{message}; this file has: {listed}{more}{hint}"
+    also = [f"`{name}`" for name in asked if name in distinct]
+    beside = f"; {' and '.join(also)} {'is' if len(also) == 1 else 'are'} asked for, too" if also else ""
+    return f"{message}; this file has: {listed}{more}{beside}{hint}"

@@ -44,8 +44,10 @@ def build_with(
         return build_program(tools, submission, interface, architecture)
     built = _one_kernel(tools, submission, interface)
     others: list[tuple[str, Build]] = []
+    asked = (interface.kernel, *interface.others)
     for name in interface.others if built.ok else ():
-        other = _one_kernel(tools, submission, replace(interface, kernel=name))
+        beside = tuple(each for each in asked if each != name)
+        other = _one_kernel(tools, submission, replace(interface, kernel=name, others=beside))
         if not other.ok:
             return other
         others.append((name, other))

@@ -24,12 +24,12 @@ from grader.checks.cases import (
     shown_findings,
     stopped_by,
 )
-from grader.model import Severity, Verdict
+from grader.model import FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from grader.model import CaseEvidence, CheckResult, Evidence, Finding, FindingKind, RubricItem
+    from grader.model import CaseEvidence, CheckResult, Evidence, Finding, RubricItem
 
 
 def check_kinds(
@@ -72,9 +72,8 @@ def _judge(
 def _message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], clean: str) -> str:
     """The first finding and how many more; or why it could not be judged; or praise."""
     if findings:
-        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         times = f", {findings[0].count:,} times" if findings[0].count > 1 else ""
-        return wording.with_line(findings[0]) + times + more
+        return wording.with_line(findings[0]) + times + _elsewhere(findings[1:])
     stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
     if stopped is None:
         return f"{clean} in {wording.count(len(judged), 'case')}"
@@ -82,3 +81,12 @@ def _message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], cle
     if refusal(stopped.case):
         return f"could not be judged, because the kernel {refusal(stopped.case)}"
     return f"could not be judged, because {which} did not run to its end: {stopped.reason}"
+
+
+def _elsewhere(findings: tuple[Finding, ...]) -> str:
+    """How many findings there are beside the one that is told: places, which is not how often it happens."""
+    if not findings:
+        return ""
+    if all(finding.kind is FindingKind.RACE for finding in findings):
+        return f"; so it is with {wording.count(len(findings), 'more pair of lines', 'more pairs of lines')}"
+    return f"; and something is wrong at {wording.count(len(findings), 'more place')}"

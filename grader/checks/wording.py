@@ -226,4 +226,5 @@ SENTENCES: dict[FindingKind, Sentence] = {
     FindingKind.TRAFFIC: _plainly("the kernel moves too much memory"),
     FindingKind.MISTAKE: _plainly("there is a known mistake"),
     FindingKind.STRUCTURE: _plainly("the kernel is not built as was asked"),
+    FindingKind.ANSWER: _plainly("an answer is not what was asked for"),
 }

@@ -44,6 +44,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "put `__global__` before `void {0}`: without it the function is host code and no kernel.",
         ),
         (
+            r"no kernel named `(\w+)`.* asked for, too$",
+            "write a kernel `{0}` as well: each kernel that the hand-out asks for has to be in the file.",
+        ),
+        (
             r"no kernel named `(\w+)`",
             "name your kernel `{0}`, exactly as the hand-out does.",
         ),

@@ -16,9 +16,17 @@ UNICODE = "·○n█"
 """The same where a terminal can show them: shades are taken in at a glance."""
 
 
+NEARLY_ALL = 0.95
+"""Of a map: where one sort of wrong fills this share, there is no pattern to see."""
+
+
 def says_something(finding: Finding) -> bool:
-    """Whether there is a map, and not the same everywhere."""
-    return len(set("".join(finding.wrong_map))) > 1
+    """Whether there is a map, and not nearly everywhere the same sort of wrong."""
+    drawn = "".join(finding.wrong_map)
+    right = MAP_CHARACTERS[0]
+    return len(set(drawn)) > 1 and all(
+        drawn.count(character) < NEARLY_ALL * len(drawn) for character in set(drawn) - {right}
+    )
 
 
 def legend(finding: Finding, *, ascii_only: bool = False) -> str:

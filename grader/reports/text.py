@@ -29,6 +29,10 @@ MOST_FINDINGS = 5
 MOST_QUOTED = 2
 """Wrong outputs in full: what is wrong with the others is mostly the same."""
 MOST_CASES = 8
+MOST_HAZARD_CASES = 2
+"""The same of races and bad accesses, which are told by their lines: where to see them is enough."""
+HAZARDS = ("races", "memory")
+"""The checks that tell of those."""
 ANSWERS = "answers"
 """The check whose cases are questions."""
 MOST_ADVICE = 3
@@ -193,9 +197,10 @@ def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str],
         return
     cases = {case.case.id: case for case in grade.cases}
     names = [case_name(cases[n]) if shapes and n in cases else safe_text.one_line(n) for n in rest]
-    more = f" and {len(names) - MOST_CASES} more" if len(names) > MOST_CASES else ""
+    most = MOST_HAZARD_CASES if item.result.item.check in HAZARDS else MOST_CASES
+    more = f" and {len(names) - most} more" if len(names) > most else ""
     opening = f"… and {len(rest)} more case{'' if len(rest) == 1 else 's'}: " if quoted else "cases: "
-    page.paragraph(opening + "; ".join(names[:MOST_CASES]) + more, indent=4)
+    page.paragraph(opening + "; ".join(names[:most]) + more, indent=4)
 
 
 def case_name(case: CaseGrade) -> str:
