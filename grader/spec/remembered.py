@@ -15,16 +15,25 @@ import stat
 import sys
 import tempfile
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
-from grader import __version__
+from grader import __version__, model
 from grader.model import Assignment
 from grader.spec.bundled import reference_folder
 
-RECORDS = 6
-"""Goes up with every change to what an `Assignment` holds: an entry of before would come back with holes."""
+RECORDS = sha256(
+    repr(
+        sorted(
+            (name, [field.name for field in fields(record)])
+            for name, record in vars(model).items()
+            if is_dataclass(record)
+        )
+    ).encode()
+).hexdigest()
+"""Which fields the records have: an entry of before a change would come back with holes."""
 
 Fingerprint: TypeAlias = tuple[tuple[str, str], ...]
 
