@@ -223,8 +223,9 @@ def _finished(
     try:
         for kernel in kernels:
             shown = kernel.repaired(shown)
-        advice = tuple(each for kernel in kernels for each in kernel.advice(shown))
-        return replace(evidence, cases=shown, advice=advice)
+        advised = kernels if plan.assignment.advice else ()
+        advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
+        return replace(evidence, cases=shown, advice=tuple(advice))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         return replace(evidence, cases=shown)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from grader import __version__, answers, gpu, programs, score
 from grader.build import build_with
 from grader.checks import run_checks
-from grader.diagnosis import advise
+from grader.diagnosis import advise, surroundings
 from grader.emulator import backend as emulator
 from grader.evidence import gather
 from grader.model import AnswersInterface, Build, Evidence, Grade, ProgramInterface, Submission, Verdict
@@ -69,7 +69,8 @@ def _seen(
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
     """Evidence → grade: checks and points; pure but for the versions it notes."""
     began = time.perf_counter()
-    results = advise(run_checks(plan.assignment.rubric, evidence), plan.assignment.feedback)
+    around = surroundings(plan.assignment, evidence)
+    results = advise(run_checks(plan.assignment.rubric, evidence), plan.assignment.feedback, around)
     if evidence.build.error:
         results = tuple(
             replace(

@@ -127,26 +127,26 @@ def test_a_map_of_a_large_matrix_draws_cells() -> None:
     got = np.zeros((48, 480), np.float32)
     got[47, 479] = 1
     result = compare("C", got, np.zeros_like(got), 0.5)
-    assert result.map_cell == (2, 10)
-    assert result.wrong_map == ("." * 48,) * 23 + ("." * 47 + "x",)
+    assert result.map_cell == (4, 10)
+    assert result.wrong_map == ("." * 48,) * 11 + ("." * 47 + "x",)
 
 
 def test_a_cell_shows_the_worst_that_it_holds() -> None:
     """Wrong before NaN before unwritten before right."""
-    states = np.tile(np.array([[0, 1], [2, 3]], np.uint8), (24, 48))
-    states[:, :2] = np.array([[0, 1], [0, 0]] * 24, np.uint8)
+    states = np.tile(np.array([[0, 1], [2, 3]], np.uint8), (12, 48))
+    states[:, :2] = np.array([[0, 1], [0, 0]] * 12, np.uint8)
     picture, cell = wrong_map(states)
     assert cell == (2, 2)
     assert picture[0] == "?" + "x" * 47
 
 
 def test_a_vector_is_folded_into_lines() -> None:
-    """A thousand elements fit, one character each."""
-    got = np.zeros(1000)
+    """Five hundred elements fit, one character each."""
+    got = np.zeros(500)
     got[100] = 1
-    result = compare("v", got, np.zeros(1000), 0.0)
+    result = compare("v", got, np.zeros(500), 0.0)
     assert [line.find("x") for line in result.wrong_map].index(4) == 2
-    assert sum(map(len, result.wrong_map)) == 1000
+    assert sum(map(len, result.wrong_map)) == 500
     assert result.map_cell == (1, 1)
 
 
@@ -161,7 +161,7 @@ def test_more_than_two_axes_are_flattened_to_rows_of_the_last() -> None:
 def test_a_map_fits_a_terminal_and_hides_nothing(
     states: np.ndarray[tuple[int, ...], np.dtype[np.uint8]],
 ) -> None:
-    """At most 24 lines of 48 characters, and the worst of the array is on it."""
+    """At most 12 lines of 48 characters, and the worst of the array is on it."""
     picture, _ = wrong_map(states)
     assert len(picture) <= MAP_ROWS
     assert all(len(line) <= MAP_COLUMNS for line in picture)

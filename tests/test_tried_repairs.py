@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from grader import pipeline
 from grader.build import Tools, build_with, find_toolchain
 from grader.emulator import backend
 from grader.errors import OurError
+from grader.mistakes import CONCEPTS
 from grader.model import AdviceKind, FindingKind, Grade, Submission
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
 FOLDER = reference_folder(ASSIGNMENT)
+READ = f"To read: {CONCEPTS['barrier']}."
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +61,7 @@ def test_the_first_missing_barrier_goes_behind_the_loads(check: Callable[[bytes]
     source = staff("mistakes/no_first_barrier")
     store, loop = line(source, "Bs[ty][tx] ="), line(source, "for (int k")
     repair = f"add `__syncthreads()` between lines {store} and {loop}: tried, and the race is gone"
-    assert told(check(source)) == ({repair}, f"A{repair[1:]}.")
+    assert told(check(source)) == ({repair}, f"A{repair[1:]}. {READ}")
 
 
 def test_the_second_missing_barrier_goes_to_the_end_of_the_loop(check: Callable[[bytes], Grade]) -> None:
@@ -67,7 +70,7 @@ def test_the_second_missing_barrier_goes_to_the_end_of_the_loop(check: Callable[
     loop, brace = line(source, "for (int m"), line(source, "  }", -1)
     where = f"the loop that begins on line {loop}, before the `}}` on line {brace}"
     repair = f"add `__syncthreads()` at the end of {where}: tried, and the race is gone"
-    assert told(check(source)) == ({repair}, f"A{repair[1:]}.")
+    assert told(check(source)) == ({repair}, f"A{repair[1:]}. {READ}")
 
 
 def test_a_barrier_behind_the_loop_is_moved_into_it(check: Callable[[bytes], Grade]) -> None:
@@ -127,6 +130,16 @@ def test_the_naive_kernel_is_told_to_share_what_it_loads(check: Callable[[bytes]
     (advice,) = check(source).advice
     assert (advice.kind, advice.line) == (AdviceKind.REDUNDANT_LOADS, line(source, "sum +="))
     assert advice.message.startswith("each element of `A` and of `B` that a block uses is loaded 16 times")
+
+
+def test_advice_that_is_switched_off_is_not_given(tmp_path: Path) -> None:
+    """As for the naive kernel, where shared memory is the next lesson."""
+    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
+    quiet = replace(ASSIGNMENT, advice=False, cases=ASSIGNMENT.cases[:1])
+    for assignment, told in ((quiet, 0), (replace(quiet, advice=True), 1)):
+        plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
+        assert len(pipeline.grade(plan, Submission("s", "s.cu", staff("naive"), ""), tools).advice) == told
+    assert not load_assignment(find_assignment("naive-matmul")).advice
 
 
 def test_a_racy_kernel_gets_no_advice(check: Callable[[bytes], Grade]) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.arithmetic import Number
+from grader.build import Tools, build_with, find_toolchain
 from grader.errors import SpecError
-from grader.model import Submission, Verdict
+from grader.model import KernelInterface, Submission, Verdict
 from grader.reports import grade_json, stored_grade
 from grader.sandbox import LocalSandbox
 from grader.spec import load_assignment
@@ -90,6 +91,21 @@ def test_a_kernel_that_is_not_there_is_told_by_name(assignment: Assignment, cach
     grade = _graded(assignment, cache, KERNEL % ("second", "K"))
     assert set(_verdicts(grade)) == {Verdict.FAIL}
     assert "first" in grade.items[0].result.message
+
+
+def test_a_kernel_that_is_asked_for_itself_is_not_to_be_renamed(cache: Path) -> None:
+    """Whichever of the two is missing, and however much the names are alike."""
+    names = ("naiveMatMul", "tiledMatMul")
+    tools = Tools(find_toolchain(), LocalSandbox(), cache)
+    for missing, there in (names, names[::-1]):
+        for main in names:
+            (other,) = set(names) - {main}
+            interface = KernelInterface(main, (), (), (Number(8),), (Number(1),), others=(other,))
+            source = f"__global__ void {there}() {{}}".encode()
+            built = build_with(tools, Submission("s", "s.cu", source, "d"), interface)
+            assert [finding.message for finding in built.findings] == [
+                f"no kernel named `{missing}`; this file has: `{there}`; `{there}` is asked for, too"
+            ]
 
 
 def test_a_stored_grade_keeps_which_kernel_a_case_launched(assignment: Assignment, cache: Path) -> None:

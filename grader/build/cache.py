@@ -55,7 +55,9 @@ def _asked_for(
     """What of an interface decides a build."""
     if isinstance(interface, ProgramInterface):
         return (("program", architecture),)
+    others = (("others", interface.others),) if interface.others else ()
     return (
+        *others,
         ("kernel", interface.kernel),
         ("parameters", [(p.name, p.direction, p.dtype) for p in interface.parameters]),
         ("constants", interface.constants),

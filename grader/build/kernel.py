@@ -93,7 +93,7 @@ def _arguments(template: tuple[str, ...], interface: KernelInterface, values: Ma
 
 
 def not_found(interface: KernelInterface, declared: Iterable[Kernel], entries: Iterable[Entry]) -> str:
-    """That there is no such kernel, and which there are; one that is asked for itself is not to be renamed."""
+    """That there is no such kernel, and which there are; one that is asked for, too, keeps its name."""
     names = [kernel.name for kernel in declared] + [read_name(entry.name).name for entry in entries]
     distinct = [harmless(name) for name in dict.fromkeys(names)]
     message = f"no kernel named `{interface.kernel}`"

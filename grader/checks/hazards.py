@@ -88,5 +88,5 @@ def _elsewhere(findings: tuple[Finding, ...]) -> str:
     if not findings:
         return ""
     if all(finding.kind is FindingKind.RACE for finding in findings):
-        return f"; so it is with {wording.count(len(findings), 'more pair of lines', 'more pairs of lines')}"
-    return f"; and something is wrong at {wording.count(len(findings), 'more place')}"
+        return f"; and {wording.count(len(findings), 'more pair of lines', 'more pairs of lines')}"
+    return f"; and at {wording.count(len(findings), 'more place')}"

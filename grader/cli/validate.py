@@ -53,10 +53,13 @@ def _validated(
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
 
+        tenths = [0]
+
         def told(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
-            if not console.is_terminal and done % -(-of // _TELLINGS) == 0:
-                console.print(f"{done} of {of} trials done")
+            if not console.is_terminal and (now := done * _TELLINGS // max(1, of)) > tenths[0]:
+                tenths[0] = now
+                console.print(f"{done} of {of} steps done")
             interruption.stop_if_asked()
 
         return validate(assignment, tools, wanted, station=station, told=told)

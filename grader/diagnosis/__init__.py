@@ -13,6 +13,7 @@ from grader.diagnosis import convolution, elementwise, general, matmul, moved, s
 from grader.diagnosis.advice import line_advice, unneeded_barriers
 from grader.diagnosis.facts import Diagnosis, Prediction, WrongOutput, agrees
 from grader.diagnosis.findings import advise, explain_findings
+from grader.diagnosis.surroundings import Surroundings, surroundings
 from grader.mistakes import MISTAKES, Mistake, texts
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ __all__ = [
     "MISTAKES",
     "Diagnosis",
     "Mistake",
+    "Surroundings",
     "WrongOutput",
     "advise",
     "explain_findings",
     "explain_output",
     "line_advice",
+    "surroundings",
     "unneeded_barriers",
 ]
 
@@ -44,6 +47,15 @@ OPERATIONS: dict[str, Callable[[WrongOutput], Iterator[Prediction]]] = {
     "vector-add": elementwise.predictions,
 }
 """The name of a reference → its own hypotheses."""
+
+
+IN_VECTORS = {
+    "edge-not-written": "tail-not-written",
+    "edge-wrong": "tail-wrong",
+    "first-block-only": "first-block-of-vector",
+    "some-blocks": "some-blocks-of-vector",
+}
+"""What mistakes are called where there are no rows and columns."""
 
 
 def explain_output(operation: str, output: WrongOutput, feedback: Named[Named[str]] = ()) -> Diagnosis | None:
@@ -79,6 +91,8 @@ def _none(_: WrongOutput) -> Iterator[Prediction]:
 
 def _named(mistake: str, output: WrongOutput, said: Texts) -> Diagnosis:
     """The mistake's texts with the names of this assignment."""
+    if output.got.ndim <= 1:
+        mistake = IN_VECTORS.get(mistake, mistake)
     found = said.mistake(mistake)
     arrays = [name for name, array in output.inputs if array.ndim] or [said.phrase("the-input")]
     places = {

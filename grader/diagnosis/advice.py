@@ -4,8 +4,9 @@ A line is named only where it matters. The thresholds:
 
 - coalescing: the line moves at least twice the sectors that its bytes need, and what is too much is at
   least a tenth of all sectors of the kernel; not where neighbouring threads use neighbouring elements, for
-  then it is the block that is narrow;
-- redundant loads: the threads of a block load each word at least four times, and the repetitions are at
+  then it is the block that is narrow, nor where they are at no regular distance or update by atomic
+  operations, for then the data choose the element;
+- redundant loads: the threads of a block load each element at least four times, and the repetitions are at
   least a quarter of all bytes that the kernel loads from global memory;
 - bank conflicts: a request takes two passes or more on average, and the passes too many are at least a
   tenth of all passes of the kernel;
@@ -71,15 +72,13 @@ def _coalescing(lines: tuple[LineCounters, ...], way: str, file: str) -> Iterato
         share = (sectors - least) / total if total else 0.0
         if share < LEAST_SECTORS_SHARE or sectors < LEAST_SECTORS_FACTOR * least:
             continue
-        if 0 < each.global_stride <= NEIGHBOURS:
+        if each.global_stride <= NEIGHBOURS or (way == "store" and each.global_atomics):
             continue
         verb, name = ("read", "write")[way == "store"], _array(each)
-        where = f"neighbouring threads {verb} {name} {each.global_stride} bytes apart"
-        if not each.global_stride:
-            where = f"the threads of a warp {verb} {name} in scattered places"
         message = (
-            f"{where}, so that a warp moves {_number(sectors / requests)} sectors of 32 bytes where"
-            f" {_number(least / requests)} would do: let `threadIdx.x` run along the last index of {name}"
+            f"neighbouring threads {verb} {name} {each.global_stride} bytes apart, so that a warp moves"
+            f" {_number(sectors / requests)} sectors of 32 bytes where {_number(least / requests)} would do:"
+            f" let `threadIdx.x` run along the last index of {name}"
         )
         yield Advice(AdviceKind.COALESCING, message, file, each.line, each.array, share)
 

@@ -1,9 +1,4 @@
-"""What findings suggest: which barrier is missing, which guard.
-
-A race is read as follows (the emulator's convention): ``hazard`` is second access after first, ``line`` and
-``thread`` belong to the second access, ``other_line`` and ``other_thread`` to the first. So in a RAW ``line``
-reads what ``other_line`` writes, and in a WAR ``line`` overwrites what ``other_line`` reads.
-"""
+"""What findings suggest: their mistakes (`causes`) with lines and arrays, and what to try."""
 
 from __future__ import annotations
 
@@ -11,50 +6,25 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from grader.diagnosis.causes import IMPORTANCE, REFUSALS, mistake_behind
 from grader.diagnosis.compilation import compile_hint
 from grader.diagnosis.facts import Diagnosis
+from grader.diagnosis.surroundings import NOWHERE
 from grader.mistakes import texts
-from grader.model import FindingKind, Severity, Verdict
+from grader.model import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from grader.diagnosis.surroundings import Surroundings
     from grader.mistakes import Texts
     from grader.model import CheckResult, Finding, Named
-
-LOADS = ("load", "read")
-STORES = ("store", "write")
-
-SIMPLE = {
-    FindingKind.BARRIER_DIVERGENCE: "barrier-divergence",
-    FindingKind.MISALIGNED: "misaligned-access",
-    FindingKind.UNINITIALISED: "uninitialised-read",
-    FindingKind.TIMEOUT: "endless",
-    FindingKind.FAULT: "fault",
-}
-
-IMPORTANCE = (
-    "barrier-divergence",
-    "store-out-of-bounds",
-    "load-out-of-bounds",
-    "access-out-of-bounds",
-    "barrier-before-reading",
-    "barrier-before-overwriting",
-)
-"""Repair these first, in this order; the others come as they were found."""
 
 MOST_HINTS = 2
 """Hints at once: more would not be read."""
 
 ARRAY_NAME = re.compile(r"(?!local$|shared$|0x)[A-Za-z_$][\w$]*$", re.ASCII)
 """A name that the source may hold; the emulator also gives addresses and places."""
-
-REFUSALS = {
-    "launch-shared-memory": "shared memory",
-    "launch-too-large": "may ",
-    "launch-too-small": "launch",
-}
-"""How the message of a refused launch tells its reasons apart, to be asked in this order."""
 
 CONSTANT = re.compile(r"`([A-Za-z_]\w*)` is -?\d", re.ASCII)
 """A constant in the message of a refused launch."""
@@ -147,14 +117,16 @@ def _listed(words: list[str], said: Texts) -> str:
     return said.phrase("and").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
-def explain_findings(findings: Iterable[Finding], feedback: Named[Named[str]] = ()) -> tuple[Diagnosis, ...]:
+def explain_findings(
+    findings: Iterable[Finding], feedback: Named[Named[str]] = (), around: Surroundings = NOWHERE
+) -> tuple[Diagnosis, ...]:
     """Name the mistakes behind findings, the one to repair first in front, in the words of ``feedback``.
 
     Findings that one repair would end (both tiles loaded before the same missing barrier) make one diagnosis.
     """
     suspects: list[Suspect] = []
     for finding in findings:
-        mistake = mistake_behind(finding)
+        mistake = mistake_behind(finding, around)
         if mistake:
             _join(suspects, Suspect.of(mistake, finding))
     rank = {mistake: place for place, mistake in enumerate(IMPORTANCE)}
@@ -163,53 +135,16 @@ def explain_findings(findings: Iterable[Finding], feedback: Named[Named[str]] = 
     return tuple(suspect.diagnosis(said) for suspect in suspects)
 
 
-def advise(results: Iterable[CheckResult], feedback: Named[Named[str]] = ()) -> tuple[CheckResult, ...]:
+def advise(
+    results: Iterable[CheckResult], feedback: Named[Named[str]] = (), around: Surroundings = NOWHERE
+) -> tuple[CheckResult, ...]:
     """Results with the hints that their findings suggest, in place of what the staff wrote for the item.
 
-    ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`). A hint that is not the staff's
+    ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`), ``around`` what else is known
+    of the submission. A hint that is not the staff's
     (a named mistake's) is specific already, and stays.
     """
-    return tuple(_advised(result, feedback) for result in results)
-
-
-def mistake_behind(finding: Finding) -> str:
-    """The id of the mistake, empty where a finding suggests none."""
-    if finding.kind is FindingKind.OUT_OF_BOUNDS:
-        return _out_of_bounds(finding)
-    if finding.kind is FindingKind.RACE:
-        return _race(finding)
-    if finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None:
-        signs = (mistake for mistake, sign in REFUSALS.items() if sign in finding.message)
-        return next(signs, SIMPLE[finding.kind])
-    return SIMPLE.get(finding.kind, "")
-
-
-def _out_of_bounds(finding: Finding) -> str:
-    """A load or a store, by the hazard or else by the first word of the message."""
-    word = finding.hazard or finding.message.partition(" ")[0].removesuffix("s")
-    if word in LOADS:
-        return "load-out-of-bounds"
-    return "store-out-of-bounds" if word in STORES else "access-out-of-bounds"
-
-
-def _race(finding: Finding) -> str:
-    """Which order is missing."""
-    if finding.other_block is not None and finding.other_block != finding.block:
-        return "race-between-blocks"
-    if finding.severity is Severity.WARNING:
-        return "race-inside-warp"
-    if finding.hazard == "WAW":
-        return "two-writers"
-    if finding.line is not None and finding.line == finding.other_line:
-        return "unsynchronised-update"
-    if finding.hazard == "RAW":
-        return "barrier-before-reading"
-    return "barrier-before-overwriting" if _goes_back(finding) else "barrier-between"
-
-
-def _goes_back(finding: Finding) -> bool:
-    """Whether the second access stands above the first: then a loop lies between them."""
-    return finding.line is None or finding.other_line is None or finding.line < finding.other_line
+    return tuple(_advised(result, feedback, around) for result in results)
 
 
 def _join(suspects: list[Suspect], new: Suspect) -> None:
@@ -222,11 +157,11 @@ def _join(suspects: list[Suspect], new: Suspect) -> None:
     suspects.append(new)
 
 
-def _advised(result: CheckResult, feedback: Named[Named[str]]) -> CheckResult:
+def _advised(result: CheckResult, feedback: Named[Named[str]], around: Surroundings) -> CheckResult:
     if result.verdict is not Verdict.FAIL or result.hint not in {"", result.item.hint}:
         return result
     compiling = compile_hint(result.findings)
-    found = explain_findings(result.findings, feedback)[:MOST_HINTS]
+    found = explain_findings(result.findings, feedback, around)[:MOST_HINTS]
     hints = [compiling, *(diagnosis.hint for diagnosis in found)]
     sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys(hints) if hint]
     reading = [diagnosis.read for diagnosis in found if diagnosis.read]

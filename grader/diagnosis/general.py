@@ -34,7 +34,7 @@ def no_store(output: WrongOutput) -> bool:
 
 def adds_to_output(output: WrongOutput) -> bool:
     """Nothing but NaN came of NaN poison, or exactly the poison plus the answer of any other."""
-    if output.empty.all() and not no_store(output):
+    if np.isnan(output.values).all() and not no_store(output):
         return output.completed and not output.reads_outside
     if output.before is None:
         return False
@@ -44,6 +44,15 @@ def adds_to_output(output: WrongOutput) -> bool:
 def all_zeros(output: WrongOutput) -> bool:
     """Zero everywhere."""
     return not output.values.any()
+
+
+def all_the_same(output: WrongOutput) -> bool:
+    """One number everywhere, where different ones are expected."""
+    values, wanted = output.values, output.wanted
+    if values.size < ENOUGH or output.unwritten.any() or not np.isfinite(wanted).all():
+        return False
+    different = float(np.ptp(wanted)) > float(output.tolerance(wanted).max())
+    return different and bool((values == values.flat[0]).all())
 
 
 # --- where the right numbers went --------------------------------------------------------------------
@@ -95,6 +104,11 @@ def blocks_swapped(output: WrongOutput) -> bool:
         agrees(output, reached_by_swapped_blocks(output.wanted, tile)) or _tiles_exchanged(output, tile)
         for tile in output.tiles
     )
+
+
+def rows_and_columns_swapped(output: WrongOutput) -> bool:
+    """What an exchanged grid and an exchanged guard leave alike, where all blocks are whole."""
+    return blocks_swapped(output) and regions.bounds_swapped(output)
 
 
 def reached_by_swapped_blocks(values: Reals, tile: int) -> Reals:
@@ -193,7 +207,10 @@ CERTAIN: tuple[tuple[str, Test], ...] = (
 """Asked first: nothing else could look like these."""
 
 LIKELY: tuple[tuple[str, Test], ...] = (
+    ("all-the-same", all_the_same),
+    ("rows-and-columns-swapped", rows_and_columns_swapped),
     ("block-indices-swapped", blocks_swapped),
+    ("guard-bounds-swapped", regions.bounds_swapped),
     ("sign-flipped", sign_flipped),
     ("integer-output", integer_output),
     ("constant-factor", constant_factor),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.facts import ENOUGH
+from grader.diagnosis.facts import ENOUGH, agrees
 
 if TYPE_CHECKING:
     from grader.diagnosis.facts import Mask, WrongOutput
@@ -38,6 +38,30 @@ def overwritten_by_the_edge(output: WrongOutput) -> bool:
         if beyond < wrong.shape[1] and wrong[1:, :beyond].sum() == wrong.sum():
             return True
     return False
+
+
+def bounds_swapped(output: WrongOutput) -> bool:
+    """Written only where the row is below the number of columns, and the column below that of rows.
+
+    What threads of a tall matrix store beyond their row lies in the next one: nothing is foreseen there. They
+    are as many as the last block has, or as the guard lets through.
+    """
+    if output.got.ndim != 2:  # noqa: PLR2004 - rows and columns
+        return False
+    rows, columns = output.got.shape
+    row, column = np.indices(output.got.shape)
+    predicted = np.where((row < columns) & (column < rows), output.wanted, np.nan)
+    ends = dict.fromkeys(min(rows, -(-columns // tile) * tile) for tile in (*output.tiles, rows))
+    return any(agrees(output, predicted, ~_beyond_rows(output.got.shape, end)) for end in ends)
+
+
+def _beyond_rows(shape: tuple[int, ...], end: int) -> Mask:
+    """Where stores land from a column beyond the row and below ``end``, of rows that the guard lets through."""
+    rows, columns = shape
+    index = np.add.outer(np.arange(min(rows, columns)) * columns, np.arange(columns, end)).reshape(-1)
+    reached = np.zeros(rows * columns, np.bool_)
+    reached[index[index < reached.size]] = True
+    return reached.reshape(shape)
 
 
 def edge_not_written(output: WrongOutput) -> bool:

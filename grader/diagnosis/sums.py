@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 MOST_BLOCKS = 64
 """Blocks any of which may have come last: among more, some part is as large as any number."""
 
+MOST_CHANCE = 0.02
+"""How likely it may be that a number is by chance what one of the blocks gives."""
+
 RULES: tuple[Rule, ...] = (np.sum, np.max, np.min)
 
 
@@ -45,8 +48,8 @@ def _vector(output: WrongOutput) -> Reals | None:
 def reduction(output: WrongOutput) -> Iterator[Prediction]:
     """What a reduction to one number gives of a part of its input."""
     x = _vector(output)
-    if x is None or output.got.size != 1:
-        return
+    if x is None or output.got.size != 1 or x.min() == x.max():
+        return  # where all elements are the same, a sum says how many were counted, not which
     wanted, slack = output.wanted.reshape(-1)[0], output.tolerance(output.wanted).reshape(-1)[0]
     rules = (rule for rule in RULES if abs(float(rule(x)) - wanted) <= slack)
     for rule in rules:
@@ -54,10 +57,8 @@ def reduction(output: WrongOutput) -> Iterator[Prediction]:
             for mistake, part in _parts(x, block):
                 if part.size:
                     yield mistake, np.full(output.got.shape, rule(part)), None
-            yield _one_of_the_blocks(output, x, block, rule)
-        if rule is np.sum:
-            factors = (2, WARP, *output.tiles)
-            yield from (("constant-factor", output.wanted * factor, None) for factor in factors)
+            if _telling(output, x, block):
+                yield _one_of_the_blocks(output, x, block, rule)
 
 
 def _parts(x: Reals, block: int) -> Iterator[tuple[str, Reals]]:
@@ -71,6 +72,14 @@ def _parts(x: Reals, block: int) -> Iterator[tuple[str, Reals]]:
     yield "last-step-missing", x[thread < block // 2]
     for step in (2, 4, 8, 16):
         yield "last-step-missing", x[thread % (2 * step) < step]
+
+
+def _telling(output: WrongOutput, x: Reals, block: int) -> bool:
+    """Whether the part of some block is unlikely to be any other wrong number: few parts, far apart."""
+    step = 1.0 if np.array_equal(x, np.floor(x)) else 0.0
+    width = max(step, 2 * float(output.tolerance(output.wanted).max()))
+    parts = min(MOST_BLOCKS, -(-x.size // block))
+    return parts * width <= MOST_CHANCE * float(np.abs(x).sum())
 
 
 def _one_of_the_blocks(output: WrongOutput, x: Reals, block: int, rule: Rule) -> Prediction:
@@ -131,6 +140,8 @@ def histogram(output: WrongOutput) -> Iterator[Prediction]:
     """What is counted of a part of the input; which bin an element falls into is not asked but learnt."""
     found = _vector(output)
     if found is None or output.got.ndim != 1 or output.wanted.sum() != found.size:
+        return
+    if found.min() == found.max():
         return
     bins = _bin_of_each(found, output.wanted)
     if bins is None:

@@ -2,8 +2,9 @@
 
 A `Profiling` observer counts what `Counting` counts and keeps it by line and array as well; it runs under the
 default build, compiled with ``-lineinfo``. What a kernel loads again is counted per block of threads: the
-words that a line loads of an array, against the different ones among them. That is what shared memory could
-save, whether or not a cache catches it.
+elements that a line loads of an array, against the different ones among them. That is what shared memory
+could save, whether or not a cache catches it. An element is what one thread loads at once, a byte or more,
+and of a vector its words.
 """
 
 from __future__ import annotations
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     from grader.ptx import Instruction
 
 MOST_MARKS = 1 << 26
-"""Words times blocks whose loads are told apart at most: a byte each, for each line and array."""
+"""Elements times blocks whose loads are told apart at most: a byte each, for each line and array."""
 
-_WORD = 4
 _COUNTED = tuple(each.name for each in fields(LineCounters) if each.name not in ("line", "array"))
 
 
@@ -41,7 +41,8 @@ class Profiling(Counting):
 
     line_of: Callable[[Instruction], int | None] = lambda _: None
     counts: dict[tuple[int, str], dict[str, int]] = field(default_factory=dict)
-    _marks: dict[tuple[int, str], NDArray[np.bool_]] = field(default_factory=dict)
+    _marks: dict[tuple[int, str, int], NDArray[np.bool_]] = field(default_factory=dict)
+    """Which elements each block has loaded, by line, array and bytes of an element."""
     _machine: Machine | None = None
     _lines: dict[int, int] = field(default_factory=dict)
 
@@ -73,6 +74,8 @@ class Profiling(Counting):
         """See `Observer`; to the line it is a store: to update a word again is the purpose of an atomic."""
         Counting.loaded(self, m, site, place, size)
         self.stored(m, site, place, np.zeros(1, f"u{size}")[0])
+        if place.space == "global":
+            self._updated(m, site, place)
 
     def branched(
         self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
@@ -120,30 +123,43 @@ class Profiling(Counting):
             if sectors > requests and not here["global_stride"]:
                 here["global_stride"] = _stride(m, place.lanes, index)
         if way == "load" and holder:
-            self._mark(m, (line, holder.name), index, place.lanes, (holder.start, holder.end))
+            self._mark(m, (line, holder.name, size), index, place.lanes, (holder.start, holder.end))
+
+    def _updated(self, m: Machine, site: int, place: Place) -> None:
+        """Note that threads updated an array here, where the data may choose the element."""
+        index = np.broadcast_to(place.index, _count(m, place.lanes))
+        holder = m.memory.holding(int(index.min()), int(index.max()) + 1) if index.size else None
+        here = self._entry(self._line(m.reporter.names.program.sites[site]), holder.name if holder else "")
+        if here is not None:
+            here["global_atomics"] += index.size
 
     def _mark(
-        self, m: Machine, key: tuple[int, str], index: NDArray[Any], lanes: Lanes, extent: tuple[int, int]
+        self,
+        m: Machine,
+        key: tuple[int, str, int],
+        index: NDArray[Any],
+        lanes: Lanes,
+        extent: tuple[int, int],
     ) -> None:
-        """Note which words of an array each block loads."""
+        """Note which elements of an array each block loads."""
         if m is not self._machine:
             self._settle()
             self._machine = m
-        start, end = extent
-        words = -(-(end - start) // _WORD)
-        if m.geometry.blocks * words > MOST_MARKS:
+        (start, end), size = extent, key[-1]
+        elements = -(-(end - start) // size)
+        if m.geometry.blocks * elements > MOST_MARKS:
             return
         marks = self._marks.get(key)
         if marks is None:
-            marks = self._marks[key] = np.zeros((m.geometry.blocks, words), np.bool_)
+            marks = self._marks[key] = np.zeros((m.geometry.blocks, elements), np.bool_)
         blocks = m.block_of if lanes is None else m.block_of[lanes]
-        marks[blocks, (index - start) // _WORD] = True
-        self.counts[key]["global_loads"] += index.size
+        marks[blocks, (index - start) // size] = True
+        self.counts[key[:2]]["global_loads"] += index.size
 
     def _settle(self) -> None:
         """Count what the blocks of the chunk that is over have loaded."""
         for key, marks in self._marks.items():
-            self.counts[key]["global_loads_distinct"] += int(np.count_nonzero(marks))
+            self.counts[key[:2]]["global_loads_distinct"] += int(np.count_nonzero(marks))
         self._marks.clear()
 
     def _shared(self, m: Machine, site: int, place: Place) -> None:

@@ -71,6 +71,48 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "is taken to be as long as it is in this array.",
         "boundary",
     ),
+    "load-beyond-vector": Mistake(
+        "load beyond the end",
+        "a thread reads outside {array}{at}",
+        "guard the load: read only where the index is inside the array (`i < n`), and use 0 elsewhere.",
+        "boundary",
+    ),
+    "store-beyond-vector": Mistake(
+        "store beyond the end",
+        "a thread writes outside {array}{at}",
+        "guard the store: write only where the index is inside the array (`i < n`).",
+        "boundary",
+    ),
+    "row-length-of-load": Mistake(
+        "rows of another length",
+        "a thread reads outside {array}{at}",
+        "look at the length of a row first: the element in row `r` and column `c` of {array} lies at "
+        "`r * columns + c`, with the columns of that very array. Where a guard is missing as well, read only "
+        "what is inside, and use 0 elsewhere.",
+        "row-major order",
+    ),
+    "row-length-of-store": Mistake(
+        "rows of another length",
+        "a thread writes outside {array}{at}",
+        "look at the length of a row first: the element in row `r` and column `c` of {array} lies at "
+        "`r * columns + c`, with the columns of that very array. Where a guard is missing as well, write "
+        "only what is inside.",
+        "row-major order",
+    ),
+    "guard-exchanged": Mistake(
+        "bounds of the guard exchanged",
+        "threads beyond the edge of {array} go past the guard{at}",
+        "look at the bounds in the guard around{around}: the row has to be below the number of rows, and the "
+        "column below the number of columns.",
+        "boundary",
+    ),
+    "store-into-next-row": Mistake(
+        "store into the next row",
+        "a store beyond the end of a row of {array}{at} lands in the next one, which has an owner",
+        "look at the guard of the store{at} first: a thread may store where its row and its column are both "
+        "inside {array}, and a row must be taken to be as long as it is there.",
+        "boundary",
+    ),
     "access-out-of-bounds": Mistake(
         "access out of bounds",
         "a thread goes outside {array}{at}",

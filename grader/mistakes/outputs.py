@@ -25,6 +25,13 @@ OUTPUT_MISTAKES: dict[str, Mistake] = {
         "check that the loop runs at least once for this shape, and that its result is what gets stored.",
         "output",
     ),
+    "all-the-same": Mistake(
+        "the same everywhere",
+        "every element of `{output}` is one and the same number",
+        "what is stored must depend on the place: let the thread's own indices decide what it reads and "
+        "where it stores, and compute with the inputs that are given.",
+        "thread indices",
+    ),
     "output-transposed": Mistake(
         "output transposed",
         "`{output}` holds the right numbers, stored as if rows and columns were exchanged",
@@ -43,6 +50,21 @@ OUTPUT_MISTAKES: dict[str, Mistake] = {
         "the blocks cover `{output}` as if `blockIdx.x` and `blockIdx.y` were exchanged",
         "let `blockIdx.x` choose columns and `blockIdx.y` rows, as the grid of the launch does.",
         "grid",
+    ),
+    "guard-bounds-swapped": Mistake(
+        "bounds of the guard exchanged",
+        "`{output}` was stored only where the row is less than the number of columns and the column less "
+        "than the number of rows",
+        "exchange the bounds in the guard: compare the row with the number of rows of `{output}`, and the "
+        "column with its number of columns.",
+        "boundary",
+    ),
+    "rows-and-columns-swapped": Mistake(
+        "rows and columns exchanged",
+        "`{output}` was stored only where an array with rows and columns exchanged would have an element",
+        "compare the row with the number of rows in the guard, the column with the number of columns, and "
+        "let `blockIdx.y` choose the row and `blockIdx.x` the column.",
+        "boundary",
     ),
     "constant-factor": Mistake(
         "a constant factor",
@@ -108,6 +130,31 @@ OUTPUT_MISTAKES: dict[str, Mistake] = {
         "edge wrong",
         "only the last rows or columns of `{output}`, which do not fill a tile, are wrong",
         "look at what threads beyond the edge load: 0 where the matrix has ended.",
+        "boundary",
+    ),
+    "first-block-of-vector": Mistake(
+        "only the first block",
+        "only what the first block stores into `{output}` is right",
+        "add the block's own position, `blockIdx.x * blockDim.x`, to the thread's.",
+        "grid",
+    ),
+    "some-blocks-of-vector": Mistake(
+        "only some blocks",
+        "what whole blocks store into `{output}` is wrong while the rest is right",
+        "look at how `blockIdx.x` enters the index.",
+        "grid",
+    ),
+    "tail-not-written": Mistake(
+        "end not written",
+        "the last elements of `{output}`, which do not fill a block, were never written",
+        "round the number of blocks up, and let a thread store where its index is below the length of "
+        "`{output}`, and only there.",
+        "boundary",
+    ),
+    "tail-wrong": Mistake(
+        "end wrong",
+        "only the last elements of `{output}`, which do not fill a block, are wrong",
+        "look at what threads beyond the end load, and at what they add: there is no element for them.",
         "boundary",
     ),
     "partly-unwritten": Mistake(

@@ -7,8 +7,7 @@ from grader.mistakes.texts import Mistake
 PLACE_MISTAKES: dict[str, Mistake] = {
     "output-shifted": Mistake(
         "off by one",
-        "the elements of `{output}` are the right ones, one place (an element, a row or a column) too early "
-        "or too late",
+        "the elements of `{output}` are the right ones, one place too early or too late",
         "compare the index that you store with the one that you read: one of them has a 1 too many, or wants "
         "one.",
         "thread indices",

@@ -201,6 +201,8 @@ class Assignment:
     """What of ``digest`` is the reference's: the oracle and the staff's kernels."""
     feedback: Named[Named[str]] = ()
     """What the staff say of mistakes in place of `grader.mistakes`: an id, and fields with texts."""
+    advice: bool = True
+    """Whether students are told what could be better about a right kernel."""
 
     @property
     def kernel(self) -> KernelInterface:

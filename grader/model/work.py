@@ -154,11 +154,12 @@ class Counters:
 class LineCounters:
     """What one line of the source did to one array; its branches and barriers are under no array's name.
 
-    Requests, sectors and conflicts are those of warps, as in `Counters`; ``global_loads`` counts words that
-    threads loaded, ``global_loads_distinct`` the different ones among them in each block (both 0 where
-    nobody counted). Strides are bytes between neighbouring lanes in the first request that took more than
-    one sector, or that had a bank conflict (0: no regular one). ``branches`` counts warps that came to a
-    branch, ``divergent_branches`` those that parted there, ``barriers`` the threads that came to one.
+    Requests, sectors and conflicts are those of warps, as in `Counters`; ``global_loads`` counts elements
+    that threads loaded, ``global_loads_distinct`` the different ones among them in each block (both 0 where
+    nobody counted), ``global_atomics`` those that they updated by atomic operations (stores here, too).
+    Strides are bytes between neighbouring lanes in the first request that took more than one sector, or that
+    had a bank conflict (0: no regular one). ``branches`` counts warps that came to a branch,
+    ``divergent_branches`` those that parted there, ``barriers`` the threads that came to one.
     """
 
     line: int
@@ -172,6 +173,7 @@ class LineCounters:
     global_stride: int = 0
     global_loads: int = 0
     global_loads_distinct: int = 0
+    global_atomics: int = 0
     shared_requests: int = 0
     shared_bank_conflicts: int = 0
     shared_stride: int = 0

@@ -71,6 +71,7 @@ def assignment(
         digest=digest,
         reference_digest=reference_digest,
         feedback=feedback,
+        advice=not isinstance(file, KernelFile) or file.advice,
     )
 
 

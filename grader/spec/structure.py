@@ -12,6 +12,7 @@ from grader.spec.fields import (
     Declared,
     Draws,
     Extent,
+    Flag,
     Formula,
     Formulas,
     HeaderName,
@@ -174,8 +175,9 @@ class AssignmentFile(Part):
 
 
 class KernelFile(AssignmentFile):
-    """An assignment that asks for a kernel, as written."""
+    """An assignment that asks for a kernel, as written; ``advice`` may be what the next lesson is about."""
 
+    advice: Flag = True
     reference: Identifier
     submission: KernelPart
     cases: Annotated[list[AnyCase], Field(min_length=1)]

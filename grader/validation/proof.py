@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.emulator.launch import STEPS
 from grader.model import KernelInterface, ProgramInterface, Verdict
 from grader.spec import expand_cases
 from grader.validation import judgement
@@ -18,9 +19,10 @@ from grader.validation.barrier_mutants import barrier_mutants
 from grader.validation.controls import controls
 from grader.validation.kill_matrix import case_uses, columns
 from grader.validation.records import Report, Trial, is_counted
+from grader.validation.side_by_side import run_trials
 from grader.validation.source_mutants import interface_names, source_mutants
 from grader.validation.staff_files import read_staff
-from grader.validation.trials import QUICK_STEPS, Bench, is_kernel, run_trials
+from grader.validation.trials import QUICK_STEPS, Bench, is_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +37,14 @@ if TYPE_CHECKING:
 SEEDS = 20
 MISTAKE_SEEDS = 3
 """As many seeds the model solution and each mistake are graded with."""
+
+
+PER_SUBMISSION = {
+    "kernel": "per submission on the emulator",
+    "program": "per submission, run as a program",
+    "answers": "per submission, answers compared",
+}
+"""What is timed of a submission that is built, by the kind of the assignment."""
 
 
 class Wanted(NamedTuple):
@@ -67,12 +77,12 @@ def validate(
     built = bench.build(staff.solution, staff.solution_file)
     bench.original = built
     solution = bench.attempt(_solution_trial(staff, wanted.seed))
-    again = bench.attempt(_solution_trial(staff, wanted.seed))  # built and planned: what a submission takes
+    again = bench.attempt(_solution_trial(staff, wanted.seed, feedback=True))  # built and planned
     report = _begun(assignment, staff, bench, solution, wanted.seed)
-    where = " on the emulator" if is_kernel(assignment) else ""
-    report = replace(report, seconds=((f"per submission{where}", again.seconds),))
+    report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
     if judgement.is_full(solution):
-        bench.quick_steps = _quick_steps(bench, staff, wanted.seed)
+        bench.quick_steps = _quick_steps(bench, staff, wanted.seed) if is_kernel(assignment) else STEPS
+        report = replace(report, spent=(("model solution, skeleton", time.perf_counter() - began),))
         report = _proved(report, staff, bench, built, wanted, told)
         report = _on_gpu(report, staff, assignment, tools, station, wanted.seed)
     report = replace(report, seconds=(*report.seconds, ("validation", time.perf_counter() - began)))
@@ -101,8 +111,8 @@ def _begun(assignment: Assignment, staff: Staff, bench: Bench, solution: Outcome
     )
 
 
-def _solution_trial(staff: Staff, seed: int, *, quick: bool = False) -> Trial:
-    return Trial("model solution", staff.solution_file, staff.solution, seed, quick=quick)
+def _solution_trial(staff: Staff, seed: int, *, quick: bool = False, feedback: bool = False) -> Trial:
+    return Trial("model solution", staff.solution_file, staff.solution, seed, quick=quick, feedback=feedback)
 
 
 def _quick_steps(bench: Bench, staff: Staff, seed: int) -> int:
@@ -110,7 +120,7 @@ def _quick_steps(bench: Bench, staff: Staff, seed: int) -> int:
     trial = _solution_trial(staff, seed, quick=True)
     tried = Bench(bench.assignment, bench.tools, None, QUICK_STEPS // 4)
     tried.share_plans(bench)
-    return QUICK_STEPS if judgement.is_full(tried.attempt(trial)) else QUICK_STEPS * 25
+    return QUICK_STEPS if judgement.is_full(tried.attempt(trial)) else STEPS
 
 
 def _proved(
@@ -128,22 +138,22 @@ def _proved(
         m.file: [_mistake_trial(m, at + k) for k in range(wanted.mistake_seeds)] for m in staff.mistakes
     }
     of_mutants = {m.id: _mutant_trial(m, staff, at) for m in mutants}
-    others = [_solution_trial(staff, at + k, quick=True) for k in range(1, wanted.seeds)]
-    trials = [trial for seeds in of_mistakes.values() for trial in seeds] + [*of_mutants.values(), *others]
-    done = [0]
-
-    def count(_: Outcome) -> None:
-        done[0] += 1
-        if told is not None:
-            told(done[0], len(trials))
-
-    found = run_trials(bench, trials, wanted.jobs, count)
+    others = [_solution_trial(staff, at + k) for k in range(1, wanted.seeds)]
+    trials = [trial for seeds in of_mistakes.values() for trial in seeds] + others
+    found, building = run_trials(bench, trials, tuple(of_mutants.values()), wanted.jobs, told)
     mistakes = tuple((m, found[of_mistakes[m.file][0]]) for m in staff.mistakes)
     judged = tuple((m, found[of_mutants[m.id]]) for m in mutants)
     again = [(m, found[trial]) for m in staff.mistakes for trial in of_mistakes[m.file][1:]]
     stability = judgement.stability([found[trial] for trial in others], again, wanted.mistake_seeds)
+    stages = (
+        ("building mutants", (building,)),
+        ("mutants", [o.seconds for _, o in judged if not o.same_as]),
+        ("mistakes", [found[trial].seconds for seeds in of_mistakes.values() for trial in seeds]),
+        ("other seeds", [found[trial].seconds for trial in others]),
+    )
+    spent = tuple((name, sum(seconds)) for name, seconds in stages)
     report = replace(report, mistakes=mistakes, mutants=judged, stability=stability)
-    return _with_matrix(report, bench, at)
+    return _with_matrix(replace(report, spent=(*report.spent, *spent)), bench, at)
 
 
 def _with_matrix(report: Report, bench: Bench, seed: int) -> Report:
@@ -167,7 +177,7 @@ def _mistake_trial(mistake: Mistake, seed: int) -> Trial:
 
 
 def _mutant_trial(mutant: Mutant, staff: Staff, seed: int) -> Trial:
-    return Trial(mutant.id, staff.solution_file, mutant.source, seed, barrier=mutant.barrier, mutant=True)
+    return Trial(mutant.id, staff.solution_file, mutant.source, seed, quick=True, barrier=mutant.barrier)
 
 
 def _on_gpu(
@@ -183,7 +193,8 @@ def _on_gpu(
         return report
     bench = Bench(assignment, tools, station=station)
     outcome = bench.attempt(_solution_trial(staff, seed))
-    outcome = bench.attempt(_solution_trial(staff, seed)) if outcome.verdict is Verdict.PASS else outcome
+    if outcome.verdict is Verdict.PASS:
+        outcome = bench.attempt(_solution_trial(staff, seed, feedback=True))
     seconds = (*report.seconds, ("per submission on the GPU", outcome.seconds))
     return replace(report, seconds=seconds, on_gpu=outcome, device=station.devices)
 

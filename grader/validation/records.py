@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -32,17 +32,29 @@ class Mutant:
 class Trial:
     """A file to be graded on all cases with one seed.
 
-    ``quick`` leaves out feedback and gives up sooner on what does not end; ``barrier`` as in `Mutant`. A
-    ``mutant`` that is the same program as the model solution is not run at all.
+    ``quick`` gives up sooner on what does not end, where nobody's marks hang on it: on mutants. ``feedback``
+    also makes what a student would read, which no verdict depends on. ``barrier`` as in `Mutant`.
     """
 
     name: str
     file: str
     source: bytes
     seed: int
-    quick: bool = True
+    quick: bool = False
     barrier: int = -1
-    mutant: bool = False
+    feedback: bool = False
+
+
+class Made(NamedTuple):
+    """What nvcc made of a file.
+
+    ``program`` is a mark that files share which are the same program; empty without a build. ``unchanged``
+    says that the default build is the same as that of the model solution.
+    """
+
+    program: str = ""
+    unchanged: bool = False
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +64,7 @@ class Outcome:
     ``failed`` are the items that it lost, ``charged`` those of them that cost points and are no matter of
     style, ``kills`` the items that failed in each case (a plan's id stands for all cases drawn from it).
     ``unchanged`` says that nvcc's default build made the same of it as of the model solution.
-    ``error`` is ours.
+    ``error`` is ours. ``same_as`` names the mutant that this one is the same program as: only that one ran.
     """
 
     name: str
@@ -68,6 +80,7 @@ class Outcome:
     unchanged: bool = False
     seconds: float = 0.0
     error: str = ""
+    same_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +189,9 @@ class Report:
     on_gpu: Outcome | None = None
     """What became of the model solution on the GPU ``device``, where there is one."""
     seconds: Named[float] = ()
-    """Wall time by stage, and what a submission takes: ``emulator``, ``gpu``, per submission."""
+    """What a submission takes on each backend, and the whole validation; wall time."""
+    spent: Named[float] = ()
+    """Where the time went, by stage; added up over the processes."""
 
     @property
     def sound(self) -> bool:

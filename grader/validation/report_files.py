@@ -32,7 +32,7 @@ def as_json(report: Report) -> str:
     for name in ("solution", "skeleton", "on_gpu"):
         outcome = getattr(report, name)
         told[name] = None if outcome is None else _outcome(outcome)
-    told["seconds"] = dict(report.seconds)
+    told["seconds"], told["spent"] = dict(report.seconds), dict(report.spent)
     return json.dumps(told, indent=2, default=_plain) + "\n"
 
 
@@ -78,6 +78,7 @@ def _mutant(mutant: Mutant, outcome: Outcome, explained: dict[str, str]) -> dict
         "items": outcome.charged,
         "cases": dict(outcome.kills),
         "seconds": outcome.seconds,
+        "same_as": outcome.same_as,
         "error": outcome.error,
     }
 

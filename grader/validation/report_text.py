@@ -82,6 +82,8 @@ def counts(report: Report) -> Iterable[tuple[str, str]]:
         yield "stability", f"{seeds.solution_seeds} seeds, mistakes {seeds.mistake_seeds}: {came}"
     for name, seconds in report.seconds:
         yield name, f"{seconds:.1f} s"
+    if report.spent:
+        yield "time spent on", ", ".join(f"{name} {seconds:.0f} s" for name, seconds in report.spent)
 
 
 def mutation_score(report: Report) -> str:

@@ -1,17 +1,14 @@
-"""Grading many files side by side: the model solution, the mistakes and the mutants, each on all cases.
+"""Grading one file after the other: the model solution, the mistakes and the mutants, each on all cases.
 
-Trials run in a few processes that stay; each keeps the plan of a seed (cases, what the baselines moved) for
-the next trial with that seed. Builds come from the cache that all grading uses.
+A bench keeps the plan of a seed (cases, what the baselines moved) for the next trial with that seed. Builds
+come from the cache that all grading uses.
 """
 
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import re
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,15 +16,13 @@ from typing import TYPE_CHECKING
 from grader import answers, pipeline
 from grader.build import build_with
 from grader.emulator.launch import STEPS
-from grader.errors import GraderError, OurError
+from grader.errors import GraderError
 from grader.model import KernelInterface, Submission, Verdict
 from grader.spec import expand_cases
 from grader.validation.barrier_mutants import without_barrier
-from grader.validation.records import Outcome
+from grader.validation.records import Made, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Assignment, Build, Grade, ItemGrade, Named
@@ -35,10 +30,10 @@ if TYPE_CHECKING:
     from grader.validation.records import Trial
 
 QUICK_STEPS = STEPS // 25
-"""How far a quick trial is followed: enough for any model solution of a lesson, checked before it is used."""
+"""How far a mutant is followed: enough for any model solution of a lesson, checked before it is used."""
 
 _NO_CODE = re.compile(
-    r"^[ \t]*(?:\.(?:loc|file)\b.*|\$L__tmp\d+:|//.*)\n|^[ \t]*\.section[\s\S]*", re.MULTILINE
+    r"^[ \t]*(?:\.(?:loc|file)\b.*|\$L__tmp\d+:|//.*)?\n|^[ \t]*\.section[\s\S]*", re.MULTILINE
 )
 
 STYLE = ("structure",)
@@ -79,15 +74,26 @@ class Bench:
         """Take over the plans that another bench of the same assignment has made."""
         self._plans = other._plans
 
-    def _graded(self, trial: Trial) -> Outcome:
+    def make(self, trial: Trial) -> Made:
+        """Build one file, and say which program came of it; what fails is told when it is graded."""
+        began = time.perf_counter()
+        try:
+            built = self._built(trial)
+            equal = trial.barrier < 0 and same_program(built, self.original)
+            made = Made(program(built) if built.ok else "", equal)
+        except Exception:  # noqa: BLE001 - as above
+            made = Made()
+        return made._replace(seconds=time.perf_counter() - began)
+
+    def _built(self, trial: Trial) -> Build:
         built = self.build(trial.source, trial.file)
-        if trial.barrier >= 0:
-            built = without_barrier(built, trial.barrier)
-        elif trial.mutant and same_program(built, self.original):
-            return Outcome(trial.name, trial.seed, Verdict.SKIP, Fraction(0), Fraction(0), unchanged=True)
-        plan = self._plan(trial.seed)
+        return without_barrier(built, trial.barrier) if trial.barrier >= 0 else built
+
+    def _graded(self, trial: Trial) -> Outcome:
+        built = self._built(trial)
+        plan = replace(self._plan(trial.seed), feedback=trial.feedback)
         if trial.quick:
-            plan = replace(plan, steps=self.quick_steps, feedback=False)
+            plan = replace(plan, steps=self.quick_steps)
         source = answers.filled_in(self.assignment, trial.source, trial.file, trial.seed)
         grade = pipeline.grade_built(plan, _submission(trial.file, source), built, self.tools)
         return outcome_of(trial, grade, self.case_plans(trial.seed), built=built.ok)
@@ -106,57 +112,6 @@ class Bench:
             case.id: next((tag for tag in case.tags if tag in drawn and case.id != tag), case.id)
             for case in expand_cases(self.assignment, seed)
         }
-
-
-def run_trials(
-    bench: Bench, trials: Iterable[Trial], jobs: int, told: Callable[[Outcome], None] | None = None
-) -> dict[Trial, Outcome]:
-    """The outcome of each trial, ``jobs`` at a time; ``told`` hears of each as it is finished.
-
-    Raises:
-        OurError: a process came down.
-
-    """
-    waiting = list(trials)
-    found: dict[Trial, Outcome] = {}
-    for trial, outcome in _outcomes(bench, waiting, min(jobs, len(waiting))):
-        found[trial] = outcome
-        if told is not None:
-            told(outcome)
-    return {trial: found[trial] for trial in waiting}
-
-
-def _outcomes(bench: Bench, trials: list[Trial], jobs: int) -> Iterator[tuple[Trial, Outcome]]:
-    if jobs <= 1:
-        for trial in trials:
-            yield trial, bench.attempt(trial)
-        return
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["grader.validation.trials"])
-    with ProcessPoolExecutor(jobs, context, _prepare, (bench,)) as pool:
-        pending = {pool.submit(_attempt, trial): trial for trial in trials}
-        try:
-            for future in as_completed(pending):
-                yield pending[future], future.result()
-        except BrokenProcessPool:
-            raise OurError("a process that graded mutants came down; try again with -j 1") from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-_BENCH: list[Bench] = []
-"""The bench of a worker process, set when it starts."""
-
-
-def _prepare(bench: Bench) -> None:
-    import signal  # noqa: PLC0415 - for workers alone
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    _BENCH[:] = [bench]
-
-
-def _attempt(trial: Trial) -> Outcome:
-    return _BENCH[0].attempt(trial)
 
 
 def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool) -> Outcome:
@@ -213,6 +168,26 @@ def same_program(built: Build, original: Build | None) -> bool:
 def _texts(built: Build) -> tuple[str, ...]:
     """The default builds without what only says where in the source an instruction comes from."""
     return tuple(_NO_CODE.sub("", each.ptx) for each in (built, *(other for _, other in built.others)))
+
+
+def program(built: Build) -> str:
+    """A mark of all that a build runs and counts as, the same for two files that are the same program.
+
+    Of the -O0 build, too: a hazard may be in one of two files that nvcc's optimiser makes the same of.
+    """
+    builds = (built, *(other for _, other in built.others))
+    parts = [
+        (
+            _NO_CODE.sub("", each.ptx),
+            _NO_CODE.sub("", each.hazard_ptx),
+            each.entry,
+            each.constants,
+            each.parameter_bytes,
+            each.shared_shapes,
+        )
+        for each in builds
+    ]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _submission(file: str, source: bytes) -> Submission:

@@ -85,7 +85,14 @@ def test_the_severest_finding_leads(item: Make, case: Make, evidence: Make) -> N
     mild = replace(RACE, line=20, severity=Severity.WARNING, message="threads of a warp")
     result = races.check(item("races"), evidence(case("a", findings=(mild, RACE))))
     assert [finding.line for finding in result.findings] == [18, 20]
-    assert result.message.endswith("40 times (and 1 more)")
+    assert result.message.endswith("40 times; and 1 more pair of lines")
+
+
+def test_how_often_and_in_how_many_places_are_two_counts(item: Make, case: Make, evidence: Make) -> None:
+    """A bad access has a place, a race two lines."""
+    others = tuple(replace(OUTSIDE, line=line) for line in (14, 15))
+    result = memory.check(item("memory"), evidence(case("a", findings=(OUTSIDE, *others))))
+    assert result.message.endswith("1 past its end; and at 2 more places")
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,15 @@ def test_an_uncoalesced_load_is_told_with_its_stride_and_sectors() -> None:
     )
 
 
-def test_a_scattered_store_is_told_without_a_stride() -> None:
-    """No regular distance between neighbours."""
-    store = LineCounters(9, "C", global_store_requests=10, global_store_sectors=200, global_store_bytes=1280)
-    (advice,) = line_advice((store,), 8, "k.cu")
-    assert advice.message.startswith("the threads of a warp write `C` in scattered places, so that a warp")
+@pytest.mark.parametrize(
+    ("way", "fields"), [("load", {}), ("store", {}), ("store", {"global_stride": 128, "global_atomics": 320})]
+)
+def test_where_the_data_choose_the_element_no_order_of_threads_is_advised(
+    way: str, fields: dict[str, int]
+) -> None:
+    """No regular distance between neighbours, or atomic operations, as in a histogram."""
+    counted = {f"global_{way}_requests": 10, f"global_{way}_sectors": 200, f"global_{way}_bytes": 1280}
+    assert line_advice((LineCounters(9, "counts", **counted, **fields),), 8, "k.cu") == ()
 
 
 def test_what_is_too_much_must_be_much_of_the_whole() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.diagnosis import advise, explain_findings
+from grader.diagnosis import Surroundings, advise, explain_findings
 from grader.model import CheckResult, Finding, FindingKind, RubricItem, Severity, Verdict
 
 T64 = "with this file's constants (`TS` is 64) a block of 64 × 64 × 1"
@@ -106,6 +106,53 @@ def test_each_kind_of_finding_suggests_its_repair(finding: Finding, mistake: str
     assert words in found.hint
 
 
+def outside(way: str, array: str, line: int) -> Finding:
+    """An access beyond an array."""
+    return Finding(
+        FindingKind.OUT_OF_BOUNDS, f"{way} {array}[99], 1 past its end", line=line, address=f"{array}[99]"
+    )
+
+
+def test_a_vector_has_no_rows() -> None:
+    """One index, one comparison; a matrix beside it keeps its rows."""
+    around = Surroundings(vectors=frozenset({"x"}))
+    for way in ("reads", "writes"):
+        (found,) = explain_findings([outside(way, "x", 3)], (), around)
+        assert "row" not in found.hint
+        assert "(`i < n`)" in found.hint
+        (found,) = explain_findings([outside(way, "A", 3)], (), around)
+        assert "row" in found.hint
+
+
+def test_where_the_length_of_a_row_explains_the_output_it_comes_before_the_guard() -> None:
+    """For the array in question, and no other."""
+    around = Surroundings(shown="a-leading-dimension", misread="A")
+    (found,) = explain_findings([outside("reads", "A", 14)], (), around)
+    assert found.hint.startswith("look at the length of a row first: ")
+    (found,) = explain_findings([outside("reads", "B", 14)], (), around)
+    assert found.hint.startswith("guard the load")
+
+
+def test_where_the_bounds_of_the_guard_are_exchanged_every_hint_says_so() -> None:
+    """Of loads and stores outside, and of the races of those stores: neither grid nor atomics."""
+    around = Surroundings(shown="guard-bounds-swapped", spilled=frozenset({("C", 12)}))
+    collision = race("WAW", 12, 12, "C", block=(0, 0, 0), other_block=(2, 0, 0))
+    for findings in ([outside("reads", "B", 10), outside("writes", "C", 12)], [collision]):
+        (found,) = explain_findings(findings, (), around)
+        assert found.hint.startswith("look at the bounds in the guard around line")
+        assert "atomic" not in found.advice.lower()
+
+
+def test_a_race_of_a_store_that_leaves_its_array_is_the_guard_s() -> None:
+    """Another race of the same array is not."""
+    around = Surroundings(spilled=frozenset({("C", 12)}))
+    blocks = {"block": (0, 0, 0), "other_block": (2, 0, 0)}
+    (found,) = explain_findings([race("WAW", 12, 12, "C", **blocks)], (), around)
+    assert found.hint.startswith("look at the guard of the store on line 12 first")
+    (found,) = explain_findings([race("WAW", 20, 20, "C", **blocks)], (), around)
+    assert found.mistake == "race-between-blocks"
+
+
 def test_findings_about_outputs_and_compilers_suggest_nothing() -> None:
     """Those have messages of their own."""
     kinds = (FindingKind.COMPILE, FindingKind.WRONG_OUTPUT, FindingKind.TRAFFIC, FindingKind.MISTAKE)
@@ -159,6 +206,10 @@ def test_the_hint_of_a_named_mistake_stays() -> None:
             "Put `__global__` before `void scan`",
         ),
         ("no kernel named `scan`; this file has: `sum`", "Name your kernel `scan`"),
+        (
+            "no kernel named `scan`; this file has: `sum`; `sum` is asked for, too",
+            "Write a kernel `scan` as well",
+        ),
         ("extended character “ is not valid in an identifier", "Replace typographic quotes"),
         ('identifier "__syncthread" is undefined', "Did you mean `__syncthreads` "),
         ('identifier "threadidx" is undefined', "Did you mean `threadIdx` "),

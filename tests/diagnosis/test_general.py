@@ -106,6 +106,80 @@ def test_whole_tiles_that_hold_something_else() -> None:
     assert diagnose(*inputs(), got) == "some-blocks"
 
 
+def guarded(rows: int, columns: int, bounds: tuple[int, int], beyond: float = np.nan) -> WrongOutput:
+    """What a naive kernel on whole blocks of 8 leaves whose guard has these bounds."""
+    expected = np.random.default_rng(3).uniform(1, 2, (rows, columns))
+    flat = np.full(rows * columns, np.nan, np.float32)
+    for row in range(min(-(-rows // 8) * 8, bounds[0])):
+        for column in range(min(-(-columns // 8) * 8, bounds[1])):
+            where = row * columns + column
+            if where < flat.size and (np.isnan(flat[where]) or column < columns):
+                flat[where] = expected[row, column] if row < rows and column < columns else beyond
+    got = flat.reshape(rows, columns)
+    blocks = (("BLOCK", 8),)
+    return WrongOutput("C", got, expected, 1e-6, np.isnan(got), constants=blocks, store_bytes=4)
+
+
+@pytest.mark.parametrize("shape", [(21, 62), (55, 43), (13, 9), (3, 20), (41, 42)])
+@pytest.mark.parametrize("beyond", [np.nan, 7.0])
+def test_a_guard_with_its_bounds_exchanged(shape: tuple[int, int], beyond: float) -> None:
+    """Whether the array is wide or tall, and whatever was stored beyond a row."""
+    found = explain_output("matmul", guarded(*shape, (shape[1], shape[0]), beyond))
+    assert found is not None
+    assert found.mistake == "guard-bounds-swapped"
+    assert "grid" not in found.hint
+    assert "exchange the bounds in the guard" in found.hint
+
+
+def test_a_guard_and_a_grid_that_are_exchanged_look_alike_on_whole_blocks() -> None:
+    """Both are named then."""
+    found = explain_output("matmul", guarded(96, 32, (32, 96)))
+    assert found is not None
+    assert found.mistake == "rows-and-columns-swapped"
+
+
+def test_a_guard_with_both_bounds_too_small_is_another_mistake() -> None:
+    """A hypothesis must fit everything."""
+    found = explain_output("matmul", guarded(21, 62, (20, 21)))
+    assert found is not None
+    assert found.mistake == "partly-unwritten"
+
+
+def test_one_number_everywhere_is_told() -> None:
+    """A kernel that was written for inputs of ones and twos; not where one number is what is expected."""
+    got = np.full((19, 11), 128, np.float32)
+    assert diagnose(*inputs(), got) == "all-the-same"
+    expected = np.full((19, 11), 68.0)
+    output = WrongOutput("C", got, expected, 0.0, np.zeros(got.shape, np.bool_))
+    found = explain_output("matmul", output)
+    assert found is None or found.mistake != "all-the-same"
+    few = WrongOutput("C", got[0, :3], np.array([1.0, 2.0, 3.0]), 0.0, np.zeros(3, np.bool_))
+    assert explain_output("matmul", few) is None
+
+
+@pytest.mark.parametrize(
+    ("mistake", "right", "written"),
+    [
+        ("tail-not-written", np.arange(300) < 256, False),
+        ("tail-wrong", np.arange(300) < 256, True),
+        ("first-block-of-vector", np.arange(300) < 64, True),
+        ("some-blocks-of-vector", np.arange(300) // 64 != 2, True),
+    ],
+)
+def test_of_vectors_no_rows_and_columns_are_told(mistake: str, right: Array, written: bool) -> None:  # noqa: FBT001
+    """The same regions in words that fit one index."""
+    expected = np.random.default_rng(4).uniform(1, 2, 300)
+    noise = np.random.default_rng(5).uniform(3, 9, 300) if written else np.nan
+    got = np.where(right, expected, noise).astype(np.float32)
+    blocks = (("BLOCK", 64),)
+    found = explain_output(
+        "vector-add", WrongOutput("C", got, expected, 1e-6, np.isnan(got), constants=blocks)
+    )
+    assert found is not None
+    assert found.mistake == mistake
+    assert not re.search(r"row|col|matrix|blockIdx\.y", found.explanation + found.hint)
+
+
 def test_scattered_elements_that_were_never_written() -> None:
     """All that was stored is right."""
     got = mistaken()
@@ -163,7 +237,7 @@ def test_a_vector_and_an_integer_output_need_no_matrices() -> None:
     output = WrongOutput("bins", got, expected, 0.0, np.zeros(40, np.bool_), constants=(("BLOCK", 16),))
     found = explain_output("histogram", output)
     assert found is not None
-    assert found.mistake == "edge-wrong"
+    assert found.mistake == "tail-wrong"
 
 
 def test_an_explanation_names_the_student_s_arrays_and_no_number() -> None:

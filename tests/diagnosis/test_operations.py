@@ -44,7 +44,7 @@ def named(operation: str, got: Array, expected: Array, *inputs: Array, **fields:
         ("first-thread-of-sum", lambda x: x[::BLOCK].sum()),
         ("first-warp-of-sum", lambda x: sum(x[i] for i in range(300) if i % BLOCK < 32)),
         ("last-step-missing", lambda x: x[::2].sum()),
-        ("constant-factor", lambda x: 32 * x.sum()),
+        ("", lambda x: 32 * x.sum()),  # of one number any other is a multiple
     ],
 )
 def test_a_sum_of_a_part(mistake: str, total: Callable[[Array], float]) -> None:
@@ -66,6 +66,42 @@ def test_any_other_number_is_no_part_of_a_sum() -> None:
     """One number could be anything."""
     for wrong in (-3.0, 0.5, EXACT.sum() + 1, EXACT.sum() / 3):
         assert named("reduction", np.array([wrong], np.float32), np.array([EXACT.sum()]), X) == ""
+
+
+@pytest.mark.parametrize("total", [BLOCK, 2 * BLOCK, 150, 256, 600])
+def test_of_elements_that_are_all_the_same_nobody_knows_which_were_counted(total: int) -> None:
+    """A shuffle that loses half of a warp makes the same number as a block too few."""
+    ones = np.ones(300, np.float32)
+    assert named("reduction", np.array([total], np.float32), np.array([300.0]), ones) == ""
+
+
+def test_small_numbers_of_many_blocks_meet_by_chance() -> None:
+    """Whatever comes out is the part of some block; one of few large numbers is not."""
+    few = np.tile(np.array([3, -3, 2, -1, 0, 1], np.float32), 640)
+    some = [float(part.sum()) for part in few.reshape(-1, BLOCK)]
+    got = np.array([some[7]], np.float32)
+    assert named("reduction", got, np.array([few.sum()]), few, constants=(("BLOCK", 16),)) == ""
+    large = np.arange(300, dtype=np.float32)
+    last = np.array([large[256:].sum()], np.float32)
+    assert named("reduction", last, np.array([large.sum()]), large) == "parts-not-combined"
+
+
+def test_a_total_that_nothing_was_added_to_is_not_said_to_keep_what_was_there() -> None:
+    """An atomic addition of 0 leaves a total of 0 bit for bit as it was, and is a store all the same."""
+    x, zero = X[:1], np.zeros(1, np.float32)
+    output = WrongOutput(
+        "total",
+        zero,
+        x.astype(np.float64),
+        1e-6,
+        np.ones(1, np.bool_),
+        (("x", x),),
+        before=zero,
+        store_bytes=4,
+    )
+    found = explain_output("reduction", output)
+    assert found is not None
+    assert found.mistake == "all-zeros"
 
 
 # --- scan ---------------------------------------------------------------------------------------------

@@ -57,6 +57,9 @@ extern "C" __global__ void weighted(const float* in, float* out) {
 extern "C" __global__ void counts(const int* in, int* out) {
     atomicAdd(&out[in[threadIdx.x] % 4], 1);  // atomic
 }
+extern "C" __global__ void bytes(const unsigned char* in, unsigned char* out) {
+    out[threadIdx.x] = in[threadIdx.x];  // bytes
+}
 """
 
 
@@ -147,6 +150,15 @@ def test_an_atomic_is_a_store_and_no_redundant_load(module: Module) -> None:
     update = at(run, "atomic", "out")
     assert (update.global_loads, update.global_load_requests) == (0, 0)
     assert update.global_store_requests > 0
+    assert update.global_atomics == 64
+
+
+def test_the_elements_of_an_array_of_bytes_are_bytes(module: Module) -> None:
+    """Each is loaded once, although four of them make a word."""
+    run = profiled(module, "bytes", (2, 1, 1), (64, 1, 1), np.zeros(64, "u1"), np.zeros(64, "u1"))
+    load = at(run, "bytes", "in")
+    assert (load.global_loads, load.global_loads_distinct) == (128, 128)
+    assert at(run, "bytes", "out").global_atomics == 0
 
 
 def test_constant_memory_is_not_among_what_is_loaded_again(module: Module) -> None:

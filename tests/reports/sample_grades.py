@@ -170,7 +170,7 @@ def missing_barrier() -> Grade:
         ITEMS[3],
         Verdict.FAIL,
         Fraction(0),
-        race.message + ", 4,096 times (and 1 more)",
+        race.message + ", 4,096 times; and 1 more pair of lines",
         "add `__syncthreads()` between lines 13 and 14",
         (race, hidden),
         verdicts,

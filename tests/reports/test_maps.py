@@ -89,6 +89,16 @@ def test_a_vector_is_shown_as_well_and_one_character_says_nothing() -> None:
     assert "█" not in text.render(graded(everywhere)).plain
 
 
+def test_where_nearly_all_is_wrong_in_one_way_there_is_no_map() -> None:
+    """It would be lines of one character; two sorts of wrong make a picture, and so does a wrong edge."""
+    for rows in (("x" * 47 + ".",) * 12, ("n" * 48,) * 11 + ("n" * 46 + "..",)):
+        nearly = replace(FINDING, wrong_map=rows)
+        assert not maps.says_something(nearly)
+        assert "where C is wrong" not in text.render(graded(nearly)).plain
+    for rows in (("?" * 24 + "n" * 24,) * 12, ("." * 47 + "x",) * 12, ("x" * 40 + "." * 8,) * 12):
+        assert maps.says_something(replace(FINDING, wrong_map=rows))
+
+
 def test_of_a_hidden_case_there_is_no_map() -> None:
     """Even if a finding came with one."""
     for shown in (

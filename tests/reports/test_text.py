@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from grader.model import Finding, FindingKind, Verdict
+from grader.model import CheckResult, Finding, FindingKind, RubricItem, Verdict
 from grader.reports import points, quotation, safe_text, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
@@ -150,6 +150,17 @@ def test_what_is_known_is_not_told_again() -> None:
     assert shown.count(first.hint) == 1
     assert "try: The same as above." in shown
     assert shown.endswith("✗ Right for whole tiles\n    not judged until “Compiles” passes\n")
+
+
+def test_of_races_two_cases_are_enough() -> None:
+    """The lines tell where it is; the others are counted."""
+    item = RubricItem("x", "Race", Fraction(1), "races")
+    verdicts = tuple((name, Verdict.FAIL) for name in ("square-64", "mp3", "wide"))
+    result = CheckResult(item, Verdict.FAIL, Fraction(0), "a race", case_verdicts=verdicts)
+    racy = text.render(graded("race", (result,))).plain
+    assert "    cases: square-64 (M=64, K=64, N=64); mp3 (M=55, K=48, N=43) and 1 more\n" in racy
+    other = replace(result, item=replace(item, check="traffic"))
+    assert "and 1 more" not in text.render(graded("race", (other,))).plain
 
 
 def test_source_lines_are_marked_and_the_array_underlined() -> None:

@@ -81,6 +81,15 @@ def test_every_bundled_assignment_loads(name: str) -> None:
         assert staff_kernel(assignment, "solution").is_file()
 
 
+def test_advice_may_be_switched_off(write: Write) -> None:
+    """Where it would be the next lesson; without the key there is some."""
+    assert load_assignment(write()).advice
+    changed = load_assignment(write(f"advice: false\n{SOUND}"))
+    assert not changed.advice
+    with pytest.raises(SpecError, match=r":1:9: advice: expected `true` or `false`"):
+        load_assignment(write(f"advice: never\n{SOUND}"))
+
+
 def test_points_and_thresholds_are_exact(write: Write) -> None:
     """0.10 is a tenth, not the nearest float."""
     traffic = "{id: t, points: 0.1, check: traffic, metric: flops, baseline: naive, at_most: 0.10}"

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING, cast
 
+import pytest
+
+from grader.emulator.launch import STEPS
 from grader.model import Build, CheckResult, Grade, ItemGrade, RubricItem, Verdict
+from grader.plan import Plan
+from grader.spec import find_assignment, load_assignment
 from grader.validation.records import Trial
-from grader.validation.trials import outcome_of, same_program
+from grader.validation.trials import Bench, outcome_of, program, same_program
+
+if TYPE_CHECKING:
+    from grader.build import Tools
 
 TRIAL = Trial("m-1", "solution.cu", b"", 1)
 
@@ -46,6 +55,46 @@ def test_a_program_is_the_same_whatever_lines_it_comes_from() -> None:
     assert not same_program(other, one)
     assert not same_program(replace(one, others=(("b", other),)), replace(one, others=(("b", one),)))
     assert not same_program(Build(ok=False), Build(ok=False))
+
+
+def test_programs_of_one_mark_differ_in_no_build() -> None:
+    """Lines do not matter; the -O0 build, in which hazards show, and the constants of the launch do."""
+    one = Build(ok=True, ptx="\tret;\n", hazard_ptx="\t.loc\t1 5 0\n\tbar.sync 0;\n", entry="k")
+    assert program(replace(one, hazard_ptx="\t.loc\t1 9 0\n\t\n\tbar.sync 0;\n")) == program(one)
+    others = (
+        replace(one, hazard_ptx="\n"),
+        replace(one, ptx="\n"),
+        replace(one, constants=(("TILE", 8),)),
+        replace(one, others=(("other", one),)),
+    )
+    assert len({program(each) for each in (one, *others)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("trial", "steps", "feedback"),
+    [
+        (TRIAL, STEPS, False),
+        (replace(TRIAL, quick=True), 7, False),
+        (replace(TRIAL, feedback=True), STEPS, True),
+    ],
+)
+def test_only_mutants_are_given_up_early(
+    monkeypatch: pytest.MonkeyPatch, trial: Trial, steps: int, *, feedback: bool
+) -> None:
+    """Whatever stands for a student's work is followed as far as grading follows it."""
+    seen: list[Plan] = []
+
+    def graded(plan: Plan, *_others: object) -> Grade:
+        seen.append(plan)
+        return GRADE
+
+    plan = Plan(load_assignment(find_assignment("vector-add")), 1, (), ())
+    bench = Bench(plan.assignment, cast("Tools", None), quick_steps=7)  # nothing is built
+    bench._plans[1] = plan
+    monkeypatch.setattr(bench, "build", lambda *_: Build(ok=True))
+    monkeypatch.setattr("grader.pipeline.grade_built", graded)
+    assert bench.attempt(trial).error == ""
+    assert [(each.steps, each.feedback) for each in seen] == [(steps, feedback)]
 
 
 def test_style_and_extra_credit_cost_nothing_that_counts() -> None:

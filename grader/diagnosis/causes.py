@@ -1,0 +1,107 @@
+"""Which mistake a finding suggests, by its kind and by what else is known of the submission.
+
+A race is read as follows (the emulator's convention): ``hazard`` is second access after first, ``line`` and
+``thread`` belong to the second access, ``other_line`` and ``other_thread`` to the first. So in a RAW ``line``
+reads what ``other_line`` writes, and in a WAR ``line`` overwrites what ``other_line`` reads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.diagnosis.surroundings import NOWHERE, STORES
+from grader.model import FindingKind, Severity
+
+if TYPE_CHECKING:
+    from grader.diagnosis.surroundings import Surroundings
+    from grader.model import Finding
+
+LOADS = ("load", "read")
+
+SIMPLE = {
+    FindingKind.BARRIER_DIVERGENCE: "barrier-divergence",
+    FindingKind.MISALIGNED: "misaligned-access",
+    FindingKind.UNINITIALISED: "uninitialised-read",
+    FindingKind.TIMEOUT: "endless",
+    FindingKind.FAULT: "fault",
+}
+
+IMPORTANCE = (
+    "barrier-divergence",
+    "guard-exchanged",
+    "row-length-of-store",
+    "row-length-of-load",
+    "store-into-next-row",
+    "store-beyond-vector",
+    "load-beyond-vector",
+    "store-out-of-bounds",
+    "load-out-of-bounds",
+    "access-out-of-bounds",
+    "barrier-before-reading",
+    "barrier-before-overwriting",
+)
+"""Repair these first, in this order; the others come as they were found."""
+
+REFUSALS = {
+    "launch-shared-memory": "shared memory",
+    "launch-too-large": "may ",
+    "launch-too-small": "launch",
+}
+"""How the message of a refused launch tells its reasons apart, to be asked in this order."""
+
+GUARDS = frozenset({"guard-bounds-swapped", "rows-and-columns-swapped"})
+"""What an output shows where the bounds of a guard are exchanged, or may be."""
+
+
+def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
+    """The id of the mistake, empty where a finding suggests none."""
+    if finding.kind is FindingKind.OUT_OF_BOUNDS:
+        return _out_of_bounds(finding, around)
+    if finding.kind is FindingKind.RACE:
+        return _spilled(finding, around) or _race(finding)
+    if finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None:
+        signs = (mistake for mistake, sign in REFUSALS.items() if sign in finding.message)
+        return next(signs, SIMPLE[finding.kind])
+    return SIMPLE.get(finding.kind, "")
+
+
+def _out_of_bounds(finding: Finding, around: Surroundings) -> str:
+    """A load or a store, by the hazard or else by the first word of the message; or what the output shows."""
+    word = finding.hazard or finding.message.partition(" ")[0].removesuffix("s")
+    array = finding.address.partition("[")[0]
+    way = "load" if word in LOADS else "store" if word in STORES else ""
+    if array in around.vectors and way:
+        return f"{way}-beyond-vector"
+    if around.shown in GUARDS:
+        return "guard-exchanged"
+    if way and array and array == around.misread:
+        return f"row-length-of-{way}"
+    return f"{way or 'access'}-out-of-bounds"
+
+
+def _spilled(finding: Finding, around: Surroundings) -> str:
+    """A race of a store that also leaves its array: what it stores beyond a row lies in the next one."""
+    array = finding.address.partition("[")[0]
+    if not around.spilled & {(array, finding.line), (array, finding.other_line)}:
+        return ""
+    return "guard-exchanged" if around.shown in GUARDS else "store-into-next-row"
+
+
+def _race(finding: Finding) -> str:
+    """Which order is missing."""
+    if finding.other_block is not None and finding.other_block != finding.block:
+        return "race-between-blocks"
+    if finding.severity is Severity.WARNING:
+        return "race-inside-warp"
+    if finding.hazard == "WAW":
+        return "two-writers"
+    if finding.line is not None and finding.line == finding.other_line:
+        return "unsynchronised-update"
+    if finding.hazard == "RAW":
+        return "barrier-before-reading"
+    return "barrier-before-overwriting" if _goes_back(finding) else "barrier-between"
+
+
+def _goes_back(finding: Finding) -> bool:
+    """Whether the second access stands above the first: then a loop lies between them."""
+    return finding.line is None or finding.other_line is None or finding.line < finding.other_line

@@ -1,0 +1,74 @@
+"""What is known of a submission beside the findings of one item, and tells which cause is likely."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.model import FindingKind, KernelInterface
+
+if TYPE_CHECKING:
+    from grader.model import Assignment, Evidence
+
+STORES = ("store", "write")
+
+OPERANDS = ("a-leading-dimension", "b-leading-dimension")
+"""What outputs show of the first matrix that is read, and of the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The arrays without rows and columns, what the outputs show, and which stores leave their array.
+
+    ``vectors`` holds names of parameters, ``shown`` the id of the mistake that most wrong elements show,
+    ``misread`` the array whose rows the kernel takes to be of another length, if that is it, and ``spilled``
+    pairs of an array with rows and a line that stores beyond its end.
+    """
+
+    vectors: frozenset[str] = frozenset()
+    shown: str = ""
+    misread: str = ""
+    spilled: frozenset[tuple[str, int | None]] = frozenset()
+
+
+NOWHERE = Surroundings()
+"""Nothing is known."""
+
+
+def surroundings(assignment: Assignment, evidence: Evidence) -> Surroundings:
+    """All that advice about one item may take from the others."""
+    interface = assignment.interface
+    parameters = interface.parameters if isinstance(interface, KernelInterface) else ()
+    matrices = tuple(each for each in parameters if len(each.extents) > 1)
+    shown, output = _shown(evidence)
+    read = [each.name for each in matrices if each.direction != "out"]
+    arrays = {"output-leading-dimension": output} | dict(zip(OPERANDS, read, strict=False))
+    return Surroundings(
+        vectors=frozenset(each.name for each in parameters if len(each.extents) == 1),
+        shown=shown,
+        misread=arrays.get(shown, ""),
+        spilled=_spilled(evidence, frozenset(each.name for each in matrices)),
+    )
+
+
+def _shown(evidence: Evidence) -> tuple[str, str]:
+    """The mistake that most elements show, and in which output: small shapes look like several."""
+    weights: Counter[tuple[str, str]] = Counter()
+    for case in evidence.cases:
+        for comparison in case.comparisons:
+            if comparison.mistake:
+                weights[comparison.mistake, comparison.array] += comparison.wrong
+    return weights.most_common(1)[0][0] if weights else ("", "")
+
+
+def _spilled(evidence: Evidence, matrices: frozenset[str]) -> frozenset[tuple[str, int | None]]:
+    """Arrays and the lines that store beyond them."""
+    found = (
+        (finding.address.partition("[")[0], finding.line)
+        for case in evidence.cases
+        for finding in case.findings
+        if finding.kind is FindingKind.OUT_OF_BOUNDS
+        and (finding.hazard or finding.message.partition(" ")[0].removesuffix("s")) in STORES
+    )
+    return frozenset((array, line) for array, line in found if array in matrices)

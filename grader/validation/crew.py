@@ -1,0 +1,138 @@
+"""Processes that try things side by side: they stay, and each has a bench of its own.
+
+They are ended, with what they have started, as soon as nobody waits for them any more: after Ctrl-C, too, and
+in the middle of a trial that would take minutes.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+import time
+from collections import deque
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from grader.errors import OurError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType, TracebackType
+    from typing import Self
+
+    from grader.validation.records import Trial
+    from grader.validation.trials import Bench
+
+T = TypeVar("T")
+
+HEARTBEAT_SECONDS = 1.0
+"""How often somebody who waits for the next answer hears that nothing has come yet."""
+
+GRACE_SECONDS = 2.0
+"""What a process has to end the compiler that it has started, before it is killed."""
+
+
+class Crew:
+    """``jobs`` processes; with one job there is none, and all is tried right here."""
+
+    def __init__(self, bench: Bench, jobs: int) -> None:
+        self._bench = bench
+        self._processes: list[multiprocessing.process.BaseProcess] = []
+        self._idle: list[Connection] = []
+        if jobs > 1:
+            self._start(jobs)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End all of them."""
+        for process in self._processes:
+            process.terminate()
+        end = time.monotonic() + GRACE_SECONDS
+        for process in self._processes:
+            process.join(max(0.0, end - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+    def each(
+        self,
+        work: Callable[[Bench, Trial], T],
+        trials: Iterable[Trial],
+        heartbeat: Callable[[], None] = lambda: None,
+    ) -> Iterator[tuple[Trial, T]]:
+        """What ``work`` gives for each trial, as it is finished.
+
+        Raises:
+            OurError: a process came down.
+
+        """
+        if not self._processes:
+            for trial in trials:
+                yield trial, work(self._bench, trial)
+            return
+        waiting, busy = deque(trials), dict[Connection, "Trial"]()
+        while waiting or busy:
+            while waiting and self._idle:
+                trial, connection = waiting.popleft(), self._idle.pop()
+                busy[connection] = trial
+                _send(connection, (work, trial))
+            for connection in _answered(busy):
+                answer: T = _received(connection)
+                self._idle.append(connection)
+                yield busy.pop(connection), answer
+            heartbeat()
+
+    def _start(self, jobs: int) -> None:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["grader.validation.trials"])
+        for _ in range(jobs):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, self._bench), daemon=True)
+            process.start()
+            theirs.close()
+            self._processes.append(process)
+            self._idle.append(ours)
+
+
+def _answered(busy: Iterable[Connection]) -> list[Connection]:
+    ready = wait(list(busy), HEARTBEAT_SECONDS)
+    return [connection for connection in ready if isinstance(connection, Connection)]
+
+
+def _send(connection: Connection, task: object) -> None:
+    try:
+        connection.send(task)
+    except OSError:
+        raise _gone() from None
+
+
+def _received(connection: Connection) -> Any:  # noqa: ANN401 - what the work gives, which `each` knows
+    try:
+        return connection.recv()
+    except (EOFError, OSError):
+        raise _gone() from None
+
+
+def _gone() -> OurError:
+    return OurError("a process that graded mutants came down; try again with -j 1")
+
+
+def _serve(connection: Connection, bench: Bench) -> None:
+    """What each process does: try what it is sent, until nobody sends anything."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGTERM, _leave)
+    with suppress(EOFError, OSError):
+        while True:
+            work, trial = connection.recv()
+            connection.send(work(bench, trial))
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """An exception, so that what was started is ended on the way out."""
+    sys.exit(128 + signal.SIGTERM)

@@ -1,0 +1,120 @@
+"""What advice about one item takes from the others: the output's mistake, stores that leave their array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.diagnosis import Surroundings, surroundings
+from grader.model import (
+    Build,
+    Case,
+    CaseEvidence,
+    Comparison,
+    Evidence,
+    Finding,
+    FindingKind,
+    Grade,
+    Submission,
+    Visibility,
+)
+from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment, staff_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def evidence(*cases: CaseEvidence) -> Evidence:
+    """Some cases of a build that went well."""
+    return Evidence("emulator", Build(ok=True), cases)
+
+
+def case(name: str, mistake: str, wrong: int, *findings: Finding) -> CaseEvidence:
+    """A case whose output C is wrong in a way that has a name."""
+    compared = Comparison("C", 100, wrong, 0, 1.0, 0.0, mistake=mistake)
+    what = Case(name, (("M", 5),), (), Visibility.VISIBLE, "random", 1)
+    return CaseEvidence(what, comparisons=(compared,), findings=findings)
+
+
+def outside(message: str, line: int) -> Finding:
+    """An access beyond the end of what the message names."""
+    return Finding(FindingKind.OUT_OF_BOUNDS, message, line=line, address=message.split()[1])
+
+
+def test_the_mistake_of_most_elements_and_its_array_are_known() -> None:
+    """A small shape that looks like another mistake does not decide."""
+    assignment = load_assignment(find_assignment("naive-matmul"))
+    cases = (case("tiny", "b-transposed", 1), case("wide", "a-leading-dimension", 90))
+    found = surroundings(assignment, evidence(*cases))
+    assert (found.shown, found.misread, found.vectors) == ("a-leading-dimension", "A", frozenset())
+    second = surroundings(assignment, evidence(case("a", "b-leading-dimension", 9)))
+    assert second.misread == "B"
+    output = surroundings(assignment, evidence(case("a", "output-leading-dimension", 9)))
+    assert output.misread == "C"
+
+
+def test_stores_that_leave_an_array_with_rows_are_known_by_line() -> None:
+    """Not loads, and not the stores into a shared tile."""
+    findings = (outside("writes C[1302], 1 past", 12), outside("reads B[7], 1 past", 10))
+    assignment = load_assignment(find_assignment("naive-matmul"))
+    found = surroundings(assignment, evidence(case("a", "", 9, *findings, outside("writes tile[9]", 8))))
+    assert found == Surroundings(spilled=frozenset({("C", 12)}))
+
+
+def test_arrays_with_one_index_are_vectors() -> None:
+    """Of whatever type and direction."""
+    assignment = load_assignment(find_assignment("vector-add"))
+    assert surroundings(assignment, evidence()).vectors == {"A", "B", "C"}
+    assert surroundings(load_assignment(find_assignment("memory-analysis")), evidence()) == Surroundings()
+
+
+def graded(name: str, file: str, cache: Path) -> Grade:
+    """A file of the staff's, on the visible cases."""
+    assignment = load_assignment(find_assignment(name))
+    tools = Tools(find_toolchain(), LocalSandbox(), cache)
+    plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
+    source = (staff_folder(assignment) / "mistakes" / file).read_bytes()
+    return pipeline.grade(plan, Submission("s", file, source, ""), tools)
+
+
+def hints(grade: Grade) -> dict[str, str]:
+    """The hint of each item that has one."""
+    return {item.result.item.id: item.result.hint for item in grade.items if item.result.hint}
+
+
+@pytest.mark.slow
+def test_a_guard_with_exchanged_bounds_is_told_in_every_item(tmp_path: Path) -> None:
+    """Nobody is sent to the grid or to atomic operations."""
+    found = hints(graded("naive-matmul", "guard_swapped.cu", tmp_path))
+    assert set(found) == {"edges", "memory", "owners"}
+    assert found["edges"].startswith("Exchange the bounds in the guard")
+    assert all(
+        hint.startswith("Look at the bounds in the guard") for hint in (found["memory"], found["owners"])
+    )
+    assert not any("tomic" in hint or "together reach" in hint for hint in found.values())
+
+
+@pytest.mark.slow
+def test_a_wrong_row_length_is_told_before_the_guard(tmp_path: Path) -> None:
+    """The guard is right there."""
+    found = hints(graded("tiled-matmul", "a_indexed_with_n.cu", tmp_path))
+    assert found["memory"].startswith("Look at the length of a row first")
+    assert found["edges"].startswith("Index `A` with its own number of columns")
+
+
+@pytest.mark.slow
+def test_a_vector_s_hints_do_not_talk_of_rows(tmp_path: Path) -> None:
+    """Nor of columns."""
+    for hint in hints(graded("vector-add", "guard_on_the_store_only.cu", tmp_path)).values():
+        assert "row" not in hint
+        assert "column" not in hint
+
+
+@pytest.mark.slow
+def test_counting_bytes_by_atomic_operations_gets_no_advice_about_either(tmp_path: Path) -> None:
+    """Each byte is loaded once, and the data choose the bin."""
+    assert graded("histogram", "global_atomics.cu", tmp_path).advice == ()

@@ -1,0 +1,142 @@
+"""Trials side by side: what comes back, what is shared, and how it ends when somebody stops it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from grader.errors import OurError
+from grader.validation.crew import Crew
+from grader.validation.records import Made, Outcome, Trial
+from grader.validation.side_by_side import run_trials
+from tests.validation import small_assignment
+from tests.validation.made_up import outcome
+
+if TYPE_CHECKING:
+    from grader.validation.trials import Bench
+
+ROOT = Path(__file__).parents[2]
+TRIALS = tuple(
+    Trial(name, "a.cu", name.encode(), 1) for name in ("a", "b", "same as a", "solution", "broken")
+)
+
+NO_BENCH = cast("Bench", None)
+"""For work that looks at no bench."""
+
+
+class MadeUpBench:
+    """A bench on which everything is as its name says; ``attempted`` are the trials that were graded."""
+
+    def __init__(self) -> None:
+        self.attempted: list[str] = []
+
+    def make(self, trial: Trial) -> Made:
+        """The program of "same as a" is that of a."""
+        programs = {"same as a": "a", "broken": ""}
+        return Made(programs.get(trial.name, trial.name), trial.name == "solution", 1.5)
+
+    def attempt(self, trial: Trial) -> Outcome:
+        """It loses an item that is called like it."""
+        self.attempted.append(trial.name)
+        return outcome(trial.name, f"loses {trial.name}")
+
+
+def dies(bench: Bench, trial: Trial) -> str:  # noqa: ARG001 - what a crew is given to do
+    """Bring the process down."""
+    sys.exit(1)
+
+
+def spins(bench: Bench, trial: Trial) -> str:  # noqa: ARG001 - as above
+    """Never end."""
+    while True:
+        pass
+
+
+def _renamed(bench: Bench, trial: Trial) -> str:  # noqa: ARG001 - as above
+    return trial.name.upper()
+
+
+def test_each_program_is_graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same program shares the outcome, the model solution's is not run, what has no build is."""
+    bench = MadeUpBench()
+    monkeypatch.setattr("grader.validation.side_by_side.Bench", MadeUpBench)
+    heard: list[tuple[int, int]] = []
+    plain = Trial("mistake", "m.cu", b"", 1)
+    found, building = run_trials(
+        cast("Bench", bench),
+        [plain],
+        TRIALS,
+        1,
+        lambda done, of: heard.append((done, of)),
+    )
+    assert bench.attempted == ["mistake", "a", "b", "broken"]
+    assert building == 5 * 1.5
+    told = {trial.name: (each.name, each.failed, each.same_as) for trial, each in found.items()}
+    assert told["same as a"] == ("same as a", ("loses a",), "a")
+    assert told["b"] == ("b", ("loses b",), "")
+    assert [trial.name for trial in TRIALS if found[trial].unchanged] == ["solution"]
+    assert heard[-1] == (11, 11)
+    assert heard == sorted(heard)
+
+
+def test_processes_do_the_same_as_one() -> None:
+    """Every trial comes back with its answer, whichever process tried it."""
+    with Crew(NO_BENCH, 2) as crew:
+        answers = dict(crew.each(_renamed, TRIALS))
+        assert dict(crew.each(_renamed, TRIALS)) == answers
+    assert answers == {trial: trial.name.upper() for trial in TRIALS}
+
+
+def test_a_process_that_comes_down_is_our_error() -> None:
+    """It says what to try, and does not wait for ever."""
+    with Crew(NO_BENCH, 2) as crew, pytest.raises(OurError, match="came down; try again with -j 1"):
+        list(crew.each(dies, TRIALS))
+
+
+def test_whoever_stops_waiting_leaves_no_process_behind() -> None:
+    """Not even in the middle of a trial that never ends."""
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), Crew(NO_BENCH, 2) as crew:
+        list(crew.each(spins, TRIALS, stop))
+    assert [process.is_alive() for process in crew._processes] == [False, False]
+
+
+def test_asked_to_stop_it_ends_in_the_middle_of_its_work(tmp_path: Path) -> None:
+    """SIGTERM is answered like Ctrl-C: exit code 130 and one line; no compiler is left."""
+    home, told, jobs = small_assignment.write(tmp_path), tmp_path / "told", tmp_path / "jobs"
+    jobs.mkdir()
+    command = [sys.executable, "-m", "grader", "validate", str(home), "--backend", "emulator"]
+    with told.open("w") as target:
+        running = subprocess.Popen(
+            [*command, "-j", "2"],
+            cwd=ROOT,
+            stderr=target,
+            env=os.environ | {"TMPDIR": str(jobs)},
+        )
+        while "steps done" not in told.read_text() and running.poll() is None:
+            time.sleep(0.05)
+        running.terminate()
+        assert running.wait(timeout=60) == 130
+    assert told.read_text().splitlines()[-1].startswith("grader: stopped; run the same command again")
+    assert "Traceback" not in told.read_text()
+    assert _working_in(jobs) == []
+
+
+def _working_in(folder: Path) -> list[str]:
+    """The processes that work in a folder or below it."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if link.readlink().is_relative_to(folder):
+                found.append(link.parent.name)
+    return found
