@@ -12,17 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from grader import gpu
 from grader.build.launch import plan_launch
-from grader.compare import compare, untouched
-from grader.diagnosis import WrongOutput, explain_output
 from grader.emulator import backend as emulator
 from grader.errors import OurError
 from grader.gpu.request import DeviceCase
 from grader.gpu.together import Both, together
-from grader.model import CaseEvidence, Comparison, Evidence, Finding, FindingKind, Run, Visibility
+from grader.kernel_outputs import Launched, compared
+from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
 from grader.oracle import load_oracle
 from grader.plan import arguments
 from grader.shrinking import with_smallest
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from grader.build import Tools
     from grader.gpu.backend import Observed, Station
     from grader.gpu.timed import TimingJob
-    from grader.model import Argument, Assignment, Build, Case, Launch, Named, Structure, Submission
+    from grader.model import Argument, Build, Case, Launch, Named, Structure, Submission
     from grader.oracle import Oracle
     from grader.plan import Plan
 
@@ -213,7 +210,7 @@ def _finished(
     """The evidence with its cases, each compared and with what was tried to repair it."""
     baselines = dict(plan.baselines)
     shown = tuple(
-        replace(_compared(plan, each, oracle, both), baselines=baselines.get(each.case.id, ()))
+        replace(_judged(plan, each, both, oracle), baselines=baselines.get(each.case.id, ()))
         for each, both in zip(cases, found, strict=True)
     )
     if not plan.feedback:
@@ -230,56 +227,9 @@ def _finished(
         return replace(evidence, cases=shown)
 
 
-def _compared(plan: Plan, prepared: _Prepared, oracle: Oracle, both: Both) -> CaseEvidence:
-    """Evidence of a run: its outputs against the oracle, each wrong one with a mistake that explains it."""
-    case, run = prepared.case, both.run
-    if run.error:
-        return CaseEvidence(case, completed=False, error=run.error)
-    arrays = {a.name: a.value for a in prepared.arguments if isinstance(a.value, np.ndarray)}
-    inputs = {a.name: arrays[a.name] for a in prepared.arguments if a.direction in ("in", "inout")}
-    expected = oracle.expected(inputs, dict(case.shape)) if run.outputs else {}
-    comparisons = []
-    for name, got in run.outputs:
-        values, bound = expected[name]
-        unwritten = untouched(got, arrays[name])
-        comparison = compare(name, got, values, bound, poison=unwritten)
-        wrong = WrongOutput(
-            name,
-            got,
-            values,
-            bound,
-            unwritten,
-            inputs=tuple(inputs.items()),
-            constants=prepared.kernel.build.constants,
-            before=arrays[name],
-            store_bytes=run.counters.global_store_bytes if run.completed and not both.uncounted else None,
-            completed=run.completed,
-            reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
-        )
-        explained = _explained(plan.assignment, comparison, wrong) if plan.feedback else comparison
-        comparisons.append(explained)
-    return CaseEvidence(
-        case=case,
-        comparisons=tuple(comparisons),
-        findings=tuple(replace(finding, case=case.id) for finding in run.findings),
-        changed_inputs=run.changed_inputs,
-        counters=run.counters,
-        seconds=run.seconds,
-        completed=run.completed,
-        launched=run.launched,
-        uncounted=both.uncounted,
-        undecided=both.undecided,
-    )
-
-
-def _explained(assignment: Assignment, comparison: Comparison, wrong: WrongOutput) -> Comparison:
-    """The comparison with the named mistake that would have produced just this output, if there is one."""
-    if not comparison.wrong:
-        return comparison
-    try:
-        found = explain_output(assignment.reference, wrong, assignment.feedback)
-    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
-        found = None
-    if found is None:
-        return comparison
-    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)
+def _judged(plan: Plan, prepared: _Prepared, both: Both, oracle: Oracle) -> CaseEvidence:
+    """Evidence of a run: its outputs against the oracle."""
+    if both.run.error:
+        return CaseEvidence(prepared.case, completed=False, error=both.run.error)
+    launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, both)
+    return compared(launched, oracle, plan.assignment if plan.feedback else None)

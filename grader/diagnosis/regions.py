@@ -56,7 +56,7 @@ def bounds_swapped(output: WrongOutput) -> bool:
 
 
 def _beyond_rows(shape: tuple[int, ...], end: int) -> Mask:
-    """Where stores land from a column beyond the row and below ``end``, of rows that the guard lets through."""
+    """Where stores land from a column beyond the row and below ``end``, of rows that the guard lets by."""
     rows, columns = shape
     index = np.add.outer(np.arange(min(rows, columns)) * columns, np.arange(columns, end)).reshape(-1)
     reached = np.zeros(rows * columns, np.bool_)

@@ -1,0 +1,101 @@
+"""What a kernel left in its outputs, against the oracle: where it is wrong, and the mistake that explains it.
+
+Run, oracle ─compare▶ Comparison per output ─diagnosis▶ with a named mistake ─▶ CaseEvidence
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.compare import compare, untouched
+from grader.diagnosis import WrongOutput, explain_output
+from grader.model import Argument, Case, CaseEvidence, Comparison, FindingKind
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.gpu.together import Both
+    from grader.model import Assignment, Named
+    from grader.oracle import Oracle
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A case that was launched: with what, for a kernel with which constants, and what was seen."""
+
+    case: Case
+    arguments: tuple[Argument, ...]
+    constants: Named[int]
+    both: Both
+
+    def arrays(self, *directions: str) -> dict[str, NDArray[Any]]:
+        """The arrays as they were before the launch, by name."""
+        given = ((a.name, a.value) for a in self.arguments if a.direction in directions)
+        return {name: value for name, value in given if isinstance(value, np.ndarray)}
+
+
+def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -> CaseEvidence:
+    """Evidence of a run; a wrong output comes with a mistake if its assignment is given to explain it."""
+    case, both, run = launched.case, launched.both, launched.both.run
+    inputs = launched.arrays("in", "inout")
+    expected = oracle.expected(inputs, dict(case.shape)) if run.outputs else {}
+    comparisons = []
+    for name, got in run.outputs:
+        values, bound = expected[name]
+        unwritten = untouched(got, launched.arrays("out", "inout")[name])
+        comparison = compare(name, got, values, bound, poison=unwritten)
+        if explained and comparison.wrong:
+            wrong = _wrong_output(launched, comparison, got, (values, bound, unwritten), inputs)
+            comparison = _explained(explained, comparison, wrong)
+        comparisons.append(comparison)
+    return CaseEvidence(
+        case=case,
+        comparisons=tuple(comparisons),
+        findings=tuple(replace(finding, case=case.id) for finding in run.findings),
+        changed_inputs=run.changed_inputs,
+        counters=run.counters,
+        seconds=run.seconds,
+        completed=run.completed,
+        launched=run.launched,
+        uncounted=both.uncounted,
+        undecided=both.undecided,
+    )
+
+
+def _wrong_output(
+    launched: Launched,
+    comparison: Comparison,
+    got: NDArray[Any],
+    judged: tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]],
+    inputs: dict[str, NDArray[Any]],
+) -> WrongOutput:
+    """All that a diagnosis may look at."""
+    run, (values, bound, unwritten) = launched.both.run, judged
+    counted = run.completed and not launched.both.uncounted
+    return WrongOutput(
+        comparison.array,
+        got,
+        values,
+        bound,
+        unwritten,
+        inputs=tuple(inputs.items()),
+        constants=launched.constants,
+        before=launched.arrays("out", "inout")[comparison.array],
+        store_bytes=run.counters.global_store_bytes if counted else None,
+        completed=run.completed,
+        reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
+    )
+
+
+def _explained(assignment: Assignment, comparison: Comparison, wrong: WrongOutput) -> Comparison:
+    """The comparison with the named mistake that would have produced just this output, if there is one."""
+    try:
+        found = explain_output(assignment.reference, wrong, assignment.feedback)
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        found = None
+    if found is None:
+        return comparison
+    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)
