@@ -152,7 +152,7 @@ def test_a_class_is_graded_resumed_and_reported(
     expected = {
         f"grades/{s}/{f}"
         for s in ("ada", "bob", "cy")
-        for f in ("grade.json", "junit.xml", "results.json", "report.html")
+        for f in ("grade.json", "evidence.json", "junit.xml", "results.json", "report.html")
     }
     assert files == expected | {"junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
     first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}

@@ -151,7 +151,7 @@ def _proved(
         ("mistakes", [found[trial].seconds for seeds in of_mistakes.values() for trial in seeds]),
         ("other seeds", [found[trial].seconds for trial in others]),
     )
-    spent = tuple((name, sum(seconds)) for name, seconds in stages)
+    spent = tuple((name, sum(seconds)) for name, seconds in stages if any(seconds))
     report = replace(report, mistakes=mistakes, mutants=judged, stability=stability)
     return _with_matrix(replace(report, spent=(*report.spent, *spent)), bench, at)
 
