@@ -26,7 +26,7 @@ _TELLINGS = 10
 
 
 def run(options: argparse.Namespace) -> int:
-    """Validate an assignment and tell; 0 sound, 1 not sound, 2 unreadable, 3 where we failed."""
+    """Validate an assignment and tell; 0 sound, 1 not sound, 2 unreadable, 3 not decided or our failure."""
     gpus = setup.gpus(options)
     assignment = setup.assignment(options)
     tools = setup.tools(options, gpus)
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     console.print(shown, end="")
     setup.write(options.json, report_files.as_json(report))
     setup.write(options.report, report_files.as_markdown(report))
-    if report.errors:
+    if report.errors or (report.unjudged and not report.problems):
         return _OURS
     return int(not report.sound)
 

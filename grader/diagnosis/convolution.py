@@ -1,7 +1,8 @@
 """Hypotheses for a filter laid over an image: which way round, where its middle is, what lies outside.
 
 The image is H x W, the filter r x c (or r · r numbers in a row), the output as large as the image. What the
-hand-out asks for is learnt from what is expected; the mistakes are the other ways of doing it.
+hand-out asks for is learnt from what is expected, the filter too where it is no input; the mistakes are the
+other ways of doing it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ LARGEST = 2**21
 """Products up to which hypotheses are computed: beyond, they would take a second and more."""
 
 MATRIX = 2
+SIDES = (3, 5, 7)
+"""Sides of a filter that is learnt."""
+
 BORDERS = ("constant", "edge", "reflect", "symmetric", "wrap")
 """What may lie outside the image, as `numpy.pad` calls it."""
 
@@ -47,11 +51,13 @@ def predictions(output: WrongOutput) -> Iterator[Prediction]:
 
 
 def _operands(output: WrongOutput) -> Filtered | None:
-    """The image and the filter among the inputs; None where there are none that fit the output."""
+    """The image and the filter among the inputs, or learnt; None where there are none that fit the output."""
     image = next((a for _, a in output.inputs if a.ndim == MATRIX and a.shape == output.got.shape), None)
     others = [a for _, a in output.inputs if a is not image and a.size < output.got.size]
-    if image is None or not others:
+    if image is None:
         return None
+    if not others:
+        return _learnt(np.asarray(image, np.float64), output)
     weights = others[0]
     if weights.ndim == 1:
         side = round(weights.size**0.5)
@@ -62,6 +68,22 @@ def _operands(output: WrongOutput) -> Filtered | None:
     if not odd or image.size * weights.size > LARGEST:
         return None
     return Filtered(np.asarray(image, np.float64), np.asarray(weights, np.float64))
+
+
+def _learnt(image: Reals, output: WrongOutput) -> Filtered | None:
+    """The filter that gives what is expected, by least squares; the kernel holds it itself, then."""
+    slack = output.tolerance(output.wanted)
+    for side, border in product(SIDES, BORDERS):
+        if image.size < 2 * side * side or image.size * side * side > LARGEST:
+            continue
+        taps = [_laid(image, tap.reshape(side, side), border) for tap in np.eye(side * side)]
+        if any(tap is None for tap in taps):
+            continue
+        system = np.stack([tap.reshape(-1) for tap in taps if tap is not None], axis=1)
+        found = np.linalg.lstsq(system, output.wanted.reshape(-1), rcond=None)[0]
+        if (np.abs(system @ found - output.wanted.reshape(-1)) <= slack.reshape(-1)).all():
+            return Filtered(image, np.asarray(found, np.float64).reshape(side, side))
+    return None
 
 
 def _others(output: WrongOutput, image: Reals, weights: Reals, border: str) -> Iterator[Prediction]:

@@ -94,30 +94,52 @@ def _one_of_the_blocks(output: WrongOutput, x: Reals, block: int, rule: Rule) ->
 
 
 def scan(output: WrongOutput) -> Iterator[Prediction]:
-    """What a scan gives that leaves something out; the expected one may be inclusive or exclusive."""
-    x = _vector(output)
-    if x is None or output.got.shape != x.shape:
+    """What a scan of each row gives that leaves something out; a vector is one row.
+
+    The expected one may be inclusive or exclusive.
+    """
+    rows = _rows(output)
+    if rows is None:
         return
-    inclusive = np.cumsum(x)
-    exclusive = inclusive - x
-    slack = output.tolerance(output.wanted)
-    if (np.abs(inclusive - output.wanted) <= slack).all():
-        own = x
-        yield "exclusive-scan", exclusive, None
-    elif (np.abs(exclusive - output.wanted) <= slack).all():
-        own = np.zeros_like(x)
-        yield "inclusive-scan", inclusive, None
+    inclusive = np.cumsum(rows, axis=1)
+    exclusive = inclusive - rows
+    wanted, slack = output.wanted.reshape(rows.shape), output.tolerance(output.wanted).reshape(rows.shape)
+    if (np.abs(inclusive - wanted) <= slack).all():
+        own, others = rows, (("exclusive-scan", exclusive), *_run_on(rows, rows))
+    elif (np.abs(exclusive - wanted) <= slack).all():
+        own = np.zeros_like(rows)
+        others = (("inclusive-scan", inclusive), *_run_on(rows, own))
     else:
         return
-    yield "scan-backwards", np.cumsum(x[::-1])[::-1] - (x - own), None
-    for block in _blocks(output, x.size):
-        start = np.arange(x.size) // block * block
-        local = exclusive - exclusive[start] + own
-        before = np.where(start > 0, exclusive[start] - exclusive[np.maximum(start - block, 0)], 0.0)
-        yield "blocks-not-joined", local, None
-        yield "one-block-joined", local + before, None
-        yield "last-step-missing", _window(x, start, block // 2) - (x - own), None
-    yield "last-step-missing", _window(x, np.zeros(x.size, np.intp), _half_below(x.size)) - (x - own), None
+    for mistake, predicted in (*others, *_shortened(output, rows, own)):
+        yield mistake, predicted.reshape(output.got.shape), None
+
+
+def _rows(output: WrongOutput) -> Reals | None:
+    """The first input of the output's shape, as rows."""
+    found = next((a for _, a in output.inputs if a.shape == output.got.shape and a.size > 1), None)
+    return None if found is None else np.asarray(found, np.float64).reshape(-1, found.shape[-1])
+
+
+def _run_on(rows: Reals, own: Reals) -> Iterator[tuple[str, Reals]]:
+    """Every row goes on where the one before ended."""
+    if len(rows) > 1:
+        yield "rows-run-on", np.cumsum(rows).reshape(rows.shape) - (rows - own)
+
+
+def _shortened(output: WrongOutput, rows: Reals, own: Reals) -> Iterator[tuple[str, Reals]]:
+    """Sums that begin elsewhere than at the row's start, or end elsewhere than at the element itself."""
+    size = rows.shape[1]
+    exclusive = np.cumsum(rows, axis=1) - rows
+    yield "scan-backwards", np.cumsum(rows[:, ::-1], axis=1)[:, ::-1] - (rows - own)
+    for block in _blocks(output, size):
+        start = np.arange(size) // block * block
+        local = exclusive - exclusive[:, start] + own
+        before = np.where(start > 0, exclusive[:, start] - exclusive[:, np.maximum(start - block, 0)], 0.0)
+        yield "blocks-not-joined", local
+        yield "one-block-joined", local + before
+        yield "last-step-missing", _window(rows, start, block // 2) - (rows - own)
+    yield "last-step-missing", _window(rows, np.zeros(size, np.intp), _half_below(size)) - (rows - own)
 
 
 def _half_below(size: int) -> int:
@@ -125,11 +147,11 @@ def _half_below(size: int) -> int:
     return 1 << max(0, (size - 1).bit_length() - 1)
 
 
-def _window(x: Reals, start: np.ndarray[tuple[int, ...], np.dtype[np.intp]], width: int) -> Reals:
-    """The sum of the last ``width`` elements up to each one, none before its start."""
-    total = np.concatenate([[0.0], np.cumsum(x)])
-    end = np.arange(1, x.size + 1)
-    summed: Reals = total[end] - total[np.maximum(end - max(width, 1), start)]
+def _window(rows: Reals, start: np.ndarray[tuple[int, ...], np.dtype[np.intp]], width: int) -> Reals:
+    """The sum of the last ``width`` elements up to each one of its row, none before its start."""
+    total = np.cumsum(np.pad(rows, ((0, 0), (1, 0))), axis=1)
+    end = np.arange(1, rows.shape[1] + 1)
+    summed: Reals = total[:, end] - total[:, np.maximum(end - max(width, 1), start)]
     return summed
 
 

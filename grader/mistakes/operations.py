@@ -60,14 +60,21 @@ SCAN_MISTAKES: dict[str, Mistake] = {
     ),
     "blocks-not-joined": Mistake(
         "each block by itself",
-        "`{output}` begins anew in each block",
-        "add to each element the sum of all blocks before its own.",
+        "`{output}` begins anew in each block, or tile",
+        "add to each element the sum of all blocks or tiles before its own: where one block goes from tile "
+        "to tile, carry the last sum along.",
         "scan",
     ),
     "one-block-joined": Mistake(
         "only the block before",
         "each block of `{output}` counts the block right before it, and none before that",
         "add the sum of all blocks before: scan the sums of the blocks, too.",
+        "scan",
+    ),
+    "rows-run-on": Mistake(
+        "rows that run on",
+        "each row of `{output}` goes on adding where the row before it ended",
+        "start the sum of every row at 0.",
         "scan",
     ),
     "scan-backwards": Mistake(

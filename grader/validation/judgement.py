@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader.model import Verdict
@@ -31,6 +32,7 @@ def judged(report: Report, staff: Staff, assignment: Assignment) -> Report:
         problems=tuple(problems),
         warnings=tuple(_warnings(report, staff, assignment)),
         errors=tuple(dict.fromkeys(_errors(report))),
+        unjudged=tuple(mistake.file for mistake, outcome in report.mistakes if unjudged(mistake, outcome)),
     )
 
 
@@ -40,12 +42,20 @@ def is_full(outcome: Outcome) -> bool:
 
 
 def strays(mistake: Mistake, outcome: Outcome) -> Iterator[str]:
-    """How a mistake differs from what the table says of it; nothing where it does not, or where we failed."""
-    if outcome.error or set(outcome.failed) == set(mistake.loses):
+    """How a mistake differs from what the table says of it; nothing where it does not, or where we failed.
+
+    An item that is not judged on this machine says nothing either way.
+    """
+    if outcome.error or set(outcome.failed) == set(mistake.loses) - set(outcome.skipped):
         return
     got = ", ".join(outcome.failed) or "nothing"
     wanted = ", ".join(mistake.loses) or "nothing"
     yield f"{mistake.file} (seed {outcome.seed}) loses {got}; the table says {wanted}"
+
+
+def unjudged(mistake: Mistake, outcome: Outcome) -> bool:
+    """Whether a mistake should lose an item that is not judged on this machine: without a GPU."""
+    return not set(mistake.loses).isdisjoint(outcome.skipped)
 
 
 def stability(
@@ -76,8 +86,13 @@ def _of_skeleton(report: Report) -> Iterator[str]:
         return
     if not skeleton.built:
         yield "the skeleton does not compile"
-    elif is_full(report.solution) and skeleton.score >= report.solution.score:
+    elif is_full(report.solution) and _share(skeleton) >= _share(report.solution):
         yield "the skeleton earns as much as the model solution; an empty hand-in must earn less"
+
+
+def _share(outcome: Outcome) -> Fraction:
+    """The share of the points that could be reached on this machine."""
+    return outcome.score / outcome.max_score if outcome.max_score else Fraction(0)
 
 
 def _of_mutants(report: Report) -> Iterator[str]:
@@ -107,7 +122,7 @@ def _of_controls(report: Report) -> Iterator[str]:
 def _warnings(report: Report, staff: Staff, assignment: Assignment) -> Iterator[str]:
     if not staff.skeleton:
         yield "there is no skeleton for students to begin with"
-    if not report.mistakes:
+    if not report.mistakes or any(unjudged(mistake, outcome) for mistake, outcome in report.mistakes):
         return
     lost = {item for _, outcome in (*report.mistakes, *report.mutants) for item in outcome.failed}
     for item in assignment.rubric:

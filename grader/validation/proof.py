@@ -73,7 +73,7 @@ def validate(
     """
     began = time.perf_counter()
     staff = read_staff(assignment)
-    bench = Bench(assignment, tools)
+    bench = Bench(assignment, tools, station=None if is_kernel(assignment) else station)
     built = bench.build(staff.solution, staff.solution_file)
     bench.original = built
     solution = bench.attempt(_solution_trial(staff, wanted.seed))
@@ -188,8 +188,8 @@ def _on_gpu(
     station: Station | None,
     seed: int,
 ) -> Report:
-    """The model solution on a GPU, where there is one: full marks there, too, and how long it takes."""
-    if station is None:
+    """A kernel's model solution on a GPU, if there is one: full marks there, too, and how long it takes."""
+    if station is None or not is_kernel(assignment):
         return report
     bench = Bench(assignment, tools, station=station)
     outcome = bench.attempt(_solution_trial(staff, seed))

@@ -162,7 +162,8 @@ class Stability:
 class Report:
     """Everything that validation found out.
 
-    ``problems`` make the assignment unsound; ``warnings`` are told; ``errors`` are ours.
+    ``problems`` make the assignment unsound; ``warnings`` are told; ``errors`` are ours; ``unjudged`` are
+    mistakes that can only be judged where there is a GPU.
     """
 
     assignment: str
@@ -185,6 +186,7 @@ class Report:
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
     device: str = ""
     on_gpu: Outcome | None = None
     """What became of the model solution on the GPU ``device``, where there is one."""
@@ -196,7 +198,7 @@ class Report:
     @property
     def sound(self) -> bool:
         """Whether the assignment proved itself."""
-        return not self.problems and not self.errors
+        return not self.problems and not self.errors and not self.unjudged
 
     def living(self) -> tuple[tuple[Mutant, Outcome], ...]:
         """The mutants that compile, differ from the model solution, and lose nothing."""

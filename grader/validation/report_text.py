@@ -54,6 +54,8 @@ def verdict(report: Report) -> str:
         return "not decided: some of it could not be graded, and that is the grader's fault"
     if report.problems:
         return f"not sound: {len(report.problems)} {'problem' if len(report.problems) == 1 else 'problems'}"
+    if report.unjudged:
+        return f"not decided: {wording.count(len(report.unjudged), 'mistake')} can only be judged with a GPU"
     return "sound"
 
 
@@ -69,7 +71,8 @@ def counts(report: Report) -> Iterable[tuple[str, str]]:
         yield "skeleton", f"{_score(report.skeleton.score, report.skeleton.max_score)}{built}"
     if report.mistakes:
         right = sum(set(mistake.loses) == set(outcome.failed) for mistake, outcome in report.mistakes)
-        yield "mistakes", f"{right} of {len(report.mistakes)} lose exactly the items that they should"
+        later = f"; {len(report.unjudged)} are not judged here" if report.unjudged else ""
+        yield "mistakes", f"{right} of {len(report.mistakes)} lose exactly the items that they should{later}"
     if report.mutants:
         yield "mutants", mutation_score(report)
     seeds = report.stability

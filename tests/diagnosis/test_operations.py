@@ -132,6 +132,16 @@ def test_a_scan_that_leaves_something_out(mistake: str, scanned: Array) -> None:
     assert named("scan", scanned.astype(np.float32), np.cumsum(EXACT), X) == mistake
 
 
+def test_a_scan_of_rows_that_leaves_something_out() -> None:
+    """Each row is a scan of its own; its blocks are those of the row."""
+    rows = np.stack([EXACT, EXACT[::-1]])
+    anew = np.stack([_blocks_scanned(row, 0) for row in rows]).astype(np.float32)
+    given = rows.astype(np.float32)
+    assert named("scan", anew, np.cumsum(rows, axis=1), given) == "blocks-not-joined"
+    flat = np.cumsum(rows).reshape(rows.shape).astype(np.float32)
+    assert named("scan", flat, np.cumsum(rows, axis=1), given) == "rows-run-on"
+
+
 def test_an_inclusive_scan_where_an_exclusive_one_is_asked_for() -> None:
     """What is asked for is learnt from what is expected."""
     got = np.cumsum(EXACT).astype(np.float32)
@@ -215,6 +225,19 @@ def test_a_filter_that_is_laid_otherwise(mistake: str, changes: dict[str, Any]) 
     for weights in (WEIGHTS, WEIGHTS.reshape(-1)):
         found = named("convolution", got, expected, IMAGE, weights, constants=(("TILE", 8),), bound=1e-5)
         assert found == mistake
+
+
+@pytest.mark.parametrize(("mistake", "changes"), [("filter-flipped", {"weights": WEIGHTS[::-1, ::-1]})])
+def test_a_filter_that_the_kernel_holds_is_learnt(mistake: str, changes: dict[str, Any]) -> None:
+    """From what is expected of the image: it is no input where it comes in a header."""
+    got, expected = _filtered(**changes).astype(np.float32), _filtered()
+    assert named("convolution", got, expected, IMAGE, constants=(("TILE", 8),), bound=1e-5) == mistake
+
+
+def test_what_is_no_filter_at_all_is_not_taken_for_one() -> None:
+    """Expected values that no weights give leave nothing to say."""
+    expected = np.sin(_filtered() * 7)
+    assert named("convolution", _filtered().astype(np.float32), expected, IMAGE, bound=1e-5) == ""
 
 
 def test_the_nearest_element_may_be_what_is_asked_for() -> None:

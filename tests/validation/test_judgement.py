@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from grader.model import Verdict
 from grader.spec import find_assignment, load_assignment
 from grader.validation.judgement import judged, stability
 from grader.validation.records import CaseUse, Explained, Report
+from grader.validation.report_text import verdict
 from tests.validation.made_up import STAFF, mistake, mutant, outcome, report, survivors
 
 if TYPE_CHECKING:
@@ -97,6 +99,31 @@ def test_a_skeleton_must_compile_and_earn_less(assignment: Assignment) -> None:
     )
     broken = outcome("skeleton", "right", built=False)
     assert _problems(report(skeleton=broken), assignment) == ("the skeleton does not compile",)
+
+
+def test_where_a_gpu_is_needed_nothing_is_decided_without_one(assignment: Assignment) -> None:
+    """A mistake whose items are skipped is no problem and no proof; a skeleton may have the same points."""
+    ten, skipped = Fraction(10), ("right", "memory")
+    solution = outcome("model solution", skipped=skipped, max_score=ten, score=ten)
+    skeleton = outcome("skeleton", "right", score=ten)
+    made = report(
+        solution=solution,
+        skeleton=skeleton,
+        mistakes=((mistake("m.cu", "right"), outcome("m.cu", skipped=skipped)),),
+        mutants=(),
+    )
+    found = judged(made, STAFF, assignment)
+    assert (found.problems, found.warnings, found.errors) == ((), (), ())
+    assert (found.unjudged, found.sound) == (("m.cu",), False)
+    assert verdict(found) == "not decided: 1 mistake can only be judged with a GPU"
+
+
+def test_what_is_judged_must_fit_the_table_all_the_same(assignment: Assignment) -> None:
+    """Of two items that it should lose one is skipped here, the other one is passed."""
+    strayed = mistake("m.cu", "right", "speedup"), outcome("m.cu", "memory", skipped=("speedup",))
+    assert _problems(report(mistakes=(strayed,)), assignment) == (
+        "m.cu (seed 1) loses memory; the table says right, speedup",
+    )
 
 
 def test_files_and_table_must_agree(assignment: Assignment) -> None:
