@@ -45,6 +45,29 @@ def test_a_table_that_cannot_be_read_is_refused_before_anything_is_built(
     assert "mistakes.yaml: expected a table of mistakes by file name" in capsys.readouterr().err
 
 
+def test_questions_prove_themselves_without_an_emulator(tmp_path: Path) -> None:
+    """Its mistakes are files of answers, there are no mutants, and the report says what took how long."""
+    told = tmp_path / "report.json"
+    assert main(["validate", "memory-analysis", *OPTIONS, "--json", str(told)]) == 0
+    report = json.loads(told.read_text())
+    assert list(report["seconds"]) == ["per submission, answers compared", "validation"]
+    assert list(report["spent"]) == ["model solution, skeleton", "mistakes", "other seeds"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_programs_that_need_a_gpu_are_not_decided_without_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 3: neither sound nor unsound, and no problem is told that is none."""
+    told = tmp_path / "report.json"
+    assert main(["validate", "boundary-safe-lesson", *OPTIONS, "-j", "2", "--json", str(told)]) == 3
+    report = json.loads(told.read_text())
+    assert (report["sound"], report["problems"], report["errors"]) == (False, [], [])
+    assert "claims_success.cu" in report["unjudged"]
+    assert capsys.readouterr().out.endswith("\nnot decided: 11 mistakes can only be judged with a GPU\n")
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_a_small_assignment_proves_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
