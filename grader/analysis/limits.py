@@ -15,9 +15,6 @@ MOST_THREADS = 1024
 MOST_REGISTERS = 255
 """Registers that a thread can address, since compute capability 3.5."""
 
-STATIC_SHARED = 48 * KIB
-"""Bytes of shared memory that a block may declare; beyond it must be dynamic, and asked for."""
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -7,16 +7,17 @@ so that each starts in milliseconds.
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from grader import pipeline
+from grader.batch.processes import forkserver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkServerContext
 
     from grader.build import Tools
     from grader.model import Grade, Submission
@@ -34,10 +35,14 @@ def grade_class(
     jobs: int,
     patience: float = PATIENCE_SECONDS,
 ) -> Iterator[Grade]:
-    """Yield the grade of each submission as it is finished, ``jobs`` at a time; never raises for one."""
-    context = multiprocessing.get_context("forkserver")
+    """Yield the grade of each submission as it is finished, ``jobs`` at a time; never raises for one.
+
+    Raises:
+        StorageError: no process can be started here; see `forkserver`.
+
+    """
     loaded = ["grader.pipeline"] if plan.station is None else ["grader.pipeline", "grader.gpu.backend"]
-    context.set_forkserver_preload(loaded)
+    context = forkserver(loaded)
 
     def one(submission: Submission) -> Grade:
         try:
@@ -58,7 +63,7 @@ def grade_class(
 
 
 def _isolated(
-    context: multiprocessing.context.ForkServerContext,
+    context: ForkServerContext,
     plan: Plan,
     submission: Submission,
     tools: Tools | None,

@@ -6,7 +6,6 @@ in the middle of a trial that would take minutes.
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import sys
 import time
@@ -15,10 +14,12 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from grader.batch.processes import forkserver
 from grader.errors import OurError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from multiprocessing.process import BaseProcess
     from types import FrameType, TracebackType
     from typing import Self
 
@@ -39,7 +40,7 @@ class Crew:
 
     def __init__(self, bench: Bench, jobs: int) -> None:
         self._bench = bench
-        self._processes: list[multiprocessing.process.BaseProcess] = []
+        self._processes: list[BaseProcess] = []
         self._idle: list[Connection] = []
         if jobs > 1:
             self._start(jobs)
@@ -89,8 +90,7 @@ class Crew:
             heartbeat()
 
     def _start(self, jobs: int) -> None:
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["grader.validation.trials"])
+        context = forkserver(["grader.validation.trials"])
         for _ in range(jobs):
             ours, theirs = context.Pipe()
             process = context.Process(target=_serve, args=(theirs, self._bench), daemon=True)
