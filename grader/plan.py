@@ -130,7 +130,7 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
     wanted: dict[str, set[str]] = {}
     for item in assignment.rubric:
         if item.check == "traffic":
-            chosen = {c.id for c in cases if not item.cases or {c.id, *c.tags} & set(item.cases)}
+            chosen = {case.id for case in cases if item.looks_at(case)}
             wanted.setdefault(str(dict(item.options)["baseline"]), set()).update(chosen)
     counters: dict[str, dict[str, Counters]] = {}
     for name, chosen in wanted.items():

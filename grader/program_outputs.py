@@ -47,7 +47,7 @@ def compared(
     """
     comparisons, findings = [], []
     for item in _array_items(assignment):
-        if run.ending != "exit" or not _looks_at(item, case):
+        if run.ending != "exit" or not item.looks_at(case):
             continue
         found = _compared(assignment, item, run, oracle)
         if isinstance(found, Finding):
@@ -78,10 +78,6 @@ def verify(assignment: Assignment, oracle: Oracle | None) -> None:
 
 def _array_items(assignment: Assignment) -> Iterator[RubricItem]:
     return (item for item in assignment.rubric if item.check == "array")
-
-
-def _looks_at(item: RubricItem, case: Case) -> bool:
-    return not item.cases or bool({case.id, *case.tags} & set(item.cases))
 
 
 def _compared(

@@ -55,12 +55,7 @@ def option(item: RubricItem, name: str, default: Any = None) -> Any:  # noqa: AN
 
 def selected(item: RubricItem, evidence: Evidence) -> tuple[CaseEvidence, ...]:
     """The cases an item speaks of, by tag or id; all of them where it names none."""
-    wanted = set(item.cases)
-    return tuple(
-        case
-        for case in evidence.cases
-        if not wanted or case.case.id in wanted or wanted & set(case.case.tags)
-    )
+    return tuple(case for case in evidence.cases if item.looks_at(case.case))
 
 
 def our_trouble(case: CaseEvidence) -> str:

@@ -181,6 +181,10 @@ class RubricItem:
         """Whether its points are part of what can be reached: neither extra credit nor a penalty."""
         return not (self.extra or self.penalty)
 
+    def looks_at(self, case: Case) -> bool:
+        """Whether a case is among those that it names by tag or id; all are where it names none."""
+        return not self.cases or bool({case.id, *case.tags} & set(self.cases))
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:

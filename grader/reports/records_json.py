@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-import re
 import types
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
@@ -21,8 +20,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from grader import model
+from grader.reports.stored_grade import EXACT
 
-EXACT = re.compile(r"-?\d{1,400}(/0*[1-9]\d{0,400})?")
 NOT_FINITE = ("inf", "-inf", "nan")
 NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "np": np}
 """What annotations may name that their own module imports for type checkers only."""

@@ -31,7 +31,7 @@ def what_is_run(assignment: Assignment, cases: Iterable[Case], *, timed: bool) -
         *((f"case `{case.id}`", _digest(_as_run(case))) for case in cases),
     ]
     for item in assignment.rubric:
-        pieces += _asked_for(item, [case for case in cases if _looks_at(item, case)])
+        pieces += _asked_for(item, [case for case in cases if item.looks_at(case)])
     if timed and any(item.check == "speedup" for item in assignment.rubric):
         pieces.append(("what is timed", _digest(assignment.timing)))
     return tuple(dict.fromkeys(pieces))
@@ -48,10 +48,6 @@ def _asked_for(item: RubricItem, cases: list[Case]) -> Iterator[tuple[str, str]]
         yield from ((f"{what} in case `{case.id}`", _digest(item.options)) for case in cases)
     elif item.check == "text" and options["of"] not in STREAMS:
         yield f"the file `{options['of']}`", ""
-
-
-def _looks_at(item: RubricItem, case: Case) -> bool:
-    return not item.cases or bool({case.id, *case.tags} & set(item.cases))
 
 
 def _as_run(case: Case) -> Case:
