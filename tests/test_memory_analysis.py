@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from grader import answers, pipeline
+from grader import pipeline
+from grader.answers.sheet import model_answers
+from grader.answers.staff import filled_in
 from grader.cli.main import main
 from grader.model import Submission, Verdict
 from grader.reports import text
@@ -58,29 +60,29 @@ def lost(grade: Grade) -> list[str]:
 
 def test_the_lessons_numbers_are_the_expected_ones() -> None:
     """The model gives what the lessons print."""
-    own = yaml.safe_load(answers.model_answers(ASSIGNMENT, "ada"))["answers"]
+    own = yaml.safe_load(model_answers(ASSIGNMENT, "ada"))["answers"]
     assert {name: own[name] for name in LESSON} == LESSON
 
 
 def test_the_models_own_answers_earn_everything_whoever_it_is_for() -> None:
     """Also with another seed."""
     for student, seed in (("ada", SEED), ("Bob Müller", SEED), ("ada", 5)):
-        grade = graded(answers.model_answers(ASSIGNMENT, student, seed), student, seed=seed)
+        grade = graded(model_answers(ASSIGNMENT, student, seed), student, seed=seed)
         assert (grade.verdict, grade.score) == (Verdict.PASS, Fraction(100))
     assert (grade.backend, grade.device) == ("model", "no GPU")
 
 
 def test_everybody_has_other_numbers_and_always_the_same() -> None:
     """By the seed and the id, in which case does not count."""
-    sheets = {student: answers.model_answers(ASSIGNMENT, student) for student in ("ada", "bob", "eve")}
+    sheets = {student: model_answers(ASSIGNMENT, student) for student in ("ada", "bob", "eve")}
     assert len(set(sheets.values())) == 3
-    assert answers.model_answers(ASSIGNMENT, "ADA") == sheets["ada"]
-    assert answers.model_answers(ASSIGNMENT, "ada", SEED + 1) != sheets["ada"]
+    assert model_answers(ASSIGNMENT, "ADA") == sheets["ada"]
+    assert model_answers(ASSIGNMENT, "ada", SEED + 1) != sheets["ada"]
 
 
 def test_somebody_elses_answers_lose_the_questions_with_ones_own_numbers() -> None:
     """And nothing else; a sheet that names somebody else is pointed out."""
-    grade = graded("student: ada\n" + answers.model_answers(ASSIGNMENT, "ada"), "bob")
+    grade = graded("student: ada\n" + model_answers(ASSIGNMENT, "ada"), "bob")
     assert lost(grade) == ["own"]
     assert "the sheet is that of `ada`" in text.render(grade).plain.replace("\n      ", " ").casefold()
 
@@ -98,7 +100,7 @@ def test_each_mistake_loses_exactly_its_items(name: str) -> None:
     """For several students: what is drawn never hides a mistake."""
     content = (STAFF / "mistakes" / name).read_bytes()
     for student in ("ada", "bob", "eve"):
-        filled = answers.filled_in(ASSIGNMENT, content, student, SEED)
+        filled = filled_in(ASSIGNMENT, content, student, SEED)
         assert lost(graded(filled, student)) == MISTAKES[name]["loses"]
 
 
@@ -106,7 +108,7 @@ def test_the_staffs_solution_is_right_for_everybody() -> None:
     """With the lessons' numbers written out, and expressions for those that are drawn."""
     content = (STAFF / "solution.yaml").read_bytes()
     for student in ("ada", "bob", "eve"):
-        assert graded(answers.filled_in(ASSIGNMENT, content, student, SEED), student).score == 100
+        assert graded(filled_in(ASSIGNMENT, content, student, SEED), student).score == 100
 
 
 def test_feedback_on_a_typical_hand_in(golden: Golden) -> None:
@@ -161,7 +163,7 @@ def test_a_class_is_graded_by_the_names_of_its_folders(
     """YAML, JSON and hostile files side by side."""
     for student in ("ada", "bob", "mal"):
         (tmp_path / "class" / student).mkdir(parents=True)
-    right = yaml.safe_load(answers.model_answers(ASSIGNMENT, "ada"))
+    right = yaml.safe_load(model_answers(ASSIGNMENT, "ada"))
     (tmp_path / "class" / "ada" / "answers.json").write_text(json.dumps(right))
     (tmp_path / "class" / "bob" / "answers.yml").write_text("answers: {blocks: 4725}\n")
     (tmp_path / "class" / "mal" / "answers.yaml").write_text("x: &x [1]\nanswers: *x\n")

@@ -62,10 +62,11 @@ def _graded(
 ) -> tuple[Grade, Station | None]:
     """The grade, and what it was graded on."""
     if setup.asks_questions(assignment):
-        from grader import answers, pipeline  # noqa: PLC0415 - as below
+        from grader import pipeline  # noqa: PLC0415 - as below
+        from grader.answers.gathering import named_by_itself  # noqa: PLC0415
 
         plan = pipeline.make_plan(assignment, seed, None, visible_only=True)
-        return pipeline.grade(plan, answers.named_by_itself(submission), None), None
+        return pipeline.grade(plan, named_by_itself(submission), None), None
     gpus = setup.gpus(options)
     tools = setup.tools(options, gpus)
     station = setup.station(options, tools, gpus)

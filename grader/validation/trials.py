@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from grader import answers, pipeline
+from grader import pipeline
+from grader.answers.staff import filled_in
 from grader.build import build_with
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
@@ -94,7 +95,7 @@ class Bench:
         plan = replace(self._plan(trial.seed), feedback=trial.feedback)
         if trial.quick:
             plan = replace(plan, steps=self.quick_steps)
-        source = answers.filled_in(self.assignment, trial.source, trial.file, trial.seed)
+        source = filled_in(self.assignment, trial.source, trial.file, trial.seed)
         grade = pipeline.grade_built(plan, _submission(trial.file, source), built, self.tools)
         return outcome_of(trial, grade, self.case_plans(trial.seed), built=built.ok)
 
