@@ -59,6 +59,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         counters=run.counters,
         seconds=run.seconds,
         completed=run.completed,
+        followed=both.followed,
         launched=run.launched,
         uncounted=both.uncounted,
         undecided=both.undecided,

@@ -1,8 +1,9 @@
 """What `races` and `memory` share: findings of some kinds, over cases that must have run to their end.
 
-A run that stopped early may have stopped before the very thing that we look for. So a case earns only
-where its launch came to its end; a stop by the student's own doing is a fail whose message says so, a stop
-by ours an error. An error is also a case without findings where nobody was able to rule them out.
+A run that stopped early may have stopped before the very thing that we look for. So a case earns only where
+its launch came to its end, on a device or at least on the emulator: what stops on a device alone costs its
+outputs. A stop by the student's own doing is a fail whose message says so, a stop by ours an error. An error
+is also a case without findings where nobody was able to rule them out.
 Warnings count like errors unless the item says `severity: error`; what is merely `info` never costs anything.
 """
 
@@ -61,7 +62,7 @@ def _judge(
         return CaseVerdict(case, Verdict.ERROR, trouble)
     if fails_anyway or at_least((finding for finding in case.findings if finding.kind in kinds), severity):
         return CaseVerdict(case, Verdict.FAIL)
-    if not case.completed:
+    if not (case.completed or case.followed):
         return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
     open_question = next((reason for kind, reason in case.undecided if kind in kinds), "")
     if open_question:

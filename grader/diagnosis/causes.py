@@ -28,6 +28,7 @@ SIMPLE = {
 
 IMPORTANCE = (
     "barrier-divergence",
+    "lanes-and-mask",
     "guard-exchanged",
     "row-length-of-store",
     "row-length-of-load",
@@ -49,6 +50,9 @@ REFUSALS = {
 }
 """How the message of a refused launch tells its reasons apart, to be asked in this order."""
 
+OF_LANES = "lane"
+"""What only the message speaks of where a warp, and not a block, fails to come together."""
+
 GUARDS = frozenset({"guard-bounds-swapped", "rows-and-columns-swapped"})
 """What an output shows where the bounds of a guard are exchanged, or may be."""
 
@@ -62,6 +66,8 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
     if finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None:
         signs = (mistake for mistake, sign in REFUSALS.items() if sign in finding.message)
         return next(signs, SIMPLE[finding.kind])
+    if finding.kind is FindingKind.BARRIER_DIVERGENCE and OF_LANES in finding.message:
+        return "lanes-and-mask"
     return SIMPLE.get(finding.kind, "")
 
 

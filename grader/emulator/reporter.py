@@ -177,6 +177,14 @@ class Reporter(Collected):
             message = f"lanes of the warp do not come: {there}; all 32 lanes must execute this together"
         self._divergence(m, site, int(m.lanes()[0]), missing, message)
 
+    def lanes_unnamed(self, m: Machine, site: int, lanes: NDArray[np.intp]) -> None:
+        """Lanes execute a warp-wide operation with a mask that does not name them."""
+        warps, lanes = len(np.unique(m.warp_of[lanes])), lanes[m.warp_of[lanes] == m.warp_of[lanes[0]]]
+        verb, whom = ("executes", "it") if len(lanes) == 1 else ("execute", "them")
+        told = f"{threads_spelt(m, lanes)} {verb} this with a mask that does not name {whom}"
+        message = f"{told}: every lane that calls it must be in its mask"
+        self._divergence(m, site, int(lanes[0]), lanes[:0], message, warps)
+
     def warp_incomplete(self, m: Machine, site: int) -> None:
         """An operation of a whole warp was reached by part of one."""
         message = "all 32 lanes of a warp must execute this together, and some do not come"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.gpu.witnesses import merged
+from grader.gpu.witnesses import SANITIZER, merged
 from grader.model import FindingKind, Run
 
 if TYPE_CHECKING:
@@ -22,12 +22,13 @@ class Both:
     """One run of a case to be judged.
 
     ``uncounted`` says why its counters mean nothing, ``undecided`` which kinds of findings nobody could rule
-    out; both are empty where the emulator alone ran it.
+    out; both are empty where the emulator alone ran it. ``followed`` as in `CaseEvidence`.
     """
 
     run: Run
     uncounted: str = ""
     undecided: Named[str] = ()
+    followed: bool = False
 
 
 def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolReport, ...], races: str) -> Both:
@@ -57,7 +58,8 @@ def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolRepor
         completed=on_device.completed and emulated.completed,
         changed_inputs=tuple(dict.fromkeys((*on_device.changed_inputs, *emulated.changed_inputs))),
     )
-    return Both(run, undecided=undecided)
+    followed = emulated.completed and on_device.launched and races != SANITIZER
+    return Both(run, undecided=undecided, followed=followed and not run.completed)
 
 
 def _gave_up(emulated: Run, on_device: Run) -> str:

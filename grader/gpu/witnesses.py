@@ -97,7 +97,7 @@ def merged(
         if finding.kind is not FindingKind.FAULT:
             _join(findings, finding, tool, doubted=sure and tool in OF_RACES)
     for tool, finding in told:
-        if finding.kind is FindingKind.FAULT and not any(_explains(each) for each in findings):
+        if finding.kind is FindingKind.FAULT and not any(_explains(each, finding) for each in findings):
             _join(findings, finding, tool)
     for finding in witnesses.device:
         _join_device(findings, finding)
@@ -157,11 +157,17 @@ def _lines(finding: Finding) -> frozenset[int]:
     return frozenset(line for line in (finding.line, finding.other_line) if line is not None)
 
 
-def _explains(finding: Finding) -> bool:
-    """Whether a finding says why a launch stopped, so that the stop itself is no news."""
-    if finding.kind in _STOPS and finding.line is None:
+def _explains(finding: Finding, stop: Finding) -> bool:
+    """Whether a finding says why a launch stopped, so that the stop itself is no news.
+
+    Threads that do not come together explain what has no line: memcheck calls a shuffle by a lane that its
+    mask leaves out an illegal instruction, and does not say which.
+    """
+    if finding.severity is not Severity.ERROR or finding.kind is FindingKind.RACE:
         return False
-    return finding.kind not in RACES and finding.severity is Severity.ERROR
+    if finding.kind is FindingKind.BARRIER_DIVERGENCE:
+        return stop.line is None
+    return finding.kind not in _STOPS or finding.line is not None
 
 
 def _order(finding: Finding) -> tuple[int, bool]:

@@ -57,6 +57,13 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "let no thread `return` before it.",
         "barrier",
     ),
+    "lanes-and-mask": Mistake(
+        "lanes and mask differ",
+        "the lanes of a warp that do this together{at} are not those that its mask names",
+        "a shuffle, vote or `__syncwarp`{at} must be executed by exactly the lanes that its mask names. With "
+        "the mask `0xffffffff` these are all 32: take it out of an `if` or a loop that some of them skip.",
+        "warp",
+    ),
     "load-out-of-bounds": Mistake(
         "load out of bounds",
         "a thread reads outside {array}{at}",

@@ -71,6 +71,8 @@ class CaseEvidence:
     baselines: Named[Counters] = ()
     seconds: float = 0.0
     completed: bool = True
+    followed: bool = False
+    """Whether the emulator saw the launch to its end although it stopped on a device: hazards are judged."""
     launched: bool = True
     """False where the launch itself was refused."""
     error: str = ""

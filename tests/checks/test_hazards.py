@@ -135,6 +135,20 @@ def test_a_run_that_stopped_early_earns_nothing_and_the_message_says_so(
     assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.FAIL))
 
 
+@pytest.mark.parametrize("check", [races.check, memory.check])
+def test_a_run_that_the_emulator_followed_to_its_end_is_judged_although_a_device_stopped(
+    check: Make, item: Make, case: Make, evidence: Make
+) -> None:
+    """Behind the stop lies nothing that nobody saw; what was seen there counts as ever."""
+    stop = Finding(FindingKind.TIMEOUT, "did not end", line=7)
+    followed = case("a", completed=False, followed=True, findings=(stop,))
+    assert check(item("x"), evidence(followed)).verdict is Verdict.PASS
+    both = (RACE, replace(RACE, kind=FindingKind.OUT_OF_BOUNDS), stop)
+    assert check(item("x"), evidence(replace(followed, findings=both))).verdict is Verdict.FAIL
+    undecided = ((str(FindingKind.RACE), "x"), (str(FindingKind.OUT_OF_BOUNDS), "x"))
+    assert check(item("x"), evidence(replace(followed, undecided=undecided))).verdict is Verdict.ERROR
+
+
 def test_a_hazard_found_before_the_stop_is_what_gets_told(item: Make, case: Make, evidence: Make) -> None:
     """It is worth more than "could not be judged"."""
     stop = Finding(FindingKind.TIMEOUT, "stopped")

@@ -80,6 +80,11 @@ def test_accesses_across_a_loop_s_end_are_not_joined_with_those_inside() -> None
         (Finding(FindingKind.OUT_OF_BOUNDS, "", hazard="load"), "load-out-of-bounds", "inside the array"),
         (Finding(FindingKind.OUT_OF_BOUNDS, "somewhere"), "access-out-of-bounds", "compare every index"),
         (Finding(FindingKind.BARRIER_DIVERGENCE, "", line=7), "barrier-divergence", "out of the `if`"),
+        (
+            Finding(FindingKind.BARRIER_DIVERGENCE, "the mask names lanes that do not come: …", line=7),
+            "lanes-and-mask",
+            "exactly the lanes that its mask names",
+        ),
         (Finding(FindingKind.MISALIGNED, "", line=7), "misaligned-access", "multiple of the size"),
         (Finding(FindingKind.UNINITIALISED, "", line=7), "uninitialised-read", "start sums at 0"),
         (Finding(FindingKind.TIMEOUT, "", line=7), "endless", "loops around line 7"),

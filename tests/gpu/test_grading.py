@@ -126,6 +126,19 @@ def test_what_stops_a_kernel_is_a_finding(
     assert told in " ".join((*said, *(f.message for f in found)))
 
 
+def test_a_stop_on_the_gpu_costs_no_item_whose_question_the_emulator_answered(
+    plan: Plan, cache: Path
+) -> None:
+    """It followed the kernel to its end, as it does in a self-check: races are judged, and so is memory."""
+
+    def hangs(case: Case, arrays: Arrays) -> Case:
+        return {"state": "timeout", "seconds": 5.0} if case["name"] == edge else product(case, arrays)
+
+    edge = str(next(index for index, case in enumerate(plan.cases) if "aligned" not in case.tags))
+    verdicts = _verdicts(_graded(plan, cache, PretendGpu(hangs)))
+    assert [name for name, verdict in verdicts.items() if verdict is not Verdict.PASS] == ["edges"]
+
+
 def test_a_hang_is_believed_only_when_the_kernel_ran_alone(plan: Plan, cache: Path) -> None:
     """It may have been kept waiting by what others ran: the second run, with the GPU locked, decides."""
     locked = []

@@ -174,6 +174,17 @@ def test_a_stop_that_memcheck_cannot_explain_is_no_news_where_somebody_else_can(
     assert found == (replace(OUTSIDE, witnesses=("emulator",)),)
 
 
+def test_a_stop_without_a_line_is_explained_by_threads_that_do_not_come_together() -> None:
+    """A mask that leaves out its own lane is an illegal instruction under memcheck, which names no line."""
+    parted = Finding(FindingKind.BARRIER_DIVERGENCE, "the mask …", line=5, severity=Severity.ERROR)
+    stop = Finding(FindingKind.FAULT, "stops the whole launch: Illegal instruction")
+    assert _merged(parted, reports=_found("memcheck", stop)).findings == (
+        replace(parted, witnesses=("emulator",)),
+    )
+    trap = replace(stop, line=9)
+    assert {each.line for each in _merged(parted, reports=_found("memcheck", trap)).findings} == {5, 9}
+
+
 def test_the_emulators_time_out_counts_only_where_the_device_hung_too() -> None:
     """Its budget is not the device's."""
     slow = Finding(FindingKind.TIMEOUT, "is still in the loop on line 5", line=5)

@@ -2,7 +2,8 @@
 
 `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`. The ``.sync`` forms wait until every lane that
 the mask names, and that has not exited, is there. Lanes that never come are reported, and the others go
-on without them.
+on without them. So are lanes that come although the mask which they give does not name them: PTX leaves
+open what comes of it (9.7.9.6); here, as seen on sm_90, all lanes of their warp that are there take part.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from grader.emulator.machine import Group, Machine
     from grader.emulator.program import ControlStep, Link, Step
     from grader.ptx import Instruction
+
+_EVERYBODY = np.uint32(0xFFFFFFFF)
+"""The mask of all lanes."""
 
 Act: TypeAlias = "Callable[[Machine, NDArray[np.uint32]], None]"
 """Executes the instruction; given for each active lane the mask of those that take part with it."""
@@ -68,7 +72,11 @@ def together(link: Link, mask_operand: Operand, act: Act) -> ControlStep:
                 return [group]
             m.reporter.lanes_missing(m, site, missing)
             m.gathering[m.lanes()] = False
-        act(m, named & here)
+        party, outside = named & here, _outside(m, named)
+        if outside.size:
+            m.reporter.lanes_unnamed(m, site, outside)
+            party = np.where(np.isin(m.warp_of[m.lanes()], m.warp_of[outside]), here, party)
+        act(m, party)
         group.pc = after
         return None
 
@@ -84,6 +92,15 @@ def _missing(m: Machine, named: Value, here: NDArray[np.uint32]) -> NDArray[np.i
     alive = np.flatnonzero(m.alive)
     place = (alive % m.geometry.threads % WARP).astype(np.uint32)
     return alive[(absent[m.warp_of[alive]] >> place & np.uint32(1)).astype(np.bool_)]
+
+
+def _outside(m: Machine, named: Value) -> NDArray[np.intp]:
+    """The active lanes that the mask which they give does not name: what they get is undefined."""
+    if np.all(named == _EVERYBODY):
+        return np.zeros(0, np.intp)
+    lanes = m.lanes()
+    unnamed: NDArray[np.bool_] = (named >> _lane(m).astype(np.uint32) & np.uint32(1)) == 0
+    return lanes[unnamed]
 
 
 def _somebody_may_come(m: Machine, missing: NDArray[np.intp]) -> bool:

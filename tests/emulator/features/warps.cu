@@ -55,8 +55,9 @@ extern "C" __global__ void reductions(const int *a, unsigned *out) {
 
 #if __CUDA_ARCH__ >= 900
 extern "C" __global__ void elected(int *out) {
-    unsigned leader, chosen;
-    asm volatile("{ .reg .pred p; elect.sync %0|p, 0xfffffff0; selp.u32 %1, 1, 0, p; }" : "=r"(leader), "=r"(chosen));
-    out[threadIdx.x] = threadIdx.x < 4 ? 0 : leader * 10 + chosen;
+    unsigned leader = 0, chosen = 0;
+    if (threadIdx.x >= 4)
+        asm volatile("{ .reg .pred p; elect.sync %0|p, 0xfffffff0; selp.u32 %1, 1, 0, p; }" : "=r"(leader), "=r"(chosen));
+    out[threadIdx.x] = leader * 10 + chosen;
 }
 #endif

@@ -56,6 +56,20 @@ extern "C" __global__ void shuffle_past_a_branch(int* A) {
     else asm volatile("bar.sync 1, 64;");
     A[mine] = got;
 }
+extern "C" __global__ void lanes_outside_their_mask(int* A) {
+    int mine = threadIdx.y * 8 + threadIdx.x;
+    A[mine] = __shfl_down_sync(0x0000ffff, mine, 1);
+}
+extern "C" __global__ void one_lane_outside_its_mask(int* A) {
+    int mine = threadIdx.y * 8 + threadIdx.x;
+    __syncwarp(0xfffffffe);
+    A[mine] = mine;
+}
+extern "C" __global__ void ballot_of_others(unsigned* A, int n) {
+    int mine = threadIdx.y * 8 + threadIdx.x;
+    unsigned even = __ballot_sync(0xffffffff, mine % 2 == 0);
+    A[mine] = __ballot_sync(even, mine < n);
+}
 
 // Nothing is wrong with these.
 extern "C" __global__ void clean_on_two_lines(float* A) {
@@ -89,4 +103,12 @@ extern "C" __global__ void clean_lanes_that_left(int* A, int n) {
     int got = __shfl_up_sync(0xffffffff, mine, 1);
     __syncwarp();
     A[mine] = got;
+}
+extern "C" __global__ void clean_masks_of_halves(int* A) {
+    int mine = threadIdx.y * 8 + threadIdx.x;
+    A[mine] = __shfl_xor_sync(mine < 16 ? 0x0000ffff : 0xffff0000, mine, 1);
+}
+extern "C" __global__ void clean_lanes_that_are_active(unsigned* A, int n) {
+    int mine = threadIdx.y * 8 + threadIdx.x;
+    if (mine % n == 0) A[mine] = __ballot_sync(__activemask(), mine < 2 * n);
 }
