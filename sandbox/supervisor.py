@@ -48,7 +48,7 @@ class Supervisor:
         self._lost_at_start = 0
         self._current: int | None = None
         self._case_seconds = job.seconds("case")
-        self._in_kernels = 0.0
+        self._in_kernels, self._hung = 0.0, False
         self._broken, self._raised = "", False
         self._probed = ""
 
@@ -56,7 +56,7 @@ class Supervisor:
         """Everything; ``result.json`` is complete when this returns."""
         results, begun = self._results, time.monotonic()
         results.write()
-        while self._pending and results.health == "ok" and not results.error:
+        while self._pending and results.health == "ok" and not results.error and not self._enough():
             self._after_cases(self._cases())
             results.write()
         results.seconds["cases"] = time.monotonic() - begun
@@ -75,6 +75,10 @@ class Supervisor:
         limits = _Limits(self._case_seconds, self._case_seconds + self._job.seconds("probe"), self._end)
         return self._watched(lambda tell: work_off(self._job, pending, tell), limits)
 
+    def _enough(self) -> bool:
+        """Whether a case hung, and that is all that is asked: everything will be done again, alone."""
+        return bool(self._job.request["stop_at_hang"]) and self._hung
+
     def _after_cases(self, ending: Ending) -> None:
         at = self._current
         if ending == "hung" and at is not None:
@@ -89,7 +93,7 @@ class Supervisor:
     def _timed_out(self, at: int) -> None:
         message = f"the kernel did not end within {self._case_seconds:g} s"
         self._finish(at, {"state": "timeout", "message": message, "seconds": self._case_seconds})
-        self._case_seconds = self._job.seconds("after_timeout")
+        self._case_seconds, self._hung = self._job.seconds("after_timeout"), True
 
     def _died(self, at: int | None) -> None:
         """The child ended without a word of its case, or before it came to one."""

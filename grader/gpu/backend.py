@@ -173,7 +173,8 @@ class _Look:
     def _ran(self) -> tuple[Result, Answer]:
         """The harness's job and its answer; a second time, alone, where a kernel did not end.
 
-        It may have been kept waiting by what others ran: nobody is accused before it ran alone.
+        It may have been kept waiting by what others ran: nobody is accused before it ran alone. A run
+        that is not alone ends with the first kernel that does not.
         """
         lock = str(devices.lock_file(self.gpu))
         with devices.slot(self.gpu, devices.HARNESS):

@@ -82,7 +82,10 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What the job runs with and on: the interpreter, our cubin, the GPU, and the lock for timing it."""
+    """What the job runs with and on: the interpreter, our cubin, the GPU, and the lock for timing it.
+
+    Who has the GPU alone needs no lock.
+    """
 
     python: str
     helpers: bytes
@@ -128,6 +131,8 @@ def run_job(
     """The job that launches ``cases`` and, with ``timing`` (plan, files, files to come back), times kernels.
 
     ``entries`` gives kernels by case number another name; ``tool`` is a command to put before the harness's.
+    Where others may use the GPU (there is a lock) nothing is begun after a case that does not end: it may
+    have been kept waiting, and all will be done again, alone.
     """
     files: dict[str, bytes] = {}
     listed = [_case(case, images, dict(entries).get(str(case.index)), files) for case in cases]
@@ -140,6 +145,7 @@ def run_job(
         "kernels": {name: _kernel(name, image) for name, image in images},
         "cases": listed,
         "timing": plan,
+        "stop_at_hang": bool(where.lock),
     }
     wanted = tuple(
         output_file(case.index, a.name) for case in cases for a in case.arguments if _comes_back(a)

@@ -29,6 +29,7 @@ class HarnessJob:
     )
     cases: list[dict[str, Any]] = field(default_factory=list)
     timing: dict[str, Any] | None = None
+    stop_at_hang: bool = False
 
     def case(self, entry: str, *arguments: dict[str, Any], **more: Any) -> HarnessJob:  # noqa: ANN401 - JSON
         """One more case; without ``arguments`` it is given A (in), C (out) and N, of `N` elements."""
@@ -70,6 +71,7 @@ class HarnessJob:
             "kernels": {"student": {"image": "student.cubin", "entry": "copies"}},
             "cases": self.cases,
             "timing": self.timing,
+            "stop_at_hang": self.stop_at_hang,
         }
         path = self.folder / "request.json"
         path.write_text(json.dumps(request))

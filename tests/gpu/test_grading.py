@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -48,6 +49,11 @@ def plan(cache: Path) -> Plan:
     tools = Tools(find_toolchain(), PretendGpu(), cache)
     station = Station((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
     return pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, station=station)
+
+
+def asked(job: Job) -> Any:  # noqa: ANN401 - JSON
+    """The request that the harness is given."""
+    return json.loads(dict(job.files)["request.json"])
 
 
 def _graded(plan: Plan, cache: Path, device: PretendGpu, file: Path = SOLUTION) -> Grade:
@@ -152,8 +158,11 @@ def test_a_hang_is_believed_only_when_the_kernel_ran_alone(plan: Plan, cache: Pa
                 return product(case, arrays)
         return {"state": "timeout", "seconds": 5.0}
 
-    assert _verdicts(_graded(plan, cache, PretendGpu(waits_once)))["aligned"] is Verdict.PASS
+    device = PretendGpu(waits_once)
+    assert _verdicts(_graded(plan, cache, device))["aligned"] is Verdict.PASS
     assert len(locked) >= len(plan.cases)
+    runs = [request for job in device.jobs if (request := asked(job))["mode"] == "run"]
+    assert [request["stop_at_hang"] for request in runs] == [True, False]
 
 
 def test_what_the_emulator_never_saw_end_is_not_launched(plan: Plan, cache: Path) -> None:

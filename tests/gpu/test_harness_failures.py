@@ -45,6 +45,21 @@ def test_after_a_first_time_out_the_others_get_less_time(job: HarnessJob) -> Non
     assert [answered.case(at)["seconds"] for at in (1, 2)] == [1.2, 0.2]
 
 
+def test_a_run_that_is_repeated_after_a_hang_begins_nothing_after_it(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody will read what comes of the other cases; the device is still asked whether it is well."""
+    job.seconds = SHORT
+    job.stop_at_hang = True
+    job.timing = {"launches": {}}
+    put_timing(monkeypatch, lambda *_: {"stopped": "settled"})
+    answered = run(job.case("copies").case("hangs").case("copies").case("hangs"))
+    assert answered.states == ["done", "timeout"]
+    assert (answered.content["health"], answered.content["timing"]) == ("ok", None)
+    job.stop_at_hang = False
+    assert run(job).states == ["done", "timeout", "done", "timeout"]
+
+
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
