@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.emulator.absent import called
 from grader.emulator.access import spaces_of
+from grader.emulator.geometry import WARP
 from grader.emulator.memory import GLOBAL_BASE, Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.sentences import listed, on_lines
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _MOST = 3
 """Places that are spelt out."""
+
+_ENDLESS = "is there a loop that never ends"
 
 
 class Stuck(NamedTuple):
@@ -54,16 +57,17 @@ def stuck(m: Machine, names: Names, groups: list[Group]) -> list[Stuck]:
     return [*_most_first(running), *_most_first(waiting)]
 
 
-def sentence(found: list[Stuck], steps: int, *, later_blocks: bool) -> str:
-    """Why a launch was stopped; ``later_blocks``: some had not been started."""
+def sentence(found: list[Stuck], steps: int, *, of: int, later_blocks: bool) -> str:
+    """Why a launch with ``of`` threads was stopped; ``later_blocks``: some had not been started."""
     what = f"was stopped after {steps:,} steps without coming to its end"
     waits = any(each.waits for each in found)
     if not found:
-        return f"{what}: is there a loop that never ends?"
+        return f"{what}: {_ENDLESS}?"
     words = [_told(each) for each in found[:_MOST]]
     if len(found) > _MOST:
         words.append(f"{sum(each.threads for each in found[_MOST:]):,} more elsewhere")
-    hint = "" if waits else ": is there a loop that never ends?"
+    few = sum(each.threads for each in found) * WARP <= of
+    hint = "" if waits else f": {_ENDLESS}{', or do a few threads do the work of all' if few else ''}?"
     if waits and later_blocks:
         hint = "; blocks that had not started cannot be waited for: nothing says that all run at once"
     return f"{what}: {'; '.join(words)}{hint}"

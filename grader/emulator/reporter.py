@@ -241,7 +241,7 @@ class Reporter(Collected):
         """The blocks did more steps than they may."""
         places = stuck(m, self.names, groups)
         started, (x, y, z) = m.geometry.first_block + m.geometry.blocks, m.geometry.launch.grid
-        message = sentence(places, steps, later_blocks=started < x * y * z)
+        message = sentence(places, steps, of=m.size, later_blocks=started < x * y * z)
         line, lane = (places[0].line, places[0].lane) if places else (None, 0)
         self.add((FindingKind.TIMEOUT,), self._at(m, FindingKind.TIMEOUT, line, lane, message, ""))
 

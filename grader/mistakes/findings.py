@@ -142,7 +142,7 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "endless",
         "the kernel does not come to an end",
         "look at the loops around{around}: whether each condition can become false, whether each step leads "
-        "there, and whether one waits for another thread.",
+        "there, whether one waits for another thread, and whether a few threads do the work of all.",
         "loops",
     ),
     "launch-too-large": Mistake(

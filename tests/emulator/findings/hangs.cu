@@ -58,6 +58,11 @@ extern "C" __global__ void waits_for_a_later_block(volatile int* A) {
         A[blockIdx.x] = 1;
     }
 }
+extern "C" __global__ void one_does_the_work_of_all(int* A, int n) {
+    if (threadIdx.x == n)
+        for (int i = 0; i < 1000 * n; ++i)
+            A[i % 32] += i;
+}
 
 // These wait, and come to their end.
 extern "C" __global__ void clean_set_by_a_later_line(volatile int* A) {
