@@ -58,6 +58,7 @@ def test_help_is_complete(
         (["report", "does/not/exist"], "no grades here"),
         (["check", "tiled-matmul", str(SOLUTION), "--backend", "gpu"], "no NVIDIA GPU was found"),
         (["check", "tiled-matmul", str(MISTAKES)], "`grade` takes a class"),
+        (["trace", "tiled-matmul", str(MISTAKES)], "`trace` takes one, `grade` takes a class"),
         (["check", "tiled-matmull", str(SOLUTION)], "did you mean `tiled-matmul`?"),
         (["check", str(SOLUTION), "tiled-matmul"], "the assignment comes first"),
     ],

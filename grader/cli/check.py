@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from grader.build import build_with
 from grader.cli import setup
-from grader.errors import UsageError
 from grader.model import Verdict
 from grader.submission import lines
 
@@ -26,17 +25,13 @@ def run(options: argparse.Namespace) -> int:
     """Check one file and print the feedback; 0 for full marks, 1 below, 3 where we failed."""
     began = time.perf_counter()
     assignment = setup.assignment(options)
-    submissions = setup.submissions(options.file, assignment)
-    if len(submissions) != 1:
-        raise UsageError(
-            f"{options.file}: holds {len(submissions)} submissions; `check` takes one, `grade` takes a class"
-        )
+    submission = setup.only_submission(options.file, assignment, "check")
     seed = setup.seed(options, assignment)
     seed = setup.PUBLIC_SEED if seed is None else seed
-    grade, station = _graded(options, assignment, submissions[0], seed, began)
+    grade, station = _graded(options, assignment, submission, seed, began)
     from grader.reports import text  # noqa: PLC0415 - loaded while nvcc ran
 
-    source = lines(submissions[0].source)
+    source = lines(submission.source)
     console = setup.console(width=options.width)
     shown = text.render(
         grade,

@@ -108,6 +108,16 @@ def submissions(path: Path, assignment: Assignment) -> tuple[Submission, ...]:
     return read_submissions(path, ANSWERS if asks_questions(assignment) else SOURCE)
 
 
+def only_submission(path: Path, assignment: Assignment, command: str) -> Submission:
+    """The one that was handed in; raises UsageError where there are several, or none."""
+    found = submissions(path, assignment)
+    if len(found) != 1:
+        raise UsageError(
+            f"{path}: holds {len(found)} submissions; `{command}` takes one, `grade` takes a class"
+        )
+    return found[0]
+
+
 def asks_questions(assignment: Assignment) -> bool:
     """Whether answers are handed in, which need neither a compiler nor a GPU."""
     return isinstance(assignment.interface, AnswersInterface)

@@ -20,7 +20,6 @@ from grader.plan import arguments
 from grader.ptx import parse
 from grader.reports import trace_html, trace_json, trace_text
 from grader.spec import expand_cases, reference_folder
-from grader.submission import read_submissions
 
 if TYPE_CHECKING:
     import argparse
@@ -40,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
     assignment = setup.assignment(options)
     if not isinstance(assignment.interface, KernelInterface):
         raise UsageError(f"`{assignment.id}` asks for no kernel: there are no blocks to trace")
-    submission = _only(options)
+    submission = setup.only_submission(options.file, assignment, "trace")
+    if submission.problem is not None:
+        raise UsageError(f"{options.file}: {submission.problem.message}")
     seed = setup.PUBLIC_SEED if options.seed is None else options.seed
     case = _case(assignment, options, seed)
     built = _built(tools, submission, assignment, case)
@@ -56,15 +57,6 @@ def run(options: argparse.Namespace) -> int:
     if options.html:
         setup.write(options.html, trace_html.render(scene))
     return int(bool(scene.trace.findings) or not scene.trace.completed)
-
-
-def _only(options: argparse.Namespace) -> Submission:
-    submissions = read_submissions(options.file)
-    if len(submissions) != 1:
-        raise UsageError(f"{options.file}: holds {len(submissions)} submissions; `trace` takes one")
-    if submissions[0].problem is not None:
-        raise UsageError(f"{options.file}: {submissions[0].problem.message}")
-    return submissions[0]
 
 
 def _case(assignment: Assignment, options: argparse.Namespace, seed: int) -> Case:
