@@ -56,6 +56,12 @@ def parser() -> argparse.ArgumentParser:
         help="what has come by now: students' reports show what waited for it (published includes due_date)",
     )
     out.add_argument(
+        "--assignment",
+        metavar="ASSIGNMENT",
+        default=None,
+        help="with --released: the assignment that was graded, an id or a path (default: the id)",
+    )
+    out.add_argument(
         "--width", type=_positive, default=None, help="columns of the table (default: the terminal's)"
     )
     authoring_arguments.add(lambda name, summary, example: _command(commands, name, summary, example))

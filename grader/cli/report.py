@@ -17,7 +17,7 @@ from grader.reports import (
     junit,
     stored_grade,
 )
-from grader.reports.audience import student_view
+from grader.reports.audience import SHOWN, student_view
 
 if TYPE_CHECKING:
     import argparse
@@ -32,13 +32,32 @@ def run(options: argparse.Namespace) -> int:
     """Write the reports of a graded class again and show the table."""
     out = OutFolder(options.out)
     grades = load_all(out, out.submissions())
-    for grade in grades:
+    for grade in _retold(out, grades, options):
         files = of_submission(grade, options.released)
         del files["grade.json"]  # what everything else is made from stays as it was graded
         out.write(files, grade.submission_id)
     write_class(out, grades)
     print_class(grades, resumed=0, out=out.path, width=options.width)
     return 0
+
+
+def _retold(out: OutFolder, grades: list[Grade], options: argparse.Namespace) -> list[Grade]:
+    """The grades with sentences that name what has been released; with the old ones where that cannot be."""
+    session = out.session()
+    if not options.released or session is None:
+        return grades
+    from grader.cli import judged_again  # noqa: PLC0415 - a report as it was graded needs no assignment
+
+    try:
+        assignment = judged_again.assignment(options.assignment, session)
+        opened = SHOWN[options.released]
+        told = [judged_again.retold(out, assignment, grade, opened) for grade in grades]
+        why = "the assignment is not the one that was graded; name that one with --assignment"
+    except UsageError as problem:
+        told, why, assignment = grades, str(problem), None
+    if assignment is None or any(grade.assignment_digest != assignment.digest for grade in grades):
+        setup.console(stderr=True).print(f"what items say still speaks of hidden cases: {why}")
+    return told
 
 
 def load_all(out: OutFolder, ids: Iterable[str]) -> list[Grade]:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import gpu, pipeline
+from grader import gpu
 from grader.batch import OutFolder
-from grader.cli import report, setup
+from grader.cli import judged_again, report, setup
 from grader.errors import UsageError
-from grader.model import Submission, Verdict
-from grader.reports import evidence_json, points, safe_text
-from grader.spec import expand_cases, find_assignment, load_assignment, what_is_run
+from grader.model import Verdict
+from grader.reports import points, safe_text
+from grader.spec import expand_cases, what_is_run
 
 if TYPE_CHECKING:
     import argparse
@@ -51,33 +50,24 @@ def run(options: argparse.Namespace) -> int:
     session = out.session()
     if session is None:
         raise UsageError(f"{options.out}: no grades here; expected the folder given to `grader grade -o`")
-    assignment = _assignment(options, session)
+    assignment = judged_again.assignment(options.assignment, session)
     with out.locked():
         return _rescore(out, session, assignment)
 
 
-def _assignment(options: argparse.Namespace, session: Session) -> Assignment:
-    """The assignment as it is now; raises UsageError where it is another one than was graded."""
-    try:
-        path = find_assignment(options.assignment or session.assignment)
-    except UsageError as problem:
-        hint = "" if options.assignment else "; name the assignment that was graded with --assignment"
-        raise UsageError(f"{problem}{hint}") from None
-    assignment = load_assignment(path)
-    if assignment.id != session.assignment:
-        raise UsageError(f"{path} is `{assignment.id}`, and what was graded is `{session.assignment}`")
-    return assignment
-
-
 def _rescore(out: OutFolder, session: Session, assignment: Assignment) -> int:
     grades = report.load_all(out, out.submissions())
-    stored = {grade.submission_id: _evidence(out, grade) for grade in grades}
+    stored = {grade.submission_id: judged_again.evidence(out, grade) for grade in grades}
     _must_be_the_same(assignment, grades, stored)
     changes = []
     for grade in grades:
         evidence = stored[grade.submission_id]
         if evidence is not None:
-            changes.append(Change(grade, _rescored(out, assignment, grade, evidence)))
+            made = judged_again.judged(out, assignment, grade, evidence)
+            before = (
+                grade.rescored if grade.assignment_digest == assignment.digest else grade.assignment_digest
+            )
+            changes.append(Change(grade, replace(made, rescored=before)))
     for change in changes:
         out.write(report.of_submission(change.after), change.after.submission_id)
     finished = out.finished()
@@ -94,22 +84,6 @@ def _rescore(out: OutFolder, session: Session, assignment: Assignment) -> int:
     if any(grade.verdict is Verdict.ERROR for grade in everybody):
         return _OURS
     return _INCOMPLETE if len(changes) < len(grades) else 0
-
-
-def _evidence(out: OutFolder, grade: Grade) -> Evidence | None:
-    """What a grade was decided on; None where an older version graded it, and kept no evidence."""
-    text = out.evidence(grade.submission_id)
-    if text is None:
-        return None
-    name = str(_place(out, grade))
-    stored = evidence_json.load(text, name)
-    if (stored.submission.id, stored.submission.digest) != (grade.submission_id, grade.submission_digest):
-        raise UsageError(f"{name} is the evidence of another submission; grade the submission again")
-    return stored.evidence
-
-
-def _place(out: OutFolder, grade: Grade) -> Path:
-    return Path(out.path, "grades", grade.submission_id, "evidence.json")
 
 
 def _must_be_the_same(
@@ -146,26 +120,6 @@ def _must_be_the_same(
             ]
         )
     )
-
-
-def _rescored(out: OutFolder, assignment: Assignment, grade: Grade, evidence: Evidence) -> Grade:
-    """The grade by the changed rubric."""
-    cases = expand_cases(assignment, grade.seed)
-    known = {case.case.id: case for case in evidence.cases}
-    if known and not all(case.id in known for case in cases):
-        raise UsageError(f"{_place(out, grade)} lacks cases; grade the submission again")
-    shown = tuple(replace(known[case.id], case=case) for case in cases) if known else ()
-    submission = Submission(grade.submission_id, grade.submission_file, b"", grade.submission_digest)
-    plan = pipeline.Plan(assignment, grade.seed, cases, ())
-    try:
-        made = pipeline.judge(plan, submission, replace(evidence, cases=shown))
-    except Exception as problem:  # the file is foreign, and each value in it may be absurd
-        what = f"{type(problem).__name__}: {problem}"
-        raise UsageError(
-            f"{_place(out, grade)} cannot be judged: {what}; grade the submission again"
-        ) from problem
-    before = grade.rescored if grade.assignment_digest == assignment.digest else grade.assignment_digest
-    return replace(made, seconds=grade.seconds, rescored=before, evidence=None)
 
 
 def _print(changes: list[Change], without: list[str]) -> None:

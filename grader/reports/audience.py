@@ -5,8 +5,8 @@ it away. The checks write their messages for students to begin with (they quote 
 is where everything else is left out, and where a message that names a hidden case all the same is caught.
 
 ``after_due_date`` and ``after_published`` count as hidden until somebody says that they are released: a
-report does not know whether the day has come. What is ``hidden`` stays hidden for good. The messages of items
-were written when the cases were hidden, and go on calling them so.
+report does not know whether the day has come. What is ``hidden`` stays hidden for good. What items say was
+written when the cases were hidden; `grader.cli.judged_again` has it said anew where evidence was kept.
 """
 
 from __future__ import annotations
