@@ -57,6 +57,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         findings=tuple(replace(finding, case=case.id) for finding in run.findings),
         changed_inputs=run.changed_inputs,
         counters=run.counters,
+        lines=run.lines,
         seconds=run.seconds,
         completed=run.completed,
         followed=both.followed,

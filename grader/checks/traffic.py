@@ -24,7 +24,7 @@ from grader.checks.cases import (
     our_trouble,
     selected,
 )
-from grader.model import CheckResult, Finding, FindingKind, Verdict
+from grader.model import CheckResult, Finding, FindingKind, LineCounters, Verdict
 
 if TYPE_CHECKING:
     from grader.model import CaseEvidence, Evidence, RubricItem
@@ -42,6 +42,11 @@ METRICS = {
     "barriers": ("waits at", "barriers"),
 }
 """Counter → how a sentence says it."""
+
+
+_WHERE = {"reads": "from", "writes": "to", "has": "in"}
+_PART = 4
+"""A line is named from this part of the whole on."""
 
 
 class Sums(NamedTuple):
@@ -76,7 +81,7 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     baseline = str(option(item, "baseline", "naive"))
     if any(baseline not in dict(case.baselines) for case in right):
         return _error(item, f"the {baseline} kernel was not measured on every case")
-    return _judge(item, right, baseline)
+    return _judge(item, evidence, right, baseline)
 
 
 def _error(item: RubricItem, reason: str) -> CheckResult:
@@ -84,7 +89,9 @@ def _error(item: RubricItem, reason: str) -> CheckResult:
     return CheckResult(item, Verdict.ERROR, NOTHING, message)
 
 
-def _judge(item: RubricItem, right: tuple[CaseEvidence, ...], baseline: str) -> CheckResult:
+def _judge(
+    item: RubricItem, evidence: Evidence, right: tuple[CaseEvidence, ...], baseline: str
+) -> CheckResult:
     """The verdict over the cases that count: one sum, so one verdict for all of them."""
     metric = str(option(item, "metric", "global_load_bytes"))
     sums = _sums(metric, right, baseline)
@@ -94,8 +101,12 @@ def _judge(item: RubricItem, right: tuple[CaseEvidence, ...], baseline: str) -> 
     verdict = Verdict.PASS if earned == FULL else Verdict.FAIL
     shown = tuple(case for case in right if is_visible(case))
     message = _message(item, sums, _sums(metric, shown, baseline), baseline, hidden=len(right) - len(shown))
-    findings = () if verdict is Verdict.PASS else (Finding(FindingKind.TRAFFIC, message),)
-    result = decide(item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=findings)
+    findings = [] if verdict is Verdict.PASS else [Finding(FindingKind.TRAFFIC, message)]
+    if any(sums.ratio > limit for limit, _ in _steps(item)):
+        findings += _places(metric, evidence, right)
+    result = decide(
+        item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=tuple(findings)
+    )
     return replace(result, fraction=earned)
 
 
@@ -105,6 +116,25 @@ def _sums(metric: str, cases: tuple[CaseEvidence, ...], baseline: str) -> Sums:
         own=sum(getattr(case.counters, metric) for case in cases),
         baseline=sum(getattr(dict(case.baselines)[baseline], metric) for case in cases),
     )
+
+
+def _places(metric: str, evidence: Evidence, cases: tuple[CaseEvidence, ...]) -> list[Finding]:
+    """The lines that move a quarter or more of what is too much, where somebody counted by line."""
+    case = next((case for case in cases if case.lines and is_visible(case)), None)
+    if case is None or metric not in LineCounters.__slots__:
+        return []
+    verb, unit = METRICS[metric]
+    total = getattr(case.counters, metric)
+    file = next((structure.file for _, structure in evidence.structures), "")
+    amounts = sorted(((getattr(each, metric), each) for each in case.lines), key=lambda pair: -pair[0])
+    found = []
+    for amount, each in amounts:
+        if amount and amount * _PART >= total:
+            whose = f" {_WHERE[verb]} `{each.array}`" if each.array else ""
+            part = f"all {total:,}" if amount == total else f"{amount:,} of the {total:,}"
+            told = f"{verb} {part} {unit}{whose} in case `{case.case.id}`"
+            found.append(Finding(FindingKind.TRAFFIC, told, file=file, line=each.line, case=case.case.id))
+    return found
 
 
 def _steps(item: RubricItem) -> tuple[tuple[Fraction, Fraction], ...]:

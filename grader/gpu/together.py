@@ -53,6 +53,7 @@ def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolRepor
     run = replace(
         run,
         counters=emulated.counters,
+        lines=emulated.lines,
         printed=emulated.printed,
         steps=emulated.steps,
         completed=on_device.completed and emulated.completed,

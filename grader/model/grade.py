@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.model.questions import AnswerEvidence
     from grader.model.terms import Advice, Finding, Named, Verdict
     from grader.model.timing import Timing
-    from grader.model.work import Build, ProgramRun, Structure
+    from grader.model.work import Build, LineCounters, ProgramRun, Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,8 @@ class CaseEvidence:
     changed_inputs: tuple[str, ...] = ()
     counters: Counters = field(default_factory=Counters)
     baselines: Named[Counters] = ()
+    lines: tuple[LineCounters, ...] = ()
+    """What each line moved, in the one visible case that was looked at so closely."""
     seconds: float = 0.0
     completed: bool = True
     followed: bool = False

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from grader.checks import traffic
-from grader.model import Counters, FindingKind, Verdict
+from grader.model import Counters, FindingKind, LineCounters, Structure, Verdict
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
@@ -31,6 +31,46 @@ def test_too_much_traffic_fails_with_a_finding(item: Make, case: Make, evidence:
     result = traffic.check(item("traffic", options=TENTH), evidence(case("mp3", loads=908_160)))
     assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
     assert [finding.kind for finding in result.findings] == [FindingKind.TRAFFIC]
+
+
+LINES = (
+    LineCounters(9, "A", global_load_bytes=600_000),
+    LineCounters(9, "B", global_load_bytes=300_000),
+    LineCounters(12, "B", global_load_bytes=8_160, global_store_bytes=5),
+)
+
+
+def test_the_lines_that_move_most_of_it_are_named_with_the_array(
+    item: Make, case: Make, evidence: Make
+) -> None:
+    """Each that moves a quarter or more in the case that was looked at line by line."""
+    looked = evidence(case("mp1", loads=8), case("mp3", loads=908_160, lines=LINES))
+    seen = replace(looked, structures=(("tiled", Structure(file="ada.cu")),))
+    result = traffic.check(item("traffic", options=TENTH | {"at_most": Fraction(1, 10)}), seen)
+    assert [(f.line, f.file, f.case, f.message) for f in result.findings[1:]] == [
+        (9, "ada.cu", "mp3", "reads 600,000 of the 908,160 bytes of global memory from `A` in case `mp3`"),
+        (9, "ada.cu", "mp3", "reads 300,000 of the 908,160 bytes of global memory from `B` in case `mp3`"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        (TENTH, {"loads": 90_816}),
+        ({"at_least": Fraction(2)}, {"loads": 908_160}),
+        (TENTH, {"loads": 908_160, "hidden": True}),
+        (
+            TENTH | {"metric": "barriers"},
+            {"counters": Counters(barriers=9), "baselines": (("naive", Counters(barriers=3)),)},
+        ),
+    ],
+)
+def test_no_line_is_named_where_too_little_moves_or_the_case_is_hidden_or_nobody_counted(
+    options: Make, fields: Make, item: Make, case: Make, evidence: Make
+) -> None:
+    """Nor where the item passes."""
+    result = traffic.check(item("traffic", options=options), evidence(case("a", lines=LINES, **fields)))
+    assert all(finding.line is None for finding in result.findings)
 
 
 @pytest.mark.parametrize(
