@@ -89,6 +89,7 @@ def _wrong_output(
         store_bytes=run.counters.global_store_bytes if counted else None,
         completed=run.completed,
         reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
+        raced=any(finding.kind is FindingKind.RACE for finding in run.findings),
     )
 
 

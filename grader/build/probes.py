@@ -86,6 +86,12 @@ def take_values(ptx: str) -> tuple[str, dict[str, int]]:
     return _DEFINITION.sub("", ptx), {n: value for n, value in values.items() if value != UNDEFINED}
 
 
+def assumed(interface: KernelInterface, *sources: Mapping[str, int]) -> tuple[str, ...]:
+    """The constants that no source defines under any of their names."""
+    known = {name for source in sources for name in source}
+    return tuple(c.name for c in interface.constants if known.isdisjoint((c.name, *c.aliases)))
+
+
 def constants_of(interface: KernelInterface, *sources: Mapping[str, int]) -> Named[int]:
     """Each constant's value: of the first of its names in the first source that has any, else its default."""
     return tuple(

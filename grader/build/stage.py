@@ -96,6 +96,7 @@ class _Reading:
     own: OwnText
     values: dict[str, int]
     constants: Named[int]
+    assumed: tuple[str, ...]
     declared: tuple[Kernel, ...]
     candidates: tuple[Candidate, ...]
 
@@ -117,6 +118,7 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         hazard_ptx=reading.hazard_ptx,
         entry=kernel.entry.name,
         constants=reading.constants,
+        assumed=reading.assumed,
         resources=resources,
         log=diagnostics.plain_log(messages, compiler.files),
         parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
@@ -161,6 +163,7 @@ def _read(compiler: Compiler, interface: KernelInterface, translation: Translati
         own=own,
         values=literal | probed | dict(constants),
         constants=constants,
+        assumed=probes.assumed(interface, probed, taken_back, literal),
         declared=declarations.kernels(own),
         candidates=candidates(read_entries(ptx), interface, numbers),
     )

@@ -73,8 +73,10 @@ def _judge(
 def _message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], clean: str) -> str:
     """The first finding and how many more; or why it could not be judged; or praise."""
     if findings:
-        times = f", {findings[0].count:,} times" if findings[0].count > 1 else ""
-        return wording.with_line(findings[0]) + times + _elsewhere(findings[1:])
+        told = wording.with_line(findings[0])
+        times = f"{findings[0].count:,} times" if findings[0].count > 1 else ""
+        times = times and (f" ({times})" if told.endswith("?") else f", {times}")
+        return told + times + _elsewhere(findings[1:])
     stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
     if stopped is None:
         return f"{clean} in {wording.count(len(judged), 'case')}"

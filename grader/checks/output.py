@@ -31,7 +31,7 @@ from grader.model import Finding, FindingKind, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.model import CaseEvidence, CheckResult, Comparison, Evidence, Named, RubricItem
+    from grader.model import Build, CaseEvidence, CheckResult, Comparison, Evidence, Named, RubricItem
 
 TELLING = 1e-5
 """Right and a relative error above this: a sum has cancelled to nearly nothing, and its share says little."""
@@ -44,7 +44,15 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
         return empty
     judged = tuple(judge(case) for case in selected(item, evidence))
     failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
-    return decide(item, judged, _message(judged, failing), _hint(failing), _findings(failing))
+    message = _message(judged, failing) + (_assumed(evidence.build) if failing else "")
+    return decide(item, judged, message, _hint(failing), _findings(failing))
+
+
+def _assumed(build: Build) -> str:
+    """What the launch took for granted, where the file calls its constants something else."""
+    values = dict(build.constants)
+    taken = " and ".join(f"`{name}`, so it was launched with {values[name]}" for name in build.assumed)
+    return f". The file defines no {taken}" if taken else ""
 
 
 def judge(case: CaseEvidence) -> CaseVerdict:

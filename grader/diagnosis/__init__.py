@@ -41,13 +41,15 @@ OPERATIONS: dict[str, Callable[[WrongOutput], Iterator[Prediction]]] = {
     "reduction": sums.reduction,
     "scan": sums.scan,
     "inclusive-scan": sums.scan,
-    "histogram": sums.histogram,
     "convolution": convolution.predictions,
     "convolution-2d": convolution.predictions,
     "vector-add": elementwise.predictions,
 }
 """The name of a reference → its own hypotheses."""
 
+
+NO_MISTAKES_OF = {"transpose": ("block-indices-swapped", "rows-and-columns-swapped")}
+"""What an operation has to do, and is no mistake there: to exchange rows and columns on the way."""
 
 IN_VECTORS = {
     "edge-not-written": "tail-not-written",
@@ -75,13 +77,28 @@ def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
         return
     yield from (mistake for mistake, test in general.CERTAIN if test(output))
     own = OPERATIONS.get(operation, _none)
+    if operation == "histogram":
+        yield from _of_counts(output)
+        return
     for predictions in (moved.copied, general.stored_elsewhere, own, moved.predictions):
         for mistake, predicted, known in predictions(output):
             if agrees(output, predicted, known):
                 yield mistake
-    yield from (mistake for mistake, test in (*moved.CERTAIN, *general.LIKELY) if test(output))
-    if operation == "histogram" and sums.updates_lost(output):
-        yield "updates-lost"
+    left_out = NO_MISTAKES_OF.get(operation, ())
+    likely = (each for each in (*moved.CERTAIN, *general.LIKELY) if each[0] not in left_out)
+    yield from (mistake for mistake, test in likely if test(output))
+
+
+def _of_counts(output: WrongOutput) -> Iterator[str]:
+    """The mistakes of a histogram: a bin belongs to no thread and no block, any of them may count in it."""
+    for predictions in (sums.histogram, moved.predictions):
+        for mistake, predicted, known in predictions(output):
+            if agrees(output, predicted, known):
+                yield mistake
+    if sums.bins_beyond_threads(output):
+        yield "bins-beyond-threads"
+    if sums.too_few(output):
+        yield "updates-lost" if output.raced else "values-not-counted"
 
 
 def _none(_: WrongOutput) -> Iterator[Prediction]:

@@ -7,6 +7,7 @@ reads what ``other_line`` writes, and in a WAR ``line`` overwrites what ``other_
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from grader.diagnosis.surroundings import NOWHERE, STORES
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 LOADS = ("load", "read")
 
+EXCHANGED = frozenset({"parameter-order"})
+"""What an output shows where the kernel takes one size for another: its guards are of no use then."""
+
+ARRAY = re.compile(r"(?!local$|shared$|0x)[A-Za-z_$][\w$]*$", re.ASCII)
+"""The name of an array; the emulator also gives addresses and places."""
+
 SIMPLE = {
     FindingKind.BARRIER_DIVERGENCE: "barrier-divergence",
     FindingKind.MISALIGNED: "misaligned-access",
@@ -27,6 +34,7 @@ SIMPLE = {
 }
 
 IMPORTANCE = (
+    "local-without-value",
     "barrier-divergence",
     "lanes-and-mask",
     "guard-exchanged",
@@ -50,8 +58,12 @@ REFUSALS = {
 }
 """How the message of a refused launch tells its reasons apart, to be asked in this order."""
 
-OF_LANES = "lane"
-"""What only the message speaks of where a warp, and not a block, fails to come together."""
+SIGNS = {
+    FindingKind.UNINITIALISED: {"local-without-value": "uses a local variable"},
+    FindingKind.FAULT: {"stack-overflow": "stack is full"},
+    FindingKind.BARRIER_DIVERGENCE: {"lanes-and-mask": "lane"},
+}
+"""How the message of a finding tells the mistakes of one kind apart."""
 
 GUARDS = frozenset({"guard-bounds-swapped", "rows-and-columns-swapped"})
 """What an output shows where the bounds of a guard are exchanged, or may be."""
@@ -62,13 +74,11 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
         return _out_of_bounds(finding, around)
     if finding.kind is FindingKind.RACE:
-        return _spilled(finding, around) or _race(finding)
-    if finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None:
-        signs = (mistake for mistake, sign in REFUSALS.items() if sign in finding.message)
-        return next(signs, SIMPLE[finding.kind])
-    if finding.kind is FindingKind.BARRIER_DIVERGENCE and OF_LANES in finding.message:
-        return "lanes-and-mask"
-    return SIMPLE.get(finding.kind, "")
+        return _spilled(finding, around) or _race(finding, around)
+    refused = finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None
+    signs = REFUSALS if refused else SIGNS.get(finding.kind, {})
+    told = (mistake for mistake, sign in signs.items() if sign in finding.message)
+    return next(told, SIMPLE.get(finding.kind, ""))
 
 
 def _out_of_bounds(finding: Finding, around: Surroundings) -> str:
@@ -76,6 +86,10 @@ def _out_of_bounds(finding: Finding, around: Surroundings) -> str:
     word = finding.hazard or finding.message.partition(" ")[0].removesuffix("s")
     array = finding.address.partition("[")[0]
     way = "load" if word in LOADS else "store" if word in STORES else ""
+    if way and ARRAY.match(array) and around.arrays and array not in around.arrays:
+        return f"{way}-beyond-own-array"
+    if around.shown in EXCHANGED:
+        return "sizes-exchanged"
     if array in around.vectors and way:
         return f"{way}-beyond-vector"
     if around.shown in GUARDS:
@@ -93,16 +107,18 @@ def _spilled(finding: Finding, around: Surroundings) -> str:
     return "guard-exchanged" if around.shown in GUARDS else "store-into-next-row"
 
 
-def _race(finding: Finding) -> str:
+def _race(finding: Finding, around: Surroundings) -> str:
     """Which order is missing."""
+    same = finding.line is not None and finding.line == finding.other_line
     if finding.other_block is not None and finding.other_block != finding.block:
         return "race-between-blocks"
     if finding.severity is Severity.WARNING:
         return "race-inside-warp"
     if finding.hazard == "WAW":
-        return "two-writers"
-    if finding.line is not None and finding.line == finding.other_line:
-        return "unsynchronised-update"
+        return "two-writers" if same or finding.line is None else "barrier-between-stores"
+    if same:
+        rewritten = (finding.address.partition("[")[0], finding.line) in around.rewritten
+        return "unsynchronised-update" if rewritten else "update-in-place"
     if finding.hazard == "RAW":
         return "barrier-before-reading"
     return "barrier-before-overwriting" if _goes_back(finding) else "barrier-between"

@@ -64,6 +64,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "a kernel can only call functions of the device: put `__device__` before it if it is your own.",
         ),
         (
+            r'^expected a ";"',
+            "put a `;` where the statement before ends: the compiler notices only at the next one.",
+        ),
+        (
             r"zero-sized variable|array.*(?:greater than zero|negative)",
             "an array needs at least one element: look at the constant that its size is made of.",
         ),

@@ -55,8 +55,9 @@ class WrongOutput:
     ``got``, ``expected`` and ``unwritten`` have the shape of the array; ``bound`` is one number or one for
     each. ``inputs`` are the kernel's ``in`` arrays in the order of its parameters. ``before`` is what the
     array held before the launch. ``store_bytes`` counts what the kernel stored to global memory, None where
-    nobody counted. ``reads_outside`` says that it read beyond its arrays, where it may have met NaN. After a
-    run that was cut short (``completed`` false) unwritten elements prove nothing.
+    nobody counted. ``reads_outside`` says that it read beyond its arrays, where it may have met NaN, and
+    ``raced`` that its threads raced. After a run that was cut short (``completed`` false) unwritten elements
+    prove nothing.
     """
 
     array: str
@@ -70,6 +71,7 @@ class WrongOutput:
     store_bytes: int | None = None
     completed: bool = True
     reads_outside: bool = False
+    raced: bool = False
 
     @property
     def values(self) -> Reals:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.diagnosis.causes import IMPORTANCE, REFUSALS, mistake_behind
+from grader.diagnosis.causes import ARRAY, IMPORTANCE, REFUSALS, mistake_behind
 from grader.diagnosis.compilation import compile_hint
 from grader.diagnosis.facts import Diagnosis
 from grader.diagnosis.surroundings import NOWHERE
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 MOST_HINTS = 2
 """Hints at once: more would not be read."""
-
-ARRAY_NAME = re.compile(r"(?!local$|shared$|0x)[A-Za-z_$][\w$]*$", re.ASCII)
-"""A name that the source may hold; the emulator also gives addresses and places."""
 
 CONSTANT = re.compile(r"`([A-Za-z_]\w*)` is -?\d", re.ASCII)
 """A constant in the message of a refused launch."""
@@ -48,7 +45,7 @@ class Suspect:
         constants = CONSTANT.findall(finding.message) if mistake in REFUSALS else ()
         return cls(
             mistake,
-            (array,) if ARRAY_NAME.match(array) else tuple(constants),
+            (array,) if ARRAY.match(array) else tuple(constants),
             () if finding.line is None else (finding.line,),
             () if finding.other_line is None else (finding.other_line,),
             (finding.repair,) if finding.repair else (),

@@ -42,8 +42,8 @@ def adds_to_output(output: WrongOutput) -> bool:
 
 
 def all_zeros(output: WrongOutput) -> bool:
-    """Zero everywhere."""
-    return not output.values.any()
+    """Zero everywhere, and the kernel ran to its end."""
+    return output.completed and not output.values.any()
 
 
 def all_the_same(output: WrongOutput) -> bool:
@@ -63,6 +63,8 @@ def stored_elsewhere(output: WrongOutput) -> Iterator[Prediction]:
     if output.got.ndim != 2 or output.got.size > LARGEST:  # noqa: PLR2004 - rows and columns
         return
     rows, columns = output.got.shape
+    if min(rows, columns) == 1:
+        return
     arrays = (output.got, *(array for _, array in output.inputs))
     widths = dict.fromkeys(extent for array in arrays for extent in array.shape)
     for mistake, strides in (
@@ -220,6 +222,7 @@ LIKELY: tuple[tuple[str, Test], ...] = (
     ("store-unguarded", regions.overwritten_by_the_edge),
     ("edge-not-written", regions.edge_not_written),
     ("edge-wrong", regions.edge_wrong),
+    ("first-row-only", regions.first_row_only),
     ("first-block-only", regions.first_block_only),
     ("some-blocks", regions.some_blocks),
     ("partly-unwritten", regions.partly_unwritten),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     Test = Callable[[WrongOutput], bool]
 
 WARP = 32
+MOST_THREADS = 1024
+"""Threads of a block."""
 
 LARGEST = 2**20
 """Elements up to which other places are tried: beyond, it would take a second and more."""
@@ -25,9 +27,10 @@ def predictions(output: WrongOutput) -> Iterator[Prediction]:
     """Shifted, reversed, turned inside its tiles, cut to a smaller type; each with what is known of it."""
     if not ENOUGH <= output.got.size <= LARGEST or not output.got.ndim:
         return
-    yield from (("output-shifted", *shifted) for shifted in _shifted(output.wanted))
-    yield from (("output-reversed", turned, None) for turned in _reversed(output.wanted))
-    yield from (("tiles-turned", *turned) for turned in _turned(output))
+    if np.unique(output.wanted).size >= ENOUGH:  # of a single number in many zeros any move is possible
+        yield from (("output-shifted", *shifted) for shifted in _shifted(output.wanted))
+        yield from (("output-reversed", turned, None) for turned in _reversed(output.wanted))
+        yield from (("tiles-turned", *turned) for turned in _turned(output))
     yield from (("integer-overflow", held, None) for held in _held_by_smaller_types(output))
 
 
@@ -106,7 +109,7 @@ def _threads(output: WrongOutput) -> Iterator[tuple[Mask, Mask]]:
             yield thread == 0, thread < min(WARP, block)
     if len(shape) == 2:  # noqa: PLR2004 - rows and columns
         row, column = np.indices(shape)
-        for tile in output.tiles:
+        for tile in (tile for tile in output.tiles if tile * tile <= MOST_THREADS):
             thread = row % tile * tile + column % tile
             yield thread == 0, thread < min(WARP, tile * tile)
 

@@ -84,6 +84,14 @@ def _tile_numbers(shape: tuple[int, ...], tile: int) -> np.ndarray[tuple[int, ..
     return numbers
 
 
+def first_row_only(output: WrongOutput) -> bool:
+    """The first row is right, and no other was ever written."""
+    wrong = output.wrong
+    if wrong.ndim != 2 or min(wrong.shape) < 2 or wrong.shape[1] < ENOUGH:  # noqa: PLR2004 - rows and columns
+        return False
+    return output.completed and not wrong[0].any() and bool(output.unwritten[1:].all())
+
+
 def first_block_only(output: WrongOutput) -> bool:
     """The first tile is right and nothing else is."""
     wrong = output.wrong

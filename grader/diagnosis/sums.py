@@ -191,7 +191,16 @@ def _bin_of_each(x: Reals, counts: Reals) -> np.ndarray[tuple[int, ...], np.dtyp
     return None
 
 
-def updates_lost(output: WrongOutput) -> bool:
+def bins_beyond_threads(output: WrongOutput) -> bool:
+    """Right are just the first bins, as many as a block has threads."""
+    bins = np.arange(output.got.size)
+    wrong = output.wrong.reshape(-1)
+    return output.completed and any(
+        block < bins.size and np.array_equal(wrong, bins >= block) for block in output.tiles
+    )
+
+
+def too_few(output: WrongOutput) -> bool:
     """Whole counts, none too large, some too small but not all of them gone."""
     got, wanted = output.values, output.wanted
     if not output.completed or output.empty.any() or output.got.dtype.kind not in "iu":

@@ -21,15 +21,18 @@ OPERANDS = ("a-leading-dimension", "b-leading-dimension")
 class Surroundings:
     """The arrays without rows and columns, what the outputs show, and which stores leave their array.
 
-    ``vectors`` holds names of parameters, ``shown`` the id of the mistake that most wrong elements show,
-    ``misread`` the array whose rows the kernel takes to be of another length, if that is it, and ``spilled``
-    pairs of an array with rows and a line that stores beyond its end.
+    ``vectors`` holds names of parameters, ``arrays`` those of all that are arrays, ``shown`` the id of the
+    mistake that most wrong elements show, ``misread`` the array whose rows the kernel takes to be of another
+    length, if that is it, ``spilled`` pairs of an array with rows and a line that stores beyond its end, and
+    ``rewritten`` those of an array and a line on which several threads store to one element.
     """
 
     vectors: frozenset[str] = frozenset()
+    arrays: frozenset[str] = frozenset()
     shown: str = ""
     misread: str = ""
     spilled: frozenset[tuple[str, int | None]] = frozenset()
+    rewritten: frozenset[tuple[str, int | None]] = frozenset()
 
 
 NOWHERE = Surroundings()
@@ -46,9 +49,11 @@ def surroundings(assignment: Assignment, evidence: Evidence) -> Surroundings:
     arrays = {"output-leading-dimension": output} | dict(zip(OPERANDS, read, strict=False))
     return Surroundings(
         vectors=frozenset(each.name for each in parameters if len(each.extents) == 1),
+        arrays=frozenset(each.name for each in parameters if each.extents),
         shown=shown,
         misread=arrays.get(shown, ""),
         spilled=_spilled(evidence, frozenset(each.name for each in matrices)),
+        rewritten=_rewritten(evidence),
     )
 
 
@@ -60,6 +65,16 @@ def _shown(evidence: Evidence) -> tuple[str, str]:
             if comparison.mistake:
                 weights[comparison.mistake, comparison.array] += comparison.wrong
     return weights.most_common(1)[0][0] if weights else ("", "")
+
+
+def _rewritten(evidence: Evidence) -> frozenset[tuple[str, int | None]]:
+    """Arrays and the lines on which several threads store to one element."""
+    findings = (finding for case in evidence.cases for finding in case.findings)
+    return frozenset(
+        (finding.address.partition("[")[0], finding.line)
+        for finding in findings
+        if finding.kind is FindingKind.RACE and finding.hazard == "WAW" and finding.line == finding.other_line
+    )
 
 
 def _spilled(evidence: Evidence, matrices: frozenset[str]) -> frozenset[tuple[str, int | None]]:

@@ -25,6 +25,19 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "put `__syncthreads()` {between}.",
         "barrier",
     ),
+    "barrier-between-stores": Mistake(
+        "missing barrier between stores",
+        "a thread stores to {array}{at} although another may not have stored there yet{other_at}",
+        "put `__syncthreads()` {between}; or let each thread store to elements of its own.",
+        "barrier",
+    ),
+    "update-in-place": Mistake(
+        "update in place",
+        "a thread reads an element of {array}{at} that another one is changing",
+        "read into a variable, wait at `__syncthreads()`, store, and wait again; or read from one array and "
+        "store to another.",
+        "barrier",
+    ),
     "two-writers": Mistake(
         "two writers",
         "two threads store to the same element of {array}{at}, and nothing says who comes last",
@@ -90,6 +103,29 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "guard the store: write only where the index is inside the array (`i < n`).",
         "boundary",
     ),
+    "load-beyond-own-array": Mistake(
+        "beyond an array of the kernel's own",
+        "a thread reads outside {array}{at}",
+        "compare the size in the declaration of {array} with the largest index that a thread uses there: a "
+        "halo, or a tile that is loaded in several steps, needs more elements than the block has threads, "
+        "and an `extern` array has what the launch gives it.",
+        "shared memory",
+    ),
+    "store-beyond-own-array": Mistake(
+        "beyond an array of the kernel's own",
+        "a thread writes outside {array}{at}",
+        "compare the size in the declaration of {array} with the largest index that a thread uses there: a "
+        "halo, or a tile that is loaded in several steps, needs more elements than the block has threads, "
+        "and an `extern` array has what the launch gives it.",
+        "shared memory",
+    ),
+    "sizes-exchanged": Mistake(
+        "sizes exchanged",
+        "a thread goes outside {array}{at}",
+        "take the sizes in the order of the hand-out first: guards that compare with the wrong one keep "
+        "nobody out.",
+        "boundary",
+    ),
     "row-length-of-load": Mistake(
         "rows of another length",
         "a thread reads outside {array}{at}",
@@ -131,6 +167,18 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "a thread uses {array} at an address that does not fit its type{at}",
         "an address must be a multiple of the size of what is read there: look at casts to wider types.",
         "alignment",
+    ),
+    "local-without-value": Mistake(
+        "variable without a value",
+        "a thread uses a local variable{at} that was never given a value",
+        "give it one where it is declared, such as `float sum = 0.0f;`.",
+        "initialisation",
+    ),
+    "stack-overflow": Mistake(
+        "calls without end",
+        "a function calls itself{at} until the thread's stack is full",
+        "give the recursion an end that every call comes to, or write it as a loop.",
+        "loops",
     ),
     "uninitialised-read": Mistake(
         "value never set",

@@ -86,10 +86,24 @@ SCAN_MISTAKES: dict[str, Mistake] = {
 }
 
 HISTOGRAM_MISTAKES: dict[str, Mistake] = {
+    "values-not-counted": Mistake(
+        "values left out",
+        "no element of `{output}` is too large and some are too small: not every value was counted",
+        "follow the first and the last value: whether some thread comes to each (in steps of the whole grid, "
+        "where there are more values than threads), and which bin it falls into.",
+        "grid",
+    ),
+    "bins-beyond-threads": Mistake(
+        "more bins than threads",
+        "only the first bins of `{output}` are right, as many as a block has threads",
+        "where each thread empties one bin or passes one on, let it go on in steps of `blockDim.x`: there "
+        "may be more bins than threads.",
+        "thread indices",
+    ),
     "updates-lost": Mistake(
         "counts missing",
-        "no element of `{output}` is too large and some are too small, in no pattern: updates get lost when "
-        "threads count in the same place at once",
+        "no element of `{output}` is too large and some are too small: updates get lost when threads count "
+        "in the same place at once",
         "count with `atomicAdd`: `bins[i]++` is a load, an add and a store, and another thread may come "
         "between.",
         "atomic",

@@ -22,7 +22,8 @@ OUTPUT_MISTAKES: dict[str, Mistake] = {
     "all-zeros": Mistake(
         "all zeros",
         "every element of `{output}` is 0",
-        "check that the loop runs at least once for this shape, and that its result is what gets stored.",
+        "check that the loop runs at least once for this shape, that what it computes with is not 0 (a "
+        "`__constant__` array that nobody fills is), and that its result is what gets stored.",
         "output",
     ),
     "all-the-same": Mistake(

@@ -32,6 +32,13 @@ PLACE_MISTAKES: dict[str, Mistake] = {
         "or where it is read from there.",
         "shared memory",
     ),
+    "first-row-only": Mistake(
+        "only the first row",
+        "only the first row of `{output}` was written, and it is right",
+        "let the row enter every index, of what is read and of what is stored: an element lies at the row "
+        "times the length of a row, plus the column.",
+        "row-major order",
+    ),
     "first-warp-only": Mistake(
         "only one warp",
         "only what the first warp of each block stores into `{output}` is right",

@@ -56,6 +56,8 @@ class Build:
     hazard_ptx: str = ""
     entry: str = ""
     constants: Named[int] = ()
+    assumed: tuple[str, ...] = ()
+    """Those of the constants that the file does not define: it is launched with their defaults."""
     resources: Resources | None = None
     log: str = ""
     toolkit: str = ""

@@ -199,8 +199,8 @@ def test_lines_are_counted_as_editors_count() -> None:
 
 
 def test_only_plain_header_names_are_written() -> None:
-    """Folders below are fine; whatever could leave the folder or replace our files is not."""
-    assert all(is_header_name(name) for name in ("a.h", "lib/b-1.cuh", "_x+y.hpp"))
+    """Folders below, blanks and letters are fine; what could leave the folder or replace our files is not."""
+    assert all(is_header_name(name) for name in ("a.h", "lib/b-1.cuh", "_x+y.hpp", "a b.h", "ü.h"))
     hostile = (
         "",
         "/a.h",
@@ -208,8 +208,6 @@ def test_only_plain_header_names_are_written() -> None:
         "a/../b.h",
         ".hidden",
         "a\n.h",
-        "a b.h",
-        "ü.h",
         "grader_unit.cu",
         "x/" * 9 + "a.h",
     )

@@ -62,8 +62,9 @@ def test_accesses_across_a_loop_s_end_are_not_joined_with_those_inside() -> None
     ("finding", "mistake", "words"),
     [
         (race("WAR", 20, 18), "barrier-between", "between lines 18 and 20"),
-        (race("WAW", 20, 18), "two-writers", "atomic"),
-        (race("RAW", 20, 20), "unsynchronised-update", "atomicAdd"),
+        (race("WAW", 20, 20), "two-writers", "atomic"),
+        (race("WAW", 20, 18), "barrier-between-stores", "put `__syncthreads()` between lines 18 and 20"),
+        (race("RAW", 20, 20), "update-in-place", "read into a variable"),
         (race("RAW", 20, 18, block=(0, 0, 0), other_block=(1, 0, 0)), "race-between-blocks", "other blocks"),
         (
             race("RAW", 20, 18, severity=Severity.WARNING),
@@ -109,6 +110,23 @@ def test_each_kind_of_finding_suggests_its_repair(finding: Finding, mistake: str
     (found,) = explain_findings([finding])
     assert found.mistake == mistake
     assert words in found.hint
+
+
+def test_an_update_that_others_store_to_as_well_wants_an_atomic() -> None:
+    """Not where each thread stores to its own element and reads that of another."""
+    around = Surroundings(rewritten=frozenset({("A_tile", 20)}))
+    (found,) = explain_findings([race("RAW", 20, 20)], (), around)
+    assert (found.mistake, "atomicAdd" in found.hint) == ("unsynchronised-update", True)
+    (found,) = explain_findings([race("WAR", 21, 21)], (), around)
+    assert (found.mistake, "atomic" in found.hint) == ("update-in-place", False)
+
+
+def test_a_local_variable_without_a_value_is_repaired_first() -> None:
+    """A sum that begins with rubbish ruins everything else."""
+    unset = Finding(FindingKind.UNINITIALISED, "uses a local variable before it …", line=7)
+    first, *_ = explain_findings([outside("reads", "A", 14), unset])
+    assert first.mistake == "local-without-value"
+    assert "float sum = 0.0f" in first.hint
 
 
 def outside(way: str, array: str, line: int) -> Finding:
@@ -224,7 +242,8 @@ def test_the_hint_of_a_named_mistake_stays() -> None:
         ('calling a constexpr __host__ function("ceil(double)") from', "That function exists on the host"),
         ('calling a __host__ function("mine(int)") from', "A kernel can only call functions of the device"),
         ('zero-sized variable "tile" is not allowed in device code', "An array needs at least one element"),
-        ('expected a ";"', ""),
+        ('expected a ";"', "Put a `;` where the statement before ends"),
+        ("expected a declaration", ""),
     ],
 )
 def test_a_compiler_s_message_gets_its_hint(message: str, hint: str) -> None:

@@ -231,11 +231,11 @@ def test_any_shape_and_any_output_can_be_asked_about(
 
 
 def test_a_vector_and_an_integer_output_need_no_matrices() -> None:
-    """A reduction's result, a histogram: the general tests do with any shape and type."""
+    """A reduction's result, a list of counts: the general tests do with any shape and type."""
     expected = np.arange(1, 41, dtype=np.float64)
     got = np.where(np.arange(40) < 32, expected, 0).astype(np.int32)
     output = WrongOutput("bins", got, expected, 0.0, np.zeros(40, np.bool_), constants=(("BLOCK", 16),))
-    found = explain_output("histogram", output)
+    found = explain_output("counts", output)
     assert found is not None
     assert found.mistake == "tail-wrong"
 

@@ -110,6 +110,23 @@ def test_some_of_the_threads_of_a_matrix_s_tiles(mistake: str, threads: int) -> 
     assert named(with_wrong(MATRIX, right), MATRIX) == mistake
 
 
+def test_the_first_row_of_many_is_no_warp_of_blocks_that_no_device_launches() -> None:
+    """256 × 256 threads: the constant is the length of a block along a row."""
+    expected = np.arange(160.0).reshape(5, 32) + 1
+    got = np.where(np.arange(5)[:, None] == 0, expected, np.nan).astype(np.float32)
+    assert named(got, expected, constants=(("BLOCK_SIZE", 256),)) == "first-row-only"
+
+
+@pytest.mark.parametrize("shape", [(1, 50), (50, 1)])
+def test_a_single_row_or_column_shows_no_width(shape: tuple[int, int]) -> None:
+    """Whatever the stride, its elements are in a line."""
+    expected = np.arange(50.0).reshape(shape) + 1
+    got = np.zeros(shape, np.float32)
+    got.reshape(-1)[::-1][:25] = expected.reshape(-1)[25:]
+    found = named(got, expected, inputs=(("A", np.zeros(shape[::-1], np.float32)),))
+    assert found not in {"output-leading-dimension", "output-transposed"}
+
+
 @pytest.mark.parametrize(
     "held",
     [
@@ -143,7 +160,14 @@ def test_all_alike_is_neither_shifted_nor_reversed() -> None:
     assert named(got, expected) not in {"output-shifted", "output-reversed", "input-copied"}
 
 
-DESCRIPTIONS = {"some-blocks", "some-blocks-of-vector", "updates-lost", "edge-wrong", "tail-wrong"}
+DESCRIPTIONS = {
+    "some-blocks",
+    "some-blocks-of-vector",
+    "updates-lost",
+    "values-not-counted",
+    "edge-wrong",
+    "tail-wrong",
+}
 """What only says where an output is wrong."""
 
 

@@ -156,10 +156,33 @@ COUNTS = np.bincount(VALUES, minlength=16)
 
 
 def test_lost_updates() -> None:
-    """No count too large, some too small, in no pattern."""
+    """No count too large, some too small: lost where threads race, and else never counted."""
     got = (COUNTS - RANDOM.integers(0, 9, 16)).astype(np.int32)
-    assert named("histogram", got, COUNTS.astype(np.float64), VALUES, bound=0.0) == "updates-lost"
-    assert named("transpose", got, COUNTS.astype(np.float64), VALUES, bound=0.0) == ""
+    given = (COUNTS.astype(np.float64), VALUES)
+    assert named("histogram", got, *given, bound=0.0, raced=True) == "updates-lost"
+    assert named("histogram", got, *given, bound=0.0) == "values-not-counted"
+    assert named("transpose", got, *given, bound=0.0) == ""
+
+
+def test_a_race_that_loses_the_same_share_of_every_bin_is_no_factor() -> None:
+    """Nor is a bin for each element of a block: any thread may count in any bin."""
+    values = np.repeat(np.arange(16), 128).astype(np.int32)
+    counts = np.bincount(values)
+    given = (counts.astype(np.float64), values)
+    got = (counts // 16).astype(np.int32)
+    assert named("histogram", got, *given, bound=0.0, raced=True) == "updates-lost"
+    got = np.where(np.arange(16) < 8, counts, 0).astype(np.int32)
+    found = named("histogram", got, *given, bound=0.0, constants=(("BLOCK", 8),))
+    assert found == "bins-beyond-threads"
+
+
+def test_one_bin_with_everything_in_it_tells_nothing_of_an_order() -> None:
+    """It may have come to its place in any way."""
+    expected = np.zeros(16)
+    expected[15] = 2048
+    got = expected[::-1].astype(np.int32)
+    for operation in ("histogram", "vector-add"):
+        assert named(operation, got, expected, np.arange(2048), bound=0.0) == ""
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_stores_that_leave_an_array_with_rows_are_known_by_line() -> None:
     findings = (outside("writes C[1302], 1 past", 12), outside("reads B[7], 1 past", 10))
     assignment = load_assignment(find_assignment("naive-matmul"))
     found = surroundings(assignment, evidence(case("a", "", 9, *findings, outside("writes tile[9]", 8))))
-    assert found == Surroundings(spilled=frozenset({("C", 12)}))
+    assert found == Surroundings(arrays=frozenset("ABC"), spilled=frozenset({("C", 12)}))
 
 
 def test_arrays_with_one_index_are_vectors() -> None:
