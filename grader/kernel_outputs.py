@@ -13,6 +13,7 @@ import numpy as np
 from grader.compare import compare, untouched
 from grader.diagnosis import WrongOutput, explain_output
 from grader.model import Argument, Case, CaseEvidence, Comparison, FindingKind
+from grader.oracle import expected_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +42,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     """Evidence of a run; a wrong output comes with a mistake if its assignment is given to explain it."""
     case, both, run = launched.case, launched.both, launched.both.run
     inputs = launched.arrays("in", "inout")
-    expected = oracle.expected(inputs, dict(case.shape)) if run.outputs else {}
+    names = [name for name, _ in run.outputs]
+    expected = expected_of(oracle, inputs, dict(case.shape), names) if names else {}
     comparisons = []
     for name, got in run.outputs:
         values, bound = expected[name]

@@ -19,8 +19,10 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -41,6 +43,9 @@ Results: TypeAlias = Iterable[tuple[str, Mapping[str, Array]]]
 
 _FLOAT_POISON = {2: 0x7ED1, 4: 0x7FD15EA5, 8: 0x7FFD15EA5ED15EA5}
 """Quiet NaNs with a payload that no arithmetic makes by itself, by size in bytes."""
+
+_PAIR = 2
+"""Values, and how far off each may be."""
 
 _INTEGER_POISON = 0xD15EA5ED_D15EA5ED
 """Cut to the size of the integer; negative where it is signed."""
@@ -72,8 +77,47 @@ def load_oracle(folder: Path) -> Oracle:
         raise UsageError(
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
+    path = folder / "oracle.py"
     more = (getattr(module, name, None) for name in ("work", "orders", "coarser"))
-    return Oracle(folder, tuple(module.KINDS), module.inputs, module.expected, *more)
+    inputs, expected = _guarded(path, module.inputs), _guarded(path, module.expected)
+    return Oracle(folder, tuple(module.KINDS), inputs, expected, *more)
+
+
+def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its failures told as the course's own: the file, the line, and what went wrong."""
+
+    @wraps(function)
+    def guarded(*given: Any) -> Any:  # noqa: ANN401 - whatever the oracle takes and gives
+        try:
+            return function(*given)
+        except Exception as problem:
+            frames = traceback.extract_tb(problem.__traceback__)
+            line = next((each.lineno for each in reversed(frames) if each.filename == str(path)), 0)
+            what = f"{type(problem).__name__}: {problem}"
+            raise OurError(f"{path}:{line}: the oracle's `{function.__name__}` failed: {what}") from problem
+
+    return guarded
+
+
+def expected_of(oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names: Iterable[str]) -> Expected:
+    """What the oracle expects of these outputs.
+
+    Raises:
+        OurError: it fails, gives no such output, or not a pair of values and bounds for one.
+
+    """
+    found = oracle.expected(inputs, shape)
+    for name in names:
+        if not isinstance(found, Mapping) or name not in found:
+            given = ", ".join(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
+            raise OurError(
+                f"{oracle.folder / 'oracle.py'}: `expected` gives no `{name}`; it gives {given or 'nothing'}"
+            )
+        if not isinstance(found[name], tuple) or len(found[name]) != _PAIR:
+            raise OurError(
+                f"{oracle.folder / 'oracle.py'}: `expected` gives no pair of values and bounds for `{name}`"
+            )
+    return found
 
 
 def _load(folder: Path) -> ModuleType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 from grader.arithmetic import parse
 from grader.errors import OurError, UsageError
 from grader.model import Case, KernelInterface, Parameter, Visibility
-from grader.oracle import Oracle, draw_inputs, is_poison, load_oracle, make_arguments, poison
+from grader.oracle import (
+    Oracle,
+    draw_inputs,
+    expected_of,
+    is_poison,
+    load_oracle,
+    make_arguments,
+    poison,
+)
 
 MATMUL = Path(__file__).parents[1] / "reference" / "matmul"
 F32 = np.float32
@@ -171,3 +180,36 @@ def test_a_scalar_without_a_fitting_value_is_a_usage_error(parameter: Parameter,
     """The assignment is told which parameter it is."""
     with pytest.raises(UsageError, match=message):
         make_arguments(_interface(parameter), {"N": 300}, {}, {})
+
+
+GOOD = """
+KINDS = ("random",)
+def inputs(kind, shape, rng):
+    return {"x": rng.uniform(size=shape["N"])}
+def expected(inputs, shape):
+    return {"y": (inputs["x"], inputs["x"])}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "changed", "told"),
+    [
+        ('shape["N"]', 'shape["K"]', "oracle.py:4: the oracle's `inputs` failed: KeyError: 'K'"),
+        (
+            '(inputs["x"], inputs["x"])',
+            'inputs["z"]',
+            "oracle.py:6: the oracle's `expected` failed: KeyError",
+        ),
+        ('{"y":', '{"Y":', "oracle.py: `expected` gives no `y`; it gives Y"),
+        ('(inputs["x"], inputs["x"])', 'inputs["x"]', "gives no pair of values and bounds for `y`"),
+        ('return {"y"', 'return 3 and {} or {"w"', "`expected` gives no `y`; it gives w"),
+    ],
+)
+def test_a_mistake_in_an_oracle_names_its_file_and_line(
+    tmp_path: Path, said: str, changed: str, told: str
+) -> None:
+    """It is the course's, and neither the student's nor the grader's."""
+    (tmp_path / "oracle.py").write_text(GOOD.replace(said, changed))
+    oracle = load_oracle(tmp_path)
+    with pytest.raises(OurError, match=re.escape(told)):
+        expected_of(oracle, oracle.inputs("random", {"N": 3}, np.random.default_rng(1)), {"N": 3}, ["y"])

@@ -45,6 +45,9 @@ METRICS = {
 
 
 _WHERE = {"reads": "from", "writes": "to", "has": "in"}
+_MANY = 10
+"""From here on a ratio is no percentage any more."""
+
 _PART = 4
 """A line is named from this part of the whole on."""
 
@@ -178,6 +181,8 @@ def _message(item: RubricItem, sums: Sums, shown: Sums, baseline: str, *, hidden
 
 
 def _share(item: RubricItem, sums: Sums) -> str:
+    if sums.ratio >= _MANY:
+        return f"{float(sums.ratio):,.0f} times as many"
     limits = _limits(item)
     nearest = min(limits, key=lambda limit: abs(limit - sums.ratio), default=sums.ratio)
     return wording.percent(sums.ratio, nearest)

@@ -49,6 +49,21 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"expected one of {', '.join(everything)}" if everything else "there are none"
 
 
+_AS_IN_CUDA = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "int": "int32",
+    "unsigned": "uint32",
+}
+"""What types are called in a kernel, and here."""
+
+
+def _nearest_type(word: str) -> str:
+    known = _AS_IN_CUDA.get(word)
+    return f"CUDA's `{word}` is `{known}` here" if known in DTYPES else suggestion(word, DTYPES)
+
+
 def text(value: object, expected: str) -> str:
     """``value`` if it is a text with something in it."""
     if isinstance(value, str) and value.strip():
@@ -156,7 +171,7 @@ def _declaration(value: object) -> Declaration:
         raise ValueError(f"expected {forms}, found `{found[:60]}`")
     direction, dtype, extents, given = match.group("direction", "dtype", "extents", "value")
     if dtype not in DTYPES:
-        raise ValueError(f"unknown type `{dtype}`; {suggestion(dtype, DTYPES)}")
+        raise ValueError(f"unknown type `{dtype}`; {_nearest_type(dtype)}")
     if extents is None:
         if direction:
             raise ValueError(f"expected extents after `{direction} {dtype}`, like `{direction} {dtype}[N]`")

@@ -12,7 +12,7 @@ from grader.validation.records import Stability
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.model import Assignment
+    from grader.model import Assignment, RubricItem
     from grader.validation.records import Mistake, Outcome, Report, Staff
 
 
@@ -22,6 +22,7 @@ def judged(report: Report, staff: Staff, assignment: Assignment) -> Report:
         *staff.problems,
         *_of_solution(report),
         *_of_skeleton(report),
+        *_of_baselines(report, assignment),
         *(stray for mistake, outcome in report.mistakes for stray in strays(mistake, outcome)),
         *_of_mutants(report),
         *_of_controls(report),
@@ -90,6 +91,16 @@ def _of_skeleton(report: Report) -> Iterator[str]:
         yield "the skeleton earns as much as the model solution; an empty hand-in must earn less"
 
 
+def _of_baselines(report: Report, assignment: Assignment) -> Iterator[str]:
+    """A baseline may be slow and move much, but what is compared with a wrong one says nothing."""
+    outputs = {item.id for item in assignment.rubric if item.check in ("compile", "output")}
+    for outcome in report.baselines:
+        wrong = [name for name in outcome.failed if name in outputs]
+        if wrong and not outcome.error:
+            lost = ", ".join(wrong)
+            yield f"the baseline {outcome.name} loses {lost}; nothing can be compared with a wrong kernel"
+
+
 def _share(outcome: Outcome) -> Fraction:
     """The share of the points that could be reached on this machine."""
     return outcome.score / outcome.max_score if outcome.max_score else Fraction(0)
@@ -124,10 +135,11 @@ def _warnings(report: Report, staff: Staff, assignment: Assignment) -> Iterator[
         yield "there is no skeleton for students to begin with"
     if not report.mistakes or any(unjudged(mistake, outcome) for mistake, outcome in report.mistakes):
         return
-    lost = {item for _, outcome in (*report.mistakes, *report.mutants) for item in outcome.failed}
+    outcomes = [outcome for _, outcome in (*report.mistakes, *report.mutants)]
     for item in assignment.rubric:
-        if item.id not in lost and item.id not in report.solution.skipped:
-            yield f"no mistake and no mutant loses `{item.id}`: nothing shows that it can be lost"
+        lost = any(_loses_by_itself(item, outcome) for outcome in outcomes)
+        if not lost and item.id not in report.solution.skipped:
+            yield f"no mistake and no mutant loses `{item.id}` by itself: nothing shows that it can be lost"
     for use in report.uses:
         if not use.caught:
             yield f"case `{use.case}` catches nothing at all"
@@ -135,9 +147,14 @@ def _warnings(report: Report, staff: Staff, assignment: Assignment) -> Iterator[
         yield report.uncontrolled
 
 
+def _loses_by_itself(item: RubricItem, outcome: Outcome) -> bool:
+    """Whether an item failed, and nothing that it needs did."""
+    return item.id in outcome.failed and set(item.needs).isdisjoint(outcome.failed)
+
+
 def _errors(report: Report) -> Iterator[str]:
     named = [report.solution, *([report.skeleton] if report.skeleton else [])]
-    named += [report.on_gpu] if report.on_gpu else []
+    named += [*report.baselines, *([report.on_gpu] if report.on_gpu else [])]
     named += [outcome for _, outcome in (*report.mistakes, *report.mutants)]
     for outcome in named:
         if outcome.error:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.emulator.launch import STEPS
 from grader.model import KernelInterface, ProgramInterface, Verdict
-from grader.spec import expand_cases
+from grader.spec import expand_cases, staff_kernel
 from grader.validation import judgement
 from grader.validation.barrier_mutants import barrier_mutants
 from grader.validation.controls import controls
@@ -81,6 +81,7 @@ def validate(
     report = _begun(assignment, staff, bench, solution, wanted.seed)
     report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
     if judgement.is_full(solution):
+        report = replace(report, baselines=_baselines(bench, wanted.seed))
         bench.quick_steps = _quick_steps(bench, staff, wanted.seed) if is_kernel(assignment) else STEPS
         report = replace(report, spent=(("model solution, skeleton", time.perf_counter() - began),))
         report = _proved(report, staff, bench, built, wanted, told)
@@ -109,6 +110,14 @@ def _begun(assignment: Assignment, staff: Staff, bench: Bench, solution: Outcome
         mistakes=(),
         explained=staff.explained,
     )
+
+
+def _baselines(bench: Bench, seed: int) -> tuple[Outcome, ...]:
+    """The kernels that submissions are compared with, graded as submissions are."""
+    options = (dict(item.options) for item in bench.assignment.rubric)
+    names = dict.fromkeys(str(each["baseline"]) for each in options if "baseline" in each)
+    files = (staff_kernel(bench.assignment, name) for name in names)
+    return tuple(bench.attempt(Trial(file.name, file.name, file.read_bytes(), seed)) for file in files)
 
 
 def _solution_trial(staff: Staff, seed: int, *, quick: bool = False, feedback: bool = False) -> Trial:

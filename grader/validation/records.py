@@ -187,6 +187,8 @@ class Report:
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
+    baselines: tuple[Outcome, ...] = ()
+    """What became of the kernels that submissions are compared with, by the names of their files."""
     device: str = ""
     on_gpu: Outcome | None = None
     """What became of the model solution on the GPU ``device``, where there is one."""

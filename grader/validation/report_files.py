@@ -29,6 +29,7 @@ def as_json(report: Report) -> str:
         {"file": m.file, "title": m.title, "loses": m.loses, **_outcome(o)} for m, o in report.mistakes
     ]
     told["mutants"] = [_mutant(m, o, explained) for m, o in report.mutants]
+    told["baselines"] = [{"file": each.name, **_outcome(each)} for each in report.baselines]
     for name in ("solution", "skeleton", "on_gpu"):
         outcome = getattr(report, name)
         told[name] = None if outcome is None else _outcome(outcome)
@@ -143,7 +144,7 @@ def _mutants(report: Report) -> Iterator[str]:
         if why:
             yield f"{_shown(why)}\n"
         yield "```diff"
-        yield from (safe_text.one_line(line, 500).replace("```", "'''") for line in mutant.diff.split("\n"))
+        yield from (safe_text.code(line, 500).replace("```", "'''") for line in mutant.diff.split("\n"))
         yield "```"
     yield "\n### All of them\n"
     rows = (

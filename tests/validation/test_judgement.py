@@ -44,6 +44,28 @@ def test_a_model_solution_below_full_marks_is_refused(assignment: Assignment) ->
     assert _problems(made, assignment) == ("the model solution (seed 1) loses memory",)
 
 
+def test_a_baseline_has_to_be_right_and_nothing_else(assignment: Assignment) -> None:
+    """What it moves and how it is written is what the others are compared with."""
+    items = tuple(
+        replace(item, check=check)
+        for item, check in zip(assignment.rubric, ("output", "memory", "speedup"), strict=True)
+    )
+    changed = replace(assignment, rubric=items)
+    for lost, told in ((("memory",), 0), (("right",), 1)):
+        problems = _problems(report(baselines=(outcome("naive.cu", *lost),)), changed)
+        assert len(problems) == told
+    assert problems == ("the baseline naive.cu loses right; nothing can be compared with a wrong kernel",)
+
+
+def test_an_item_that_is_lost_only_with_what_it_needs_is_told(assignment: Assignment) -> None:
+    """It may be one that no kernel can lose."""
+    right, memory, speedup = assignment.rubric
+    changed = replace(assignment, rubric=(right, replace(memory, needs=("right",)), speedup))
+    lost = (mistake("none.cu", "right", "memory"), outcome("none.cu", "right", "memory"))
+    warnings = judged(report(mistakes=(lost,), mutants=()), STAFF, changed).warnings
+    assert "no mistake and no mutant loses `memory` by itself: nothing shows that it can be lost" in warnings
+
+
 @pytest.mark.parametrize(
     ("lost", "said"),
     [

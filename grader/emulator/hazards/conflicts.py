@@ -148,7 +148,8 @@ def _describe(
     site_a, site_b = rows.site[runs.first[a]], rows.site[runs.first[b]]
     for one, other in sorted(set(zip(site_a.tolist(), site_b.tolist(), strict=True))):
         chosen = np.flatnonzero((site_a == one) & (site_b == other))
-        silent = one_value(rows, rows.cell[runs.first[a[chosen]]])
+        racing = runs.first[a[chosen]]
+        silent = one_value(rows, racing, through_barriers=level == "block")
         for earlier, later, hazard in _hazards(rows, runs, a[chosen], b[chosen]):
             cells = rows.cell[runs.first[earlier]]
             example = int(np.argmin(cells))
@@ -185,12 +186,30 @@ def _hazards(
             yield earlier[so], later[so], hazard
 
 
-def one_value(rows: Rows, cells: NDArray[np.int64]) -> bool:
-    """Whether the cells are only written, each with one value."""
-    chosen = np.isin(rows.cell, cells)
-    if (rows.kind[chosen] != WRITE).any():
+def one_value(rows: Rows, racing: NDArray[np.intp], *, through_barriers: bool) -> bool:
+    """Whether the cells of racing rows are only written, each with one value.
+
+    Between blocks all rows of a cell count; within one (not ``through_barriers``) those from one barrier to
+    the next: what comes after has an order.
+    """
+    near = np.flatnonzero(np.isin(rows.cell, rows.cell[racing]))
+    columns = (rows.cell,) if through_barriers else (rows.cell, rows.block, rows.epoch)
+    number = _numbered([np.concatenate((column[near], column[racing])) for column in columns])
+    here = np.isin(number[: len(near)], number[len(near) :])
+    near, number = near[here], number[: len(near)][here]
+    if (rows.kind[near] != WRITE).any():
         return False
-    _, number = np.unique(rows.cell[chosen], return_inverse=True)
     expected = np.zeros(int(number.max()) + 1, np.uint64)
-    expected[number] = rows.value[chosen]
-    return bool((expected[number] == rows.value[chosen]).all())
+    expected[number] = rows.value[near]
+    return bool((expected[number] == rows.value[near]).all())
+
+
+def _numbered(columns: list[NDArray[np.int64]]) -> NDArray[np.intp]:
+    """For each row the number of its group: those that are equal in all columns."""
+    order = _sorted_by(tuple(columns))
+    new = np.zeros(len(order), np.bool_)
+    for column in columns:
+        new[1:] |= column[order[1:]] != column[order[:-1]]
+    number = np.empty(len(order), np.intp)
+    number[order] = np.cumsum(new)
+    return number

@@ -137,7 +137,7 @@ def _described(rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]) -
             int(rows.lane[first] % COPY_ENGINE),
             int(rows.cell[first]),
             len(np.unique(cells)),
-            one_value(rows, cells) if kind == 2 else False,  # noqa: PLR2004 - WAW
+            one_value(rows, earlier[here], through_barriers=True) if kind == 2 else False,  # noqa: PLR2004 - WAW
         )
 
 
