@@ -71,6 +71,7 @@ def _examine(options: argparse.Namespace) -> Iterator[Finding]:
     yield _tried("emulator", lambda: _planted_race(toolchain))
     yield _tried("cache", _cache)
     yield from doctor_docker.examine()
+    yield doctor_docker.about_bubblewrap()
     yield from _gpus(options)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.cli import setup
 from grader.cli.doctor_finding import Finding
 from grader.errors import GraderError, OurError
-from grader.sandbox import engine, image
+from grader.sandbox import bubblewrap, engine, image
 from grader.sandbox.escapes import known_escapes
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from grader.sandbox.engine import Facts
     from grader.sandbox.image import SandboxImage
 
-SUBJECTS = ("docker", "image")
+SUBJECTS = ("docker", "image", "bubblewrap")
 """What its findings are about: none keeps a machine from grading."""
 
 TARGETS = (*image.TARGETS, image.THIN)
 
-_MORE = "without it strangers' files are compiled in a bubblewrap, if there is one"
+_MORE = "without it strangers' files are compiled in a bubblewrap, where that works"
 
 
 def build(target: str) -> int:
@@ -54,6 +54,13 @@ def examine() -> Iterator[Finding]:
     yield from about_engine(facts)
     if not engine.refusals(facts):
         yield from _images()
+
+
+def about_bubblewrap() -> Finding:
+    """Whether strangers' files can be compiled and run in a bubblewrap here: one is made."""
+    trouble = bubblewrap.trouble()
+    found = "not used" if trouble else "works: strangers' files can be compiled and run in it, without a GPU"
+    return Finding(True, "bubblewrap", found, trouble)
 
 
 def about_engine(facts: Facts) -> Iterator[Finding]:
