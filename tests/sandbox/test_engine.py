@@ -231,7 +231,7 @@ def test_the_engine_here_answers() -> None:
 @pytest.mark.parametrize("trouble", ["", "bubblewrap is not installed; get it with apt-get"])
 def test_the_doctor_says_whether_a_bubblewrap_works(trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what to do where it does not; a machine can grade without."""
-    monkeypatch.setattr(doctor_docker.bubblewrap, "trouble", lambda: trouble)
+    monkeypatch.setattr("grader.sandbox.bubblewrap.trouble", lambda: trouble)
     said = doctor_docker.about_bubblewrap()
     assert (said.fine, said.what, said.fix) == (True, "bubblewrap", trouble)
     assert said.found.startswith("not used" if trouble else "works")
