@@ -126,6 +126,8 @@ def explain_findings(
         mistake = mistake_behind(finding, around)
         if mistake:
             _join(suspects, Suspect.of(mistake, finding))
+    updates = {(each.arrays, each.lines) for each in suspects if each.mistake == "unsynchronised-update"}
+    suspects = [s for s in suspects if s.mistake != "two-writers" or (s.arrays, s.lines) not in updates]
     rank = {mistake: place for place, mistake in enumerate(IMPORTANCE)}
     suspects.sort(key=lambda suspect: rank.get(suspect.mistake, len(rank)))
     said = texts(feedback)

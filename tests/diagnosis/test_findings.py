@@ -121,6 +121,13 @@ def test_an_update_that_others_store_to_as_well_wants_an_atomic() -> None:
     assert (found.mistake, "atomic" in found.hint) == ("update-in-place", False)
 
 
+def test_an_update_that_races_is_told_once() -> None:
+    """`bins[i]++` loads and stores: two writers, and a reader between them."""
+    around = Surroundings(rewritten=frozenset({("A_tile", 20)}))
+    found = explain_findings([race("WAW", 20, 20), race("RAW", 20, 20)], (), around)
+    assert [each.mistake for each in found] == ["unsynchronised-update"]
+
+
 def test_a_local_variable_without_a_value_is_repaired_first() -> None:
     """A sum that begins with rubbish ruins everything else."""
     unset = Finding(FindingKind.UNINITIALISED, "uses a local variable before it …", line=7)
