@@ -167,9 +167,9 @@ def array_item(**changes: object) -> RubricItem:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"output": "D"}, "rubric item `product`: the oracle computes no `D`; it computes C"),
+        ({"output": "D"}, "oracle.py: `expected` gives no `D`; it gives C"),
         ({"inputs": "random"}, "no inputs of kind `random`; the oracle makes ones-and-twos"),
-        ({"shape": (("N", 34),)}, "the oracle cannot make its inputs: KeyError: 'WIDTH'"),
+        ({"shape": (("N", 34),)}, "oracle.py:26: the oracle's `inputs` failed: KeyError: 'WIDTH'"),
     ],
 )
 def test_an_item_that_the_oracle_cannot_answer_is_refused(changes: dict[str, object], problem: str) -> None:
