@@ -175,7 +175,7 @@ def _sizes(shape: Named[int]) -> str:
 def _added(case: CaseEvidence, wrong: Comparison) -> bool:
     """Whether the output is NaN because the kernel read it before it had stored anything there."""
     reads = any(
-        finding.kind is FindingKind.UNINITIALISED and finding.address.partition("[")[0] == wrong.array
+        finding.kind is FindingKind.UNINITIALISED and finding.array == wrong.array
         for finding in case.findings
     )
     return reads and wrong.first is not None and isnan(wrong.first.got)

@@ -104,7 +104,7 @@ def bare(finding: Finding) -> Finding:
         thread=None,
         other_block=None,
         other_thread=None,
-        address=finding.address.partition("[")[0],
+        address=finding.array,
         count=1,
     )
 

@@ -76,25 +76,29 @@ def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
     if not output.wrong.any():
         return
     yield from (mistake for mistake, test in general.CERTAIN if test(output))
-    own = OPERATIONS.get(operation, _none)
     if operation == "histogram":
         yield from _of_counts(output)
         return
-    for predictions in (moved.copied, general.stored_elsewhere, own, moved.predictions):
-        for mistake, predicted, known in predictions(output):
-            if agrees(output, predicted, known):
-                yield mistake
+    own = OPERATIONS.get(operation, _none)
+    yield from _foreseen(output, moved.copied, general.stored_elsewhere, own, moved.predictions)
     left_out = NO_MISTAKES_OF.get(operation, ())
     likely = (each for each in (*moved.CERTAIN, *general.LIKELY) if each[0] not in left_out)
     yield from (mistake for mistake, test in likely if test(output))
 
 
-def _of_counts(output: WrongOutput) -> Iterator[str]:
-    """The mistakes of a histogram: a bin belongs to no thread and no block, any of them may count in it."""
-    for predictions in (sums.histogram, moved.predictions):
+def _foreseen(
+    output: WrongOutput, *hypotheses: Callable[[WrongOutput], Iterator[Prediction]]
+) -> Iterator[str]:
+    """The mistakes whose prediction agrees with the output, hypothesis by hypothesis."""
+    for predictions in hypotheses:
         for mistake, predicted, known in predictions(output):
             if agrees(output, predicted, known):
                 yield mistake
+
+
+def _of_counts(output: WrongOutput) -> Iterator[str]:
+    """The mistakes of a histogram: a bin belongs to no thread and no block, any of them may count in it."""
+    yield from _foreseen(output, sums.histogram, moved.predictions)
     if sums.bins_beyond_threads(output):
         yield "bins-beyond-threads"
     if sums.too_few(output):

@@ -84,7 +84,7 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
 def _out_of_bounds(finding: Finding, around: Surroundings) -> str:
     """A load or a store, by the hazard or else by the first word of the message; or what the output shows."""
     word = finding.hazard or finding.message.partition(" ")[0].removesuffix("s")
-    array = finding.address.partition("[")[0]
+    array = finding.array
     way = "load" if word in LOADS else "store" if word in STORES else ""
     if way and ARRAY.match(array) and around.arrays and array not in around.arrays:
         return f"{way}-beyond-own-array"
@@ -101,7 +101,7 @@ def _out_of_bounds(finding: Finding, around: Surroundings) -> str:
 
 def _spilled(finding: Finding, around: Surroundings) -> str:
     """A race of a store that also leaves its array: what it stores beyond a row lies in the next one."""
-    array = finding.address.partition("[")[0]
+    array = finding.array
     if not around.spilled & {(array, finding.line), (array, finding.other_line)}:
         return ""
     return "guard-exchanged" if around.shown in GUARDS else "store-into-next-row"
@@ -117,7 +117,7 @@ def _race(finding: Finding, around: Surroundings) -> str:
     if finding.hazard == "WAW":
         return "two-writers" if same or finding.line is None else "barrier-between-stores"
     if same:
-        rewritten = (finding.address.partition("[")[0], finding.line) in around.rewritten
+        rewritten = (finding.array, finding.line) in around.rewritten
         return "unsynchronised-update" if rewritten else "update-in-place"
     if finding.hazard == "RAW":
         return "barrier-before-reading"

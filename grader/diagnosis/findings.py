@@ -41,7 +41,7 @@ class Suspect:
     @classmethod
     def of(cls, mistake: str, finding: Finding) -> Suspect:
         """What one finding suggests."""
-        array = finding.address.partition("[")[0]
+        array = finding.array
         constants = CONSTANT.findall(finding.message) if mistake in REFUSALS else ()
         return cls(
             mistake,

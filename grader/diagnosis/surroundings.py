@@ -71,7 +71,7 @@ def _rewritten(evidence: Evidence) -> frozenset[tuple[str, int | None]]:
     """Arrays and the lines on which several threads store to one element."""
     findings = (finding for case in evidence.cases for finding in case.findings)
     return frozenset(
-        (finding.address.partition("[")[0], finding.line)
+        (finding.array, finding.line)
         for finding in findings
         if finding.kind is FindingKind.RACE and finding.hazard == "WAW" and finding.line == finding.other_line
     )
@@ -80,7 +80,7 @@ def _rewritten(evidence: Evidence) -> frozenset[tuple[str, int | None]]:
 def _spilled(evidence: Evidence, matrices: frozenset[str]) -> frozenset[tuple[str, int | None]]:
     """Arrays and the lines that store beyond them."""
     found = (
-        (finding.address.partition("[")[0], finding.line)
+        (finding.array, finding.line)
         for case in evidence.cases
         for finding in case.findings
         if finding.kind is FindingKind.OUT_OF_BOUNDS

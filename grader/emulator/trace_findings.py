@@ -114,7 +114,7 @@ def _hazards(
 ) -> Iterator[TracedHazard]:
     told = {keys[key] for key in noted.told if key in keys}
     for number, finding in enumerate(findings):
-        array = names.get(finding.address.partition("[")[0], -1)
+        array = names.get(finding.array, -1)
         if finding.kind is FindingKind.RACE:
             yield from _races(interval, number, finding, array)
         elif finding.kind is FindingKind.UNINITIALISED:

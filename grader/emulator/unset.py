@@ -70,7 +70,7 @@ def why_unset(unset: Unset, finding: Finding, others: Iterable[Finding], names: 
 
 def _written_too_late(read: Finding, race: Finding) -> int | None:
     """The line of a write to the same array that races with the read."""
-    same = race.address.partition("[")[0] == read.address.partition("[")[0]
+    same = race.array == read.array
     if race.kind is not FindingKind.RACE or not same:
         return None
     if race.hazard == "RAW" and race.line == read.line:

@@ -138,13 +138,13 @@ def _claim(finding: Finding, witness: str) -> Finding:
 
 def _join_device(findings: list[Finding], finding: Finding) -> None:
     """The harness knows no lines: it bears out what another saw of the same array, or of the same stop."""
-    array = finding.address.partition("[")[0]
+    array = finding.array
     same = [
         at
         for at, each in enumerate(findings)
         if each.kind is finding.kind
         and each.severity is not Severity.INFO
-        and (each.kind in _STOPS or each.address.partition("[")[0] == array)
+        and (each.kind in _STOPS or each.array == array)
     ]
     for at in same:
         findings[at] = replace(findings[at], witnesses=(*findings[at].witnesses, GPU))

@@ -99,6 +99,11 @@ class Finding:
     withheld: bool = False
     """Whether ``steps`` are for the staff alone until grades are published."""
 
+    @property
+    def array(self) -> str:
+        """The name in ``address`` without its indices: of an array, or what else was accessed."""
+        return self.address.partition("[")[0]
+
 
 class AdviceKind(StrEnum):
     """The `kind` of a piece of advice, as written to grade.json."""

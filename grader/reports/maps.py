@@ -36,7 +36,7 @@ def legend(finding: Finding, *, ascii_only: bool = False) -> str:
     signs = ", ".join(f"{sign} {meaning}" for character, sign, meaning in shown if character in drawn)
     rows, columns = finding.map_cell
     cell = "" if (rows, columns) == (1, 1) else f"; each for {rows} × {columns} elements, the worst of them"
-    array = finding.address.partition("[")[0] or "the output"
+    array = finding.array or "the output"
     case = f" in case `{finding.case}`" if finding.case else ""
     return f"where {array} is wrong{case} ({signs}{cell}):"
 

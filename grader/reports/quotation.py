@@ -56,7 +56,7 @@ def quote(finding: Finding, submission_file: str, source: Sequence[str]) -> list
         marked = line in lines
         rows.append(Row(f"{'>' if marked else ' '} {line:>{room}} | ", code, marked))
         if marked:
-            rows.extend(_underline(code, finding.address.partition("[")[0], room))
+            rows.extend(_underline(code, finding.array, room))
     return rows
 
 

@@ -75,16 +75,9 @@ def _runs(rows: Rows, key: tuple[NDArray[np.int64], ...], agent: NDArray[np.int6
     order = _sorted_by((*key, rows.site, rows.kind, agent))
     columns = [column[order] for column in (*key, rows.site, rows.kind)]
 
-    def starts_of(some: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
-        new = np.zeros(len(order), np.bool_)
-        new[0] = True
-        for column in some:
-            new[1:] |= column[1:] != column[:-1]
-        return new
-
-    starts = np.flatnonzero(starts_of(columns))
+    starts = np.flatnonzero(_starts(columns))
     ends = np.append(starts[1:], len(order)) - 1
-    key_number = np.cumsum(starts_of(columns[: len(key)]), dtype=np.intp)
+    key_number = np.cumsum(_starts(columns[: len(key)]), dtype=np.intp)
     when = rows.when[order]
     return _Runs(
         order[starts],
@@ -93,6 +86,15 @@ def _runs(rows: Rows, key: tuple[NDArray[np.int64], ...], agent: NDArray[np.int6
         np.minimum.reduceat(when, starts),
         np.maximum.reduceat(when, starts),
     )
+
+
+def _starts(columns: list[NDArray[np.int64]]) -> NDArray[np.bool_]:
+    """Where a group of equal rows begins, among rows that are sorted by these columns."""
+    new = np.zeros(len(columns[0]), np.bool_)
+    new[0] = True
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return new
 
 
 def _sorted_by(columns: tuple[NDArray[np.int64], ...]) -> NDArray[np.intp]:
@@ -207,9 +209,6 @@ def one_value(rows: Rows, racing: NDArray[np.intp], *, through_barriers: bool) -
 def _numbered(columns: list[NDArray[np.int64]]) -> NDArray[np.intp]:
     """For each row the number of its group: those that are equal in all columns."""
     order = _sorted_by(tuple(columns))
-    new = np.zeros(len(order), np.bool_)
-    for column in columns:
-        new[1:] |= column[order[1:]] != column[order[:-1]]
     number = np.empty(len(order), np.intp)
-    number[order] = np.cumsum(new)
+    number[order] = np.cumsum(_starts([column[order] for column in columns])) - 1
     return number
