@@ -12,7 +12,8 @@ import numpy as np
 
 from grader.compare import compare, untouched
 from grader.diagnosis import WrongOutput, explain_output
-from grader.model import Argument, Case, CaseEvidence, Comparison, FindingKind
+from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR
+from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
 from grader.oracle import expected_of
 
 if TYPE_CHECKING:
@@ -44,11 +45,14 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     inputs = launched.arrays("in", "inout")
     names = [name for name, _ in run.outputs]
     expected = expected_of(oracle, inputs, dict(case.shape), names) if names else {}
-    comparisons = []
+    comparisons, unlike = [], list[Finding]()
+    unoptimised = {} if run.findings else dict(run.unoptimised)
     for name, got in run.outputs:
         values, bound = expected[name]
         unwritten = untouched(got, launched.arrays("out", "inout")[name])
         comparison = compare(name, got, values, bound, poison=unwritten)
+        if name in unoptimised:
+            unlike += _unlike(comparison, compare(name, unoptimised[name], values, bound))
         if explained and comparison.wrong:
             wrong = _wrong_output(launched, comparison, got, (values, bound, unwritten), inputs)
             comparison = _explained(explained, comparison, wrong)
@@ -56,7 +60,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     return CaseEvidence(
         case=case,
         comparisons=tuple(comparisons),
-        findings=tuple(replace(finding, case=case.id) for finding in run.findings),
+        findings=tuple(replace(finding, case=case.id) for finding in (*run.findings, *unlike)),
         changed_inputs=run.changed_inputs,
         counters=run.counters,
         lines=run.lines,
@@ -67,6 +71,20 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         uncounted=both.uncounted,
         undecided=both.undecided,
     )
+
+
+def _unlike(graded: Comparison, unoptimised: Comparison) -> list[Finding]:
+    """A finding if only one of the two builds of a file is right, although nothing else is wrong with it.
+
+    A wrong output of the build that is graded costs its own item: the finding is information then.
+    """
+    if bool(graded.wrong) == bool(unoptimised.wrong):
+        return []
+    right, wrong = ("unoptimised", "optimised") if graded.wrong else ("optimised", "unoptimised")
+    severity = Severity.INFO if graded.wrong else Severity.ERROR
+    what = f"`{graded.array}` is right in the {right} program and wrong in the {wrong} one"
+    message = f"{what}: {UNDEFINED_BEHAVIOUR}"
+    return [Finding(FindingKind.UNDEFINED, message, address=graded.array, severity=severity)]
 
 
 def _wrong_output(

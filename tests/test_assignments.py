@@ -184,3 +184,21 @@ def test_a_mistake_loses_exactly_the_items_it_should(graded: Grader, file: str) 
     grade = graded(assignment, staff_folder(assignment) / "mistakes" / mistake)
     assert (grade.verdict, grade.error) == (Verdict.FAIL, "")
     assert _lost(grade) == _mistakes(assignment)[mistake]["loses"]
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_races_inside_one_warp_cost_the_item(name: str) -> None:
+    """No bundled assignment lets them pass: the tile is the student's choice, so a block may be one warp."""
+    races = [item for item in ASSIGNMENTS[name].rubric if item.check == "races"]
+    assert races
+    assert all(dict(item.options)["severity"] == "warning" for item in races)
+
+
+def test_missing_barriers_are_found_where_a_block_is_one_warp(graded: Grader, tmp_path: Path) -> None:
+    """With tiles of 4 × 4 a block is half a warp, and the model solution without barriers loses the item."""
+    assignment = ASSIGNMENTS["tiled-matmul"]
+    text = (staff_folder(assignment) / "solution.cu").read_text("utf-8").replace("__syncthreads();", "")
+    small = re.sub(r"#define TILE_SIZE \d+", "#define TILE_SIZE 4", text)
+    assert small != text
+    (tmp_path / "small.cu").write_text(small)
+    assert "barriers" in _lost(graded(assignment, tmp_path / "small.cu"))

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from grader.checks import wording
-from grader.model import CheckResult, Finding, FindingKind, Severity, Verdict, Visibility
+from grader.model import SEVERITIES, CheckResult, Finding, FindingKind, Severity, Verdict, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,8 +25,6 @@ STOPPERS = (
     FindingKind.BARRIER_DIVERGENCE,
 )
 """What can end a run before its time."""
-
-SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.checks.hazards import check_kinds
-from grader.model import FindingKind
+from grader.model import FindingKind, Severity
 
 if TYPE_CHECKING:
     from grader.model import CheckResult, Evidence, Finding, RubricItem
@@ -37,7 +37,8 @@ def unset_variables(evidence: Evidence) -> tuple[Finding, ...]:
     was seen using a variable that nobody had set.
     """
     findings = (finding for case in evidence.cases for finding in case.findings)
-    if not any(f.kind is FindingKind.UNINITIALISED and f.address == LOCAL_VARIABLE for f in findings):
+    unset = (f for f in findings if f.kind is FindingKind.UNINITIALISED and f.address == LOCAL_VARIABLE)
+    if all(finding.severity is Severity.INFO for finding in unset):
         return ()
     return tuple(
         replace(warning, kind=FindingKind.UNINITIALISED)

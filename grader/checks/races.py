@@ -10,7 +10,8 @@ from grader.model import FindingKind
 if TYPE_CHECKING:
     from grader.model import CheckResult, Evidence, RubricItem
 
-KINDS = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE)
+KINDS = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE, FindingKind.UNDEFINED)
+"""A file that is two programs earns nothing: what holds for the one says little of the other."""
 
 
 def check(item: RubricItem, evidence: Evidence) -> CheckResult:

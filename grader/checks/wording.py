@@ -227,4 +227,5 @@ SENTENCES: dict[FindingKind, Sentence] = {
     FindingKind.MISTAKE: _plainly("there is a known mistake"),
     FindingKind.STRUCTURE: _plainly("the kernel is not built as was asked"),
     FindingKind.ANSWER: _plainly("an answer is not what was asked for"),
+    FindingKind.UNDEFINED: _plainly("the optimised program and the unoptimised one do not do the same"),
 }

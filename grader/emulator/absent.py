@@ -63,10 +63,10 @@ def whereabouts(m: Machine, names: Names, site: int, missing: NDArray[np.intp]) 
             line = names.line(names.program.sites[waiting.site])
             where = f"the {called(names, waiting.site)} on line {line}" if line else "another barrier"
             words.append(f"{threads_spelt(m, there)} {'waits' if len(there) == 1 else 'wait'} at {where}")
-    gathering = missing[m.gathering[missing] & m.alive[missing]]
-    if gathering.size:
-        verb = "waits" if len(gathering) == 1 else "wait"
-        words.append(f"{threads_spelt(m, gathering)} {verb} for others of the warp elsewhere")
+    parked = np.intersect1d(missing, m.parked_lanes())
+    if parked.size:
+        verb = "waits" if len(parked) == 1 else "wait"
+        words.append(f"{threads_spelt(m, parked)} {verb} for others of the warp elsewhere")
     return "; ".join(words)
 
 

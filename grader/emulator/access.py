@@ -58,6 +58,8 @@ def store(
         part = value if place.good is None else select(value, np.flatnonzero(place.good))
         m.observer.stored(m, site, place, part)
         place.region.write(place.index, part)
+        if place.space != "local":
+            m.changes += 1
         return part
 
     what = What(value.dtype, space, "write", value.dtype.itemsize if request is None else request, offset)

@@ -11,8 +11,10 @@ from grader.diagnosis import line_advice, unneeded_barriers
 from grader.emulator.geometry import WARP
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.repair import Workshop
+from grader.emulator.shadow_steps import mattering_reads
 from grader.emulator.statements import Source
 from grader.emulator.trials import Trial, fitting, key
+from grader.emulator.two_builds import is_steady, merge_runs
 from grader.model import FindingKind, Severity, Visibility
 from grader.ptx import parse
 from grader.ptx.facts import structure
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         Build,
         Case,
         CaseEvidence,
+        Finding,
         Launch,
         LineCounters,
         Run,
@@ -33,9 +36,6 @@ if TYPE_CHECKING:
 
 NAME = "emulator"
 DEVICE = "SIMT emulator, compute capability 8.0"
-
-AFTER_A_TIMEOUT = 10
-"""A kernel that hung once gets this many times fewer steps in the cases that follow."""
 
 
 @dataclass(eq=False, slots=True)
@@ -64,7 +64,7 @@ class Emulated:
         case: Case | None = None,
         profile: bool = False,
     ) -> Run:
-        """Run one case: hazards from the -O0 build, outputs and counters from the default one.
+        """Run one case: outputs and counters of the default build, hazards of both (`two_builds`).
 
         With ``count_only`` the hazard run is left out (the staff's own kernels), with ``profile`` what each
         line does is counted as well.
@@ -73,18 +73,24 @@ class Emulated:
         if count_only:
             return self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
         hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=self.steps)
+        if hazards.completed:
+            hazards = self._without_idle_reads(hazards, launch, arguments)
         if case is not None and case.visibility is Visibility.VISIBLE:
             self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps)
         if not hazards.completed:
-            if any(finding.kind is FindingKind.TIMEOUT for finding in hazards.findings):
-                self.steps = min(self.steps, max(1, STEPS // AFTER_A_TIMEOUT))
             return hazards
-        plain = self._kernel(detect=False).run(
-            launch, arguments, detect=False, steps=self.steps, profile=profile
-        )
+        graded = self._kernel(detect=False)
+        run = graded.run(launch, arguments, detect=False, steps=self.steps, races=True, profile=profile)
         if profile and case is not None:
-            self._profile = (case.id, plain.lines)
-        return _together(hazards, plain)
+            self._profile = (case.id, run.lines)
+        return merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
+
+    def _without_idle_reads(self, run: Run, launch: Launch, arguments: tuple[Argument, ...]) -> Run:
+        """The run with reads of what nobody set as information where nothing depends on what they gave."""
+        if not any(finding.kind is FindingKind.UNINITIALISED for finding in run.findings):
+            return run
+        mattering = mattering_reads(self._kernel(detect=True), launch, arguments, 4 * self.steps)
+        return replace(run, findings=tuple(_idle(finding, mattering) for finding in run.findings))
 
     def again(self, launch: Launch, arguments: tuple[Argument, ...], steps: int) -> Run:
         """Outputs alone, of a launch that is followed so far and no further."""
@@ -152,21 +158,11 @@ class Emulated:
         return self._kernels[detect]
 
 
-def _together(hazards: Run, plain: Run) -> Run:
-    """Outputs and counters of the default build; the findings of both, each kind and line once."""
-    known = {(finding.kind, finding.line) for finding in hazards.findings}
-    more = [finding for finding in plain.findings if (finding.kind, finding.line) not in known]
-    told = {finding.kind for finding in hazards.findings}
-    # The optimiser moves lines about: what the -O0 build already told of a kind is not told again.
-    more = [f for f in more if f.kind not in told or f.kind is FindingKind.TIMEOUT]
-    # And it computes ahead with what is not set yet, to throw it away: only the -O0 build tells of that.
-    more = [f for f in more if f.kind is not FindingKind.UNINITIALISED]
-    return replace(
-        plain,
-        findings=(*hazards.findings, *more),
-        changed_inputs=tuple(dict.fromkeys((*plain.changed_inputs, *hazards.changed_inputs))),
-        seconds=hazards.seconds + plain.seconds,
-    )
+def _idle(finding: Finding, mattering: set[tuple[int, str]]) -> Finding:
+    """A finding, as information if it is a read of what nobody set and is not among those that matter."""
+    if finding.kind is not FindingKind.UNINITIALISED or (finding.line or 0, finding.array) in mattering:
+        return finding
+    return replace(finding, severity=Severity.INFO, message=f"{finding.message}; nothing depends on it")
 
 
 def _is_right(case: CaseEvidence) -> bool:

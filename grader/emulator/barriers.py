@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.geometry import BARRIERS
 from grader.emulator.machine import Group
 from grader.emulator.values import spread
 
@@ -20,19 +21,18 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine import Machine, Waiting
 
-BARRIERS = 16
-"""Named barriers per block."""
 
-
-def release(m: Machine) -> list[Group]:
+def release(m: Machine, *, only_complete: bool = False) -> list[Group]:
     """The groups that complete barriers let go; none if nothing waits any more.
 
-    Blocks whose lanes wait for each other for ever end here, and a finding says so.
+    Blocks whose lanes wait for each other for ever end here, and a finding says so, unless ``only_complete``
+    asks for the barriers that are complete while other lanes still run.
     """
     if not m.waiting:
         return []
     if _everyone_is_here(m):
         m.observer.interval_ended(m, None)
+        m.changes += 1
         return [m.waiting.pop().group]
     arrivals = [_Arrival(m, waiting) for waiting in (*m.counted, *m.waiting)]
     expected = np.maximum.reduce([arrival.expected for arrival in arrivals])
@@ -42,6 +42,8 @@ def release(m: Machine) -> list[Group]:
     complete = (counts > 0) & (counts >= np.where(expected > 0, expected, whole_block))
     passing = [waiting.group for waiting in m.waiting if waiting.goes_on]
     if not complete.any() and not passing:
+        if only_complete:
+            return []
         m.reporter.deadlocked(m)
         for waiting in m.waiting:
             m.exit(waiting.group)
@@ -106,6 +108,7 @@ def _release_complete(
     whole_block: NDArray[np.intp],
 ) -> list[Group]:
     _tell_what_is_ordered(m, arrivals, complete, whole_block)
+    m.changes += 1
     released, m.waiting, m.counted = list[Group](), [], []
     for arrival in arrivals:
         waiting, group = arrival.waiting, arrival.waiting.group
@@ -134,7 +137,7 @@ def _tell_what_is_ordered(
     ended = np.asarray(whole.reshape(-1, BARRIERS).any(axis=1))
     partial = complete & ~whole
     if partial.any():
-        m.observer.passed_barrier(m, _at(partial, arrivals), _at(partial, holding))
+        m.observer.passed_barrier(m, _at(partial, holding))
     if ended.any():
         m.observer.interval_ended(m, None if ended.all() else ended)
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WARP = 32
 """Lanes of a warp."""
 
+BARRIERS = 16
+"""Named barriers of a block (PTX ISA section 9.7.13.1)."""
+
 SMS = 108
 """Multiprocessors that a launch believes to run on."""
 

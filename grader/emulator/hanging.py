@@ -13,6 +13,7 @@ from grader.emulator.memory import GLOBAL_BASE, Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.sentences import listed, on_lines
 from grader.emulator.spinning import rounds_of
+from grader.ptx import Register, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from grader.emulator.bounds import Holder
     from grader.emulator.machine import Group, Machine
     from grader.emulator.naming import Names
-    from grader.emulator.spinning import Round
-    from grader.ptx import Instruction
+    from grader.emulator.spinning import Round, Watched
+    from grader.ptx import Instruction, Operand
 
 _MOST = 3
 """Places that are spelt out."""
@@ -73,6 +74,16 @@ def sentence(found: list[Stuck], steps: int, *, of: int, later_blocks: bool) -> 
     return f"{what}: {'; '.join(words)}{hint}"
 
 
+def much_work(places: list[Stuck], steps: int, *, of: int) -> str:
+    """Where the threads are of a launch, with ``of`` threads, that was given up for taking too long."""
+    where = "; ".join(_told(place) for place in places[:_MOST])
+    few = sum(place.threads for place in places) * WARP <= of
+    hint = ", so that a few threads do the work of all" if few else ""
+    return (
+        f"it takes more work than the emulator does: after {steps:,} steps {where or 'it still runs'}{hint}"
+    )
+
+
 def _told(place: Stuck) -> str:
     """``1 thread waits at ...``, ``31 threads wait at ...``."""
     if place.threads > 1:
@@ -113,28 +124,24 @@ def _running(m: Machine, names: Names, group: Group) -> Stuck:
 def _watching(m: Machine, names: Names, found: Round, lane: int) -> str:
     """``waiting for flag[0], which nothing sets``."""
     words = []
-    for instruction, register, offset in found.watched:
-        element, setters = _element(m, names, found, (register, offset), lane, instruction)
+    for watched in found.watched:
+        element, setters = _element(m, names, found, watched, lane)
         if element:
             words.append(element + setters)
     return f"waiting for {listed(words)}" if words else "waiting for a value in memory to change"
 
 
-def _element(
-    m: Machine, names: Names, found: Round, where: tuple[str, int], lane: int, instruction: Instruction
-) -> tuple[str, str]:
+def _element(m: Machine, names: Names, found: Round, watched: Watched, lane: int) -> tuple[str, str]:
     """What a lane reads each round, and which lines set it."""
-    register, offset = where
-    numbers = {name: number for number, (name, _) in enumerate(found.frame.code.function.registers)}
-    value = found.frame.registers[numbers[register]]
-    if value is None:
+    instruction, base, offset = watched
+    start = _start(m, names, found, base, lane)
+    if start is None:
         return "", ""
-    value = m.unfold(value)
-    address = int(value if value.ndim == 0 else value[lane]) + offset
+    address = start + offset
     space = next((word for word in instruction.modifiers if word in ("shared", "local", "global")), "")
     if not space:
-        space, base = spaces_of(np.int64(address))[0]
-        address -= base
+        space, window = spaces_of(np.int64(address))[0]
+        address -= window
     if space == "local":
         return "", ""
     if space == "shared":
@@ -144,6 +151,20 @@ def _element(
     if holder is None:
         return "", ""
     return global_element(holder, address - GLOBAL_BASE, 4), _setters(m, names, holder, instruction)
+
+
+def _start(m: Machine, names: Names, found: Round, base: Operand, lane: int) -> int | None:
+    """Where an address begins: what a lane's register holds, or the place of a variable."""
+    if isinstance(base, Symbol):
+        return names.program.addresses.get(base.name)
+    numbers = {name: number for number, (name, _) in enumerate(found.frame.code.function.registers)}
+    if not isinstance(base, Register) or base.name not in numbers:
+        return None
+    value = found.frame.registers[numbers[base.name]]
+    if value is None:
+        return None
+    value = m.unfold(value)
+    return int(value if value.ndim == 0 else value[lane])
 
 
 def _setters(m: Machine, names: Names, array: Holder, reader: Instruction) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -9,25 +10,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.bounds import Bounds
-from grader.emulator.geometry import Geometry
+from grader.emulator.geometry import SMS, WARP, Geometry
 from grader.emulator.hazards import AccessLog, LogFullError, TrackThisToo
 from grader.emulator.hazards.events import Events
 from grader.emulator.hazards.strength import Strengths, synchronises_in_parts, synchronises_through_memory
-from grader.emulator.layout import grain_of, lay_out, local_bytes_of
+from grader.emulator.layout import (
+    MOST_VARIABLE_BYTES,
+    VariablesTooLargeError,
+    grain_of,
+    lay_out,
+    local_bytes_of,
+)
 from grader.emulator.machine import Machine
 from grader.emulator.naming import Names, symbol_name
-from grader.emulator.observers import Counting, Detecting
+from grader.emulator.observers import Counting, Detecting, Several
 from grader.emulator.parameters import pieces_of
 from grader.emulator.profile import ProfiledMachine, Profiling
 from grader.emulator.program import Program
 from grader.emulator.reporter import Reporter
-from grader.emulator.scheduler import BudgetExceededError, run_blocks
-from grader.model import Run
+from grader.emulator.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
+from grader.model import SEVERITIES, Finding, FindingKind, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from grader.emulator.layout import Layout
+    from grader.emulator.observers import Observer
     from grader.emulator.program import Code
     from grader.model import Argument, Launch, Named
     from grader.ptx import Module
@@ -38,8 +48,11 @@ CHUNK_LANES = 32768
 CHUNK_LOCAL_BYTES = 1 << 28
 """Local memory of a chunk at most, unless a single block needs more."""
 
-STEPS = 500_000
-"""Vector steps that a chunk of blocks may take before it counts as hung."""
+SM_LANES, SM_BLOCKS, SM_SHARED_BYTES = 2048, 32, 164 << 10
+"""What a multiprocessor holds at once (CUDA C++ Programming Guide, compute capability 8.0)."""
+
+STEPS = 1_000_000
+"""Work that a launch may take, in vector steps; one over many lanes counts more than once (`FEW_LANES`)."""
 
 
 @dataclass(eq=False, slots=True)
@@ -58,6 +71,8 @@ class Kernel:
     _program: Program | None = field(default=None)
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
+    _all_at_once: bool = False
+    """Whether blocks wait for each other, so that all run side by side that a device can hold at once."""
 
     def program(self, layout: Layout) -> Program:
         """The linked program; the same one as long as the variables lie where they lay."""
@@ -72,26 +87,96 @@ class Kernel:
         *,
         detect: bool,
         steps: int = STEPS,
+        races: bool = False,
         profile: bool = False,
     ) -> Run:
         """One launch.
 
         With ``detect`` hazards and uninitialised reads are looked for (give it the -O0 PTX); without,
-        traffic is counted, with ``profile`` by source line, too. Bounds are checked either way. ``steps`` is
-        the budget of a chunk of blocks.
+        traffic is counted, with ``races`` hazards are looked for beside it, with ``profile`` traffic is
+        counted by source line, too. Bounds are checked either way. ``steps`` is the budget of the launch:
+        what takes more work is given up, and ``Run.too_much_work`` says so.
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
         began = time.perf_counter()
-        tracked = self._tracked
+        look = Look(detect=detect, races=races or detect, profile=profile)
+        try:
+            execution, result = self._attempt(launch, arguments, steps, look)
+        except VariablesTooLargeError as problem:
+            return Run(findings=(_too_large(problem.bytes),), completed=False, launched=False)
+        if execution.log.order_mattered and result.completed:
+            for priority in _other_orders(execution.log.first_updates):
+                _, other = self._attempt(launch, arguments, steps, look, priority)
+                result = replace(result, findings=_with_races(result.findings, other.findings))
+        return replace(result, seconds=time.perf_counter() - began)
+
+    def _attempt(
+        self,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        steps: int,
+        look: Look,
+        priority: NDArray[np.int64] | None = None,
+    ) -> tuple[Execution, Run]:
+        """The launch in one order of its lanes, begun again where the reads of another array must be kept."""
         while True:
-            execution = Execution(self, launch, arguments, detect=detect, tracked=tracked, profile=profile)
+            execution = Execution(
+                self,
+                launch,
+                arguments,
+                look,
+                tracked=self._tracked,
+                priority=priority,
+                all_at_once=self._all_at_once,
+            )
             try:
                 with np.errstate(all="ignore"):
-                    result = execution.run(steps)
-            except TrackThisToo as found:
-                tracked = self._tracked = tracked | {found.array}
-                continue
-            return replace(result, seconds=time.perf_counter() - began)
+                    return execution, execution.run(steps)
+            except TrackThisToo as request:
+                self._tracked |= {request.array}
+            except LaterBlocksNeededError:
+                self._all_at_once = True
+
+
+def _too_large(taken: int) -> Finding:
+    message = f"the variables of the file take {taken:,} bytes of device memory, of {MOST_VARIABLE_BYTES:,}"
+    return Finding(FindingKind.FAULT, message)
+
+
+def _other_orders(first_updates: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Priorities of lanes for two more orders, by when each lane came to its first atomic operation.
+
+    In the first whoever came last comes first, in the second who was in the middle comes last.
+    """
+    rank = np.zeros(len(first_updates), np.int64)
+    taking_part = np.flatnonzero(first_updates)
+    rank[taking_part] = np.unique(first_updates[taking_part], return_inverse=True)[1] + 1
+    middle = (int(rank.max()) + 1) // 2
+    outside = np.where(rank > 0, 1 + np.abs(rank - middle), 0)
+    return (rank,) if rank.max() <= 2 else (rank, outside)  # noqa: PLR2004 - of two nobody is in the middle
+
+
+def _with_races(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings with the races that only another order of the threads shows, or shows to be graver."""
+    merged = list(findings)
+    for race in (finding for finding in others if finding.kind is FindingKind.RACE):
+        alike = [at for at, finding in enumerate(findings) if _race_key(finding) == _race_key(race)]
+        if not alike:
+            merged.append(race)
+        elif all(_gravity(merged[at]) < _gravity(race) for at in alike):
+            same = [at for at in alike if merged[at].hazard == race.hazard]
+            merged[(same or alike)[0]] = race
+    return tuple(merged)
+
+
+def _race_key(finding: Finding) -> tuple[object, ...]:
+    """Races with the same key are about the same two lines, whichever comes first."""
+    return (finding.kind, frozenset((finding.line, finding.other_line)), finding.array)
+
+
+def _gravity(finding: Finding) -> int:
+    """How grave a finding is, as a number."""
+    return SEVERITIES.index(finding.severity)
 
 
 def run(
@@ -108,6 +193,15 @@ def run(
     return Kernel(module, entry, **names).run(launch, arguments, detect=detect, steps=steps)
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is looked for in a launch: see `Kernel.run`."""
+
+    detect: bool
+    races: bool
+    profile: bool = False
+
+
 class Execution:
     """One attempt at a launch."""
 
@@ -116,14 +210,17 @@ class Execution:
         kernel: Kernel,
         launch: Launch,
         arguments: tuple[Argument, ...],
+        look: Look,
         *,
-        detect: bool,
         tracked: frozenset[str],
-        profile: bool,
+        priority: NDArray[np.int64] | None = None,
+        all_at_once: bool = False,
     ) -> None:
+        self.priority = priority
+        self.all_at_once = all_at_once
         self.function = kernel.module.function(kernel.entry)
         self.launch, self.arguments = launch, arguments
-        self.layout = lay_out(kernel.module, self.function, launch, arguments, track=detect)
+        self.layout = lay_out(kernel.module, self.function, launch, arguments, track=look.detect)
         self.code: Code
         program = kernel.program(self.layout)
         self.code = program.link(kernel.entry)
@@ -136,30 +233,43 @@ class Execution:
         self.reporter = Reporter(Names(program, shared, kernel.source), kernel.file)
         self.local_bytes = local_bytes_of(kernel.module, self.function)
         events = Events(
-            Strengths(program.sites),
+            Strengths(kernel.module, program.sites),
             synchronises_through_memory(kernel.module),
             synchronises_in_parts(kernel.module),
+            backwards=priority is not None,
         )
         self.log = AccessLog(events, grain_of(kernel.module), tracked)
-        self.counting = Profiling(line_of=self.reporter.names.line) if profile else Counting()
-        self.observer = Detecting(self.log) if detect else self.counting
-        self.steps = 0
+        self.counting = Profiling(line_of=self.reporter.names.line) if look.profile else Counting()
+        self.detecting = Detecting(self.log, tracks_initialisation=look.detect)
+        self.look = look
+        self.observer: Observer = self.counting
+        if look.races:
+            self.observer = self.detecting if look.detect else Several((self.counting, self.detecting))
+        self.steps = self.work = 0
+        self.too_much_work = ""
 
     def run(self, steps: int) -> Run:
         """All blocks, chunk by chunk, until the end or for so many steps."""
-        completed, machine = True, None
-        for first, blocks in self._chunks():
+        completed, machine, total = True, None, math.prod(self.launch.grid)
+        chunks = list(self._chunks())
+        started = 0
+        for first, blocks in chunks if self.priority is None else reversed(chunks):
             machine = self._machine(Geometry(self.launch, first, blocks))
             self.log.begin(machine)
+            started += blocks
             try:
-                run_blocks(machine, self.code, self._parameters(), steps)
-            except BudgetExceededError as hung:
-                self.reporter.timed_out(machine, hung.groups, machine.steps)
+                self._run_chunk(machine, steps - self.work, later_blocks=started < total)
+            except HangError as hang:
+                self.reporter.timed_out(machine, hang.groups, machine.steps)
+                completed = False
+            except TooMuchWorkError as stop:
+                self.too_much_work = self.reporter.too_much_work(machine, stop.groups)
                 completed = False
             except LogFullError:
-                self.reporter.timed_out(machine, [], machine.steps)
+                self.too_much_work = "it accesses memory more often between two barriers than can be kept"
                 completed = False
             self.steps += machine.steps
+            self.work += machine.work
             self.log.finish_chunk(machine)
             if machine.stopped or not completed:
                 completed = False
@@ -170,17 +280,28 @@ class Execution:
             self.reporter.race(where, space, conflict, self.log.grain)
         return self._result(completed=completed)
 
+    def _run_chunk(self, machine: Machine, budget: int, *, later_blocks: bool) -> None:
+        """Run the blocks of a chunk; ``later_blocks``: others wait to be started."""
+        could_help = later_blocks and not self.all_at_once and self._fits_on_a_device()
+        Scheduler(machine, self.code, self._parameters(), budget, later_blocks=could_help).run()
+
     def _chunks(self) -> Iterator[tuple[int, int]]:
         """First block and number of blocks of each chunk."""
-        x, y, z = self.launch.grid
-        total = x * y * z
-        threads = int(np.prod(self.launch.block))
+        total, threads = math.prod(self.launch.grid), math.prod(self.launch.block)
         together = max(1, min(CHUNK_LANES, CHUNK_LOCAL_BYTES // self.local_bytes) // threads)
+        if self.all_at_once:
+            together = total
         for first in range(0, total, together):
             yield first, min(together, total - first)
 
+    def _fits_on_a_device(self) -> bool:
+        """Whether a device could hold all blocks at once, so that they may wait for each other."""
+        threads = -(-math.prod(self.launch.block) // WARP) * WARP
+        per_sm = min(SM_LANES // threads, SM_BLOCKS, SM_SHARED_BYTES // max(1, self.layout.shared_bytes))
+        return math.prod(self.launch.grid) <= SMS * per_sm
+
     def _machine(self, geometry: Geometry) -> Machine:
-        machine_type = ProfiledMachine if isinstance(self.observer, Profiling) else Machine
+        machine_type = ProfiledMachine if self.look.profile else Machine
         return machine_type(
             geometry=geometry,
             memory=self.layout.memory,
@@ -189,7 +310,15 @@ class Execution:
             observer=self.observer,
             reporter=self.reporter,
             bounds=self.bounds,
+            priority=self._priority_of(geometry),
         )
+
+    def _priority_of(self, geometry: Geometry) -> NDArray[np.int64] | None:
+        """The priority of a chunk's lanes."""
+        if self.priority is None:
+            return None
+        first = geometry.first_block * geometry.threads
+        return self.priority[first : first + geometry.size]
 
     def _parameters(self) -> dict[str, dict[int, Any]]:
         """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
@@ -206,6 +335,16 @@ class Execution:
             elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
         findings, counters = self.reporter.findings(), self.counting.counters()
+        if self.look.detect:
+            counts = self.detecting
+            counters = replace(counters, barriers=counts.barriers, global_store_bytes=counts.stored_bytes)
         outcome = Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)
         lines = self.counting.lines() if isinstance(self.counting, Profiling) else ()
-        return replace(outcome, lines=lines, steps=self.steps, printed=self.reporter.printed.text())
+        return replace(
+            outcome,
+            lines=lines,
+            steps=self.steps,
+            work=self.work,
+            too_much_work=self.too_much_work,
+            printed=self.reporter.printed.text(),
+        )

@@ -28,7 +28,18 @@ STACK_BYTES = 8192
 """Local memory of a thread whose functions call themselves: eight times what CUDA's default gives it, for
 the frames of this build are larger than those of a device. Without recursion a thread has what it needs."""
 
+MOST_VARIABLE_BYTES = 256 << 20
+"""Device memory that the variables of a file may take."""
+
 _ALLOCATORS = ("malloc", "__nv_aligned_device_malloc")
+
+
+class VariablesTooLargeError(Exception):
+    """The variables of a file take more device memory than is given: so many ``bytes``."""
+
+    def __init__(self, taken: int) -> None:
+        super().__init__(taken)
+        self.bytes = taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +66,14 @@ def lay_out(
     *,
     track: bool,
 ) -> Layout:
-    """Allocate and fill; ``track`` keeps count of which bytes hold a value."""
+    """Allocate and fill; ``track`` keeps count of which bytes hold a value.
+
+    Raises VariablesTooLargeError.
+    """
     variables = [v for v in module.variables if v.space in ("global", "const")]
+    taken = sum(v.size for v in variables)
+    if taken > MOST_VARIABLE_BYTES:
+        raise VariablesTooLargeError(taken)
     parameters = with_address(function)
     arrays = [(a, a.value) for a in arguments if isinstance(a.value, np.ndarray)]
     memory = GlobalMemory(
@@ -87,7 +104,8 @@ def lay_out(
     addresses |= {name: GLOBAL_BASE + place.start for name, place in places.items()}
     addresses |= function_addresses(module)
     for variable in variables:
-        memory.fill(places[variable.name], initial_bytes(variable, addresses, module), initialised=True)
+        content = initial_bytes(variable, addresses, module) if variable.initial else None
+        memory.fill(places[variable.name], content, initialised=True)
     for argument, value, allocation in placed:
         memory.fill(allocation, value, initialised=argument.direction != "out")
     where = {argument.name: allocation for argument, _, allocation in placed}

@@ -7,7 +7,7 @@ addresses) is settled here and costs nothing later.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from grader.emulator.guards import guarded, guarded_control
@@ -42,6 +42,8 @@ class Code:
     register_count: int
     local_bytes: int
     local_offsets: dict[str, int]
+    endless: dict[int, bool] = field(default_factory=dict)
+    """By the beginning of a loop, whether nothing that it does can ever end it; see `progress.is_endless`."""
 
 
 def is_control(instruction: Instruction) -> bool:

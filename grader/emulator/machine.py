@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from grader.emulator.observers import Observer
     from grader.emulator.program import Code
     from grader.emulator.reporter import Reporter
+    from grader.emulator.warp_sync import Parked
     from grader.ptx import Instruction
 
 
@@ -59,7 +60,8 @@ class Group:
     """Lanes that are at the same instruction of the same frame.
 
     ``turn`` counts how often it was put back for looping while others waited, ``jumps`` how often it
-    jumped backwards since.
+    jumped backwards since. ``seen`` is how many changes there had been when it was put back just behind a
+    jump backwards, and -1 where it has moved on since.
     """
 
     frame: Frame
@@ -67,6 +69,7 @@ class Group:
     lanes: Lanes
     turn: int = 0
     jumps: int = 0
+    seen: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +103,29 @@ class Machine(Recollection):
     bounds: Bounds
     """Of each site the bytes of the variable that its address stems from; None where that is not known."""
     special: dict[str, Value] = field(default_factory=dict)
+    priority: NDArray[np.int64] | None = None
+    """Of each lane: who has more runs first, and of lanes that update one location in one instruction the
+    highest comes first. None: whoever is furthest behind runs first, and the lowest lane."""
     size: int = 0
     frame: Frame = field(init=False)
     registers: list[Value | None] = field(default_factory=list)
     active: Lanes = None
     computing: Lanes = None
     steps: int = 0
+    work: int = 0
+    """Steps, of which those over many lanes count more than once."""
+    changes: int = 0
+    """How often threads have changed what others may wait for."""
     waiting: list[Waiting] = field(default_factory=list)
     counted: list[Waiting] = field(default_factory=list)
     """Groups that went on after they had been counted at a barrier that is not complete yet."""
+    parked: list[Parked] = field(default_factory=list)
+    """Lanes that wait for others of their warp."""
     copies: PendingCopies = field(default_factory=PendingCopies)
     stopped: bool = False
     carry: Value = np.False_
     voted: NDArray[np.bool_] = field(init=False)
     """Lanes that `bar.red` holds until the votes of their block can be counted."""
-    gathering: NDArray[np.bool_] = field(init=False)
-    """Lanes that wait for others of their warp."""
     alive: NDArray[np.bool_] = field(init=False)
     alive_count: int = 0
     block_of: NDArray[np.intp] = field(init=False)
@@ -135,7 +145,6 @@ class Machine(Recollection):
         self.alive = np.ones(size, np.bool_)
         self.alive_count = size
         self.voted = np.zeros(size, np.bool_)
-        self.gathering = np.zeros(size, np.bool_)
         self.block_of = lane // shape.threads
         self.warp_of = self.block_of * shape.warps_per_block + lane % shape.threads // WARP
         stride = -(-self.shared_bytes // 16) * 16
@@ -152,6 +161,15 @@ class Machine(Recollection):
     def count(self) -> int:
         """How many lanes execute."""
         return self.size if self.active is None else len(self.active)
+
+    @property
+    def warps(self) -> int:
+        """How many warps the chunk has."""
+        return self.geometry.blocks * self.geometry.warps_per_block
+
+    def parked_lanes(self) -> NDArray[np.intp]:
+        """The lanes that wait for others of their warp."""
+        return np.concatenate([np.zeros(0, np.intp), *(parked.lanes for parked in self.parked)])
 
     def count_of(self, group: Group) -> int:
         """How many lanes a group has."""
@@ -218,6 +236,7 @@ class Machine(Recollection):
 
     def exit(self, group: Group) -> None:
         """The lanes of a group end."""
+        self.changes += 1
         self.alive[slice(None) if group.lanes is None else group.lanes] = False
         self.alive_count = int(self.alive.sum())
 

@@ -51,12 +51,13 @@ class Allocation:
 class Region:
     """Bytes, which of them were ever written, and typed access to them.
 
-    ``initialised`` holds a byte 1 for every byte that holds a value; None where nobody keeps count.
+    ``initialised`` holds a byte 1 for every byte that holds a value; None where nobody keeps count. Bytes
+    that nobody wrote are ``blank``: 0xFF is a NaN, or -1. Zeros take memory only once they are touched.
     """
 
-    def __init__(self, size: int, *, track: bool) -> None:
+    def __init__(self, size: int, *, track: bool, blank: int = 0xFF) -> None:
         size = -(-size // 16) * 16
-        self.bytes: NDArray[np.uint8] = np.full(size, 0xFF, np.uint8)
+        self.bytes: NDArray[np.uint8] = np.full(size, blank, np.uint8) if blank else np.zeros(size, np.uint8)
         self.initialised: NDArray[np.uint8] | None = np.zeros(size, np.uint8) if track else None
         self._settled = not track
         self._views: dict[np.dtype[Any], NDArray[Any]] = {}
@@ -82,6 +83,13 @@ class Region:
             return None
         missing = np.atleast_1d(self.initialised.view(f"u{size}")[index >> _SHIFT[size]] != _ONES[size])
         return missing if missing.any() else None
+
+    def written(self, start: int, end: int) -> NDArray[np.bool_]:
+        """Which bytes from ``start`` up to ``end`` hold a value; all where nobody keeps count."""
+        if self.initialised is None:
+            return np.ones(end - start, np.bool_)
+        held: NDArray[np.bool_] = self.initialised[start:end] != 0
+        return held
 
     def settle(self) -> None:
         """Stop keeping count once every byte holds a value: nothing can become uninitialised again."""
@@ -118,28 +126,43 @@ class GlobalMemory(Region):
             self.allocations.append(Allocation(name, start, start + size, itemsize, shape, direction))
             taken = -(-(lead + size) // 256) * 256
             offset += taken + max(RED_ZONE, taken)
-        super().__init__(offset, track=track)
+        super().__init__(
+            offset, track=track, blank=0
+        )  # what no array holds is never read: it takes no memory
         self._starts = [allocation.start for allocation in self.allocations]
         self._filled: set[int] = set()
         self._has_constants = any(allocation.constant for allocation in self.allocations)
+        self._table: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.heap: Heap | None = None
 
-    def fill(self, allocation: Allocation, content: NDArray[Any], *, initialised: bool) -> None:
-        """Put an array's bytes in place before the launch."""
-        self.bytes[allocation.start : allocation.end] = (
-            np.ascontiguousarray(content).reshape(-1).view(np.uint8)
-        )
+    def fill(self, allocation: Allocation, content: NDArray[Any] | None, *, initialised: bool) -> None:
+        """Put an array's bytes in place before the launch; None are zeros, which are there already."""
+        if content is not None:
+            self.bytes[allocation.start : allocation.end] = (
+                np.ascontiguousarray(content).reshape(-1).view(np.uint8)
+            )
         if initialised:
             self._filled.add(allocation.start)
-        if self.initialised is not None and initialised:
-            self.initialised[allocation.start : allocation.end] = 1
 
     def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
         """See `Region`; in an array that was filled before the launch there is nothing to look for."""
         holder = self.holding(int(index.min()), int(index.max()) + size)
         if holder is not None and holder.start in self._filled:
             return None
-        return super().uninitialised(index, size)
+        missing = super().uninitialised(index, size)
+        if missing is None or holder is not None:
+            return missing
+        which = np.searchsorted(self._starts, np.atleast_1d(index), side="right") - 1
+        filled = np.array([start in self._filled for start in self._starts])
+        missing = missing & ~filled[which]
+        return missing if missing.any() else None
+
+    def written(self, start: int, end: int) -> NDArray[np.bool_]:
+        """See `Region`."""
+        holder = self.holding(start, end)
+        if holder is not None and holder.start in self._filled:
+            return np.ones(end - start, np.bool_)
+        return super().written(start, end)
 
     def content(self, allocation: Allocation, like: NDArray[Any]) -> NDArray[Any]:
         """A copy of an array, with the type and shape of ``like``."""
@@ -150,6 +173,7 @@ class GlobalMemory(Region):
         place = bisect_left(self._starts, allocation.start)
         self.allocations.insert(place, allocation)
         self._starts.insert(place, allocation.start)
+        self._table = None
         self.bytes[allocation.start : allocation.end] = 0xFF
         if self.initialised is not None:
             self.initialised[allocation.start : allocation.end] = 0
@@ -158,6 +182,7 @@ class GlobalMemory(Region):
         """Make the bytes of an array belong to nobody."""
         place = bisect_left(self._starts, allocation.start)
         del self.allocations[place], self._starts[place]
+        self._table = None
 
     def holding(self, lowest: int, end: int) -> Allocation | None:
         """The array that holds bytes ``lowest`` up to ``end``; None if no single one does."""
@@ -181,9 +206,20 @@ class GlobalMemory(Region):
         """For each byte index, whether all of its ``size`` bytes lie in one array that may be ``written``."""
         if not self.allocations:
             return np.zeros(index.shape, np.bool_)
-        found = np.searchsorted(np.array(self._starts), index, side="right") - 1
-        ends = np.array([0 if written and each.constant else each.end for each in self.allocations])
-        return (found >= 0) & (index + size <= ends[found])
+        starts, ends, constant = self._arrays()
+        which = np.searchsorted(starts, index, side="right") - 1
+        good: NDArray[np.bool_] = (which >= 0) & (index + size <= ends[which])
+        return good & ~constant[which] if written and self._has_constants else good
+
+    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Where the arrays start and end, and which of them only the host may write."""
+        if self._table is None:
+            self._table = (
+                np.array(self._starts),
+                np.array([allocation.end for allocation in self.allocations]),
+                np.array([allocation.constant for allocation in self.allocations]),
+            )
+        return self._table
 
     def nearest(self, index: int) -> Allocation | None:
         """The array that an address outside all of them was most likely meant for."""

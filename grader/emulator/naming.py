@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from grader.emulator.program import Program
     from grader.ptx import Instruction, Location
 
+LOCAL_VARIABLE = "a local variable"
+"""What stands for the element where a thread accesses a variable of its own."""
+
 _PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d+)")
 """A template's constant, an array's extent, a substitution; or the length of a name that follows."""
 

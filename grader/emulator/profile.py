@@ -16,16 +16,17 @@ import numpy as np
 
 from grader.emulator import traffic
 from grader.emulator.machine import Machine
-from grader.emulator.observers import Counting
+from grader.emulator.observers import Counting, Several
 from grader.model import LineCounters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from grader.emulator.access import Place
     from grader.emulator.machine import Group
+    from grader.emulator.observers import Observer
     from grader.emulator.values import Lanes, Value
     from grader.ptx import Instruction
 
@@ -188,15 +189,23 @@ class ProfiledMachine(Machine):
         """See `Machine`."""
         yes, no = super().split(group, condition)
         branch = group.frame.code.function.body[group.pc]
-        if branch.opcode == "bra" and isinstance(self.observer, Profiling):
-            self.observer.branched(self, branch, group, yes, no)
+        if branch.opcode == "bra":
+            for profiling in _profilers(self.observer):
+                profiling.branched(self, branch, group, yes, no)
         return yes, no
 
     def wait(self, group: Group, site: int, number: Value, expected: Value, *, goes_on: bool = False) -> None:
         """See `Machine`."""
-        if isinstance(self.observer, Profiling):
-            self.observer.held(self, site, self.count)
+        for profiling in _profilers(self.observer):
+            profiling.held(self, site, self.count)
         super().wait(group, site, number, expected, goes_on=goes_on)
+
+
+def _profilers(observer: Observer) -> Iterator[Profiling]:
+    """Those among the observers that count by line."""
+    for each in observer.observers if isinstance(observer, Several) else (observer,):
+        if isinstance(each, Profiling):
+            yield each
 
 
 def _count(m: Machine, lanes: Lanes) -> int:

@@ -9,9 +9,9 @@ import numpy as np
 
 from grader.emulator.absent import called, threads_spelt, whereabouts
 from grader.emulator.collected import Collected
-from grader.emulator.hanging import sentence, stuck
+from grader.emulator.hanging import much_work, sentence, stuck
 from grader.emulator.memory import GLOBAL_BASE
-from grader.emulator.naming import global_element, symbol_name
+from grader.emulator.naming import LOCAL_VARIABLE, global_element, symbol_name
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
 from grader.emulator.sentences import race_finding, race_sentence
@@ -103,21 +103,11 @@ class Reporter(Collected):
     def uninitialised(
         self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
     ) -> None:
-        """Lanes read bytes that nobody wrote.
-
-        Of local variables only uses in the student's own lines count: a struct is copied with its gaps, and a
-        header of the toolkit fills its bit fields one by one.
-        """
-        own = self.names.is_own(self._site(site)) and site not in self.names.program.copies
-        if place.space == "local" and not own:
-            return
-        missing = used_and_missing(place, missing, size, self._site(site).used_bytes)
+        """Lanes read bytes that nobody wrote."""
+        missing = self.undefined_uses(site, place, missing, size)
         if not missing.any():
             return
-        which = int(np.flatnonzero(missing)[0])
-        lanes = np.arange(m.size) if place.lanes is None else place.lanes
-        lane = int(lanes[which])
-        index = int(spread(place.index, len(lanes))[which])
+        lane, index = _at(m, place, int(np.flatnonzero(missing)[0]))
         element = self._element(m, place.space, index, lane, size)
         message = f"reads {element} before anything was written there" + why_empty(m, place.space, index)
         finding = self._at(m, FindingKind.UNINITIALISED, self._line(site), lane, message, element)
@@ -127,11 +117,29 @@ class Reporter(Collected):
             array = self.names.shared_array(index - int(m.shared_start[lane % m.size]))
             self.unset.setdefault(key, Unset(m.bounds, array))
 
+    def undefined_uses(
+        self, site: int, place: Place, missing: NDArray[np.bool_], size: int
+    ) -> NDArray[np.bool_]:
+        """Of the lanes that read bytes which nobody wrote, those that use one.
+
+        Of local variables only uses in the student's own lines count: a struct is copied with its gaps, and a
+        header of the toolkit fills its bit fields one by one.
+        """
+        own = self.names.is_own(self._site(site)) and site not in self.names.program.copies
+        if place.space == "local" and not own:
+            return np.zeros_like(missing)
+        return used_and_missing(place, missing, size, self._site(site).used_bytes)
+
+    def read_of(self, m: Machine, site: int, place: Place, which: int, size: int) -> tuple[int, str]:
+        """What identifies a read of undefined bytes by one of the lanes: its line, and what it reads."""
+        lane, index = _at(m, place, which)
+        return self._line(site) or 0, self._element(m, place.space, index, lane, size).partition("[")[0]
+
     def _element(self, m: Machine, space: str, index: int, lane: int, size: int) -> str:
         if space == "shared":
             return self.names.shared_element(index - int(m.shared_start[lane % m.size]), size)
         if space == "local":
-            return "a local variable"
+            return LOCAL_VARIABLE
         holder = m.memory.holding(index, index + 1)
         return global_element(holder, index, size) if holder else hex(index + GLOBAL_BASE)
 
@@ -143,7 +151,7 @@ class Reporter(Collected):
         message = "uses a local variable before it was given a value"
         self.add(
             (FindingKind.UNINITIALISED, line, "register"),
-            self._at(m, FindingKind.UNINITIALISED, line, lane, message, "a local variable"),
+            self._at(m, FindingKind.UNINITIALISED, line, lane, message, LOCAL_VARIABLE),
             m.count,
         )
 
@@ -237,6 +245,10 @@ class Reporter(Collected):
             (FindingKind.FAULT, line or "stack"), self._at(m, FindingKind.FAULT, line, lane, message, "")
         )
 
+    def too_much_work(self, m: Machine, groups: list[Group]) -> str:
+        """Where the threads are of a launch that takes more work than its budget, as a clause."""
+        return much_work(stuck(m, self.names, groups), m.steps, of=m.size)
+
     def timed_out(self, m: Machine, groups: list[Group], steps: int) -> None:
         """The blocks did more steps than they may."""
         places = stuck(m, self.names, groups)
@@ -244,6 +256,12 @@ class Reporter(Collected):
         message = sentence(places, steps, of=m.size, later_blocks=started < x * y * z)
         line, lane = (places[0].line, places[0].lane) if places else (None, 0)
         self.add((FindingKind.TIMEOUT,), self._at(m, FindingKind.TIMEOUT, line, lane, message, ""))
+
+
+def _at(m: Machine, place: Place, which: int) -> tuple[int, int]:
+    """One of the lanes of an access, and the byte that it accesses."""
+    lanes = np.arange(m.size) if place.lanes is None else place.lanes
+    return int(lanes[which]), int(spread(place.index, len(lanes))[which])
 
 
 def _first(m: Machine, address: Value, bad: NDArray[np.bool_]) -> tuple[int, int]:

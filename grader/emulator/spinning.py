@@ -8,7 +8,7 @@ wait, however long it takes.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from grader.emulator.uses import names_in
 from grader.ptx import Address, Register, Symbol, Tuple
@@ -18,21 +18,61 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.emulator.machine import Frame, Group
-    from grader.ptx import Function, Instruction, Operand
+    from grader.ptx import Function, Instruction, Module, Operand
     from grader.ptx.flow import Loop
+
+
+Watched: TypeAlias = "tuple[Instruction, Operand, int]"
+"""An access, with what its address begins with and what is added to it."""
+
+_CLOCKS = ("%clock", "%globaltimer")
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A loop that a group is in: the branch that leaves it, and the accesses that decide if it waits.
+    """A loop that a group is in: where it begins, the branch that leaves it, and what decides over that.
 
-    Each of ``watched`` is the instruction that reads, with the register that holds the address and what is
-    added to it.
+    ``settled``: all that decides is the same each round, unless memory changes at the places that the
+    accesses ``watched`` read: each is the instruction, with the register or the variable that the address
+    begins with and what is added to it. ``compares`` are the comparisons that decide.
     """
 
+    header: int
     leaves: Instruction
-    watched: tuple[tuple[Instruction, str, int], ...]
+    settled: bool
+    watched: tuple[Watched, ...]
+    compares: tuple[Instruction, ...]
     frame: Frame
+
+
+def awaited_loads(module: Module) -> frozenset[int]:
+    """The loads (by their line in the PTX) that decide whether a loop goes round, from a place that stays.
+
+    Such a load waits for somebody to change what is there. Where a loop asks a function, all loads of the
+    function count.
+    """
+    lines: set[int] = set()
+    called: set[str] = set()
+    for function in module.functions:
+        try:
+            flow = Flow(function)
+        except ValueError:
+            continue
+        for loop in flow.loops:
+            waiting = _Waiting(function, sorted(_inside(flow, loop)))
+            for branch in _exits(flow, loop):
+                if branch.guard is not None:
+                    waiting.decides(branch.guard.name)
+            lines.update(load.ptx_line for load in waiting.loads)
+            called.update(waiting.called)
+    lines.update(
+        instruction.ptx_line
+        for function in module.functions
+        if function.name in called
+        for instruction in function.body
+        if instruction.opcode == "ld"
+    )
+    return frozenset(lines)
 
 
 def rounds_of(group: Group) -> list[Round]:
@@ -53,9 +93,17 @@ def _rounds(frame: Frame, at: int) -> Iterator[Round]:
         return
     for loop in flow.loops_around(min(at, len(function.body) - 1)):
         exits = _exits(flow, loop)
-        inside = [pc for block in loop.blocks for pc in range(flow.starts[block], flow.starts[block + 1])]
         leaves = exits[0] if exits else function.body[flow.starts[loop.header + 1] - 1]
-        yield Round(leaves, _Waiting(function, sorted(inside)).for_all(exits), frame)
+        waiting = _Waiting(function, sorted(_inside(flow, loop)))
+        settled = waiting.is_settled(exits)
+        watched = tuple(waiting.watched.values()) if settled else ()
+        compares = tuple(waiting.compares(exits))
+        yield Round(flow.starts[loop.header], leaves, settled, watched, compares, frame)
+
+
+def _inside(flow: Flow, loop: Loop) -> list[int]:
+    """The instructions of a loop."""
+    return [pc for block in loop.blocks for pc in range(flow.starts[block], flow.starts[block + 1])]
 
 
 def _exits(flow: Flow, loop: Loop) -> list[Instruction]:
@@ -77,36 +125,81 @@ class _Waiting:
             if instruction.operands and instruction.opcode not in ("st", "red", "bra", "call"):
                 for name in names_in(instruction.operands[0]):
                     self.made.setdefault(name, []).append(instruction)
-        self.watched: dict[int, tuple[Instruction, str, int]] = {}
+        self.watched: dict[int, Watched] = {}
+        self.loads: list[Instruction] = []
+        self.called: set[str] = set()
+        self._decisive: set[str] = set()
 
-    def for_all(self, exits: list[Instruction]) -> tuple[tuple[Instruction, str, int], ...]:
-        """What is read to decide; nothing where the loop does more than wait."""
-        guards = [each.guard.name for each in exits if each.guard is not None]
-        if not guards or not all(self._is_settled(name, (), loads=True) for name in guards):
-            return ()
-        return tuple(self.watched.values())
+    def decides(self, register: str) -> None:
+        """Collect the loads from places that stay, and the calls, that a register of the loop is made of."""
+        if register in self._decisive:
+            return
+        self._decisive.add(register)
+        for instruction in self.made.get(register, ()):
+            if instruction.opcode == "ld" and "param" not in instruction.modifiers:
+                address = instruction.operands[1]
+                base = address.base if isinstance(address, Address) else address
+                if not isinstance(base, Register) or self._is_settled(base.name, (), watch=False):
+                    self.loads.append(instruction)
+                continue
+            if instruction.opcode == "ld":
+                self._decides_as_result(instruction)
+            for operand in instruction.operands[1:]:
+                for name in names_in(operand):
+                    self.decides(name)
 
-    def _is_settled(self, register: str, above: tuple[str, ...], *, loads: bool) -> bool:
-        """Whether a register is the same each round, unless memory changes that ``loads`` may read."""
+    def _decides_as_result(self, load: Instruction) -> None:
+        """A result of a call decides: so do the function and what it was given."""
+        name = _base(load.operands[1])
+        for call in self.body:
+            if call.opcode == "call" and call.operands and name in _named(call.operands[0]):
+                self.called.update(operand.name for operand in call.operands if isinstance(operand, Symbol))
+
+    def is_settled(self, exits: list[Instruction]) -> bool:
+        """Whether all that decides is the same each round, unless memory changes that is ``watched``."""
+        guards = [branch.guard.name for branch in exits if branch.guard is not None]
+        return all(self._is_settled(name, (), watch=True) for name in guards)
+
+    def compares(self, exits: list[Instruction]) -> Iterator[Instruction]:
+        """The comparisons that the predicates of branches are made of."""
+        todo = [branch.guard.name for branch in exits if branch.guard is not None]
+        seen: set[str] = set()
+        while todo:
+            name = todo.pop()
+            for instruction in () if name in seen else self.made.get(name, ()):
+                if instruction.opcode == "setp":
+                    yield instruction
+                elif instruction.opcode in ("not", "and", "or", "xor", "mov"):
+                    todo += [name for operand in instruction.operands[1:] for name in names_in(operand)]
+            seen.add(name)
+
+    def _is_settled(self, register: str, above: tuple[str, ...], *, watch: bool) -> bool:
+        """Whether a register is the same each round, unless memory changes.
+
+        With ``watch`` the accesses that read that memory are noted; an address that is read itself is not.
+        """
         if register in above:
             return False
         return all(
-            self._instruction(each, (*above, register), loads=loads) for each in self.made.get(register, ())
+            self._instruction(each, (*above, register), watch=watch) for each in self.made.get(register, ())
         )
 
-    def _instruction(self, ins: Instruction, above: tuple[str, ...], *, loads: bool) -> bool:
+    def _instruction(self, ins: Instruction, above: tuple[str, ...], *, watch: bool) -> bool:
         if "param" in ins.modifiers and ins.opcode == "ld":
-            return self._parameter(ins, above, loads=loads)
+            return self._parameter(ins, above, watch=watch)
         if ins.opcode in ("ld", "atom"):
             address = ins.operands[1]
-            if not loads or not isinstance(address, Address) or not isinstance(address.base, Register):
+            if not isinstance(address, Address):
                 return False
-            self.watched[id(ins)] = (ins, address.base.name, address.offset)
-            return self._is_settled(address.base.name, above, loads=False)
+            if watch:
+                self.watched[id(ins)] = (ins, address.base, address.offset)
+            return all(self._is_settled(name, above, watch=False) for name in names_in(address.base))
         names = [name for operand in ins.operands[1:] for name in names_in(operand)]
-        return all(self._is_settled(name, above, loads=loads) for name in names)
+        if any(name.startswith(_CLOCKS) for name in names):
+            return False
+        return all(self._is_settled(name, above, watch=watch) for name in names)
 
-    def _parameter(self, ins: Instruction, above: tuple[str, ...], *, loads: bool) -> bool:
+    def _parameter(self, ins: Instruction, above: tuple[str, ...], *, watch: bool) -> bool:
         """Of a function's result: `atomicCAS` and the like are accesses, by the first pointer given."""
         name = _base(ins.operands[1])
         call = next((c for c in self.body if c.opcode == "call" and name in _named(c.operands[0])), None)
@@ -119,8 +212,9 @@ class _Waiting:
             if each.opcode == "st" and "param" in each.modifiers and each.modifiers[-1].endswith("64"):
                 value = each.operands[1]
                 if _base(each.operands[0]) in passed and isinstance(value, Register):
-                    self.watched[id(call)] = (call, value.name, 0)
-                    return loads and self._is_settled(value.name, above, loads=False)
+                    if watch:
+                        self.watched[id(call)] = (call, value, 0)
+                    return self._is_settled(value.name, above, watch=False)
         return False
 
 

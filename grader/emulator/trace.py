@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.emulator.accumulators import gathered, name_of
 from grader.emulator.hazards import TrackThisToo
-from grader.emulator.launch import STEPS, Execution, Kernel
+from grader.emulator.launch import STEPS, Execution, Kernel, Look
 from grader.emulator.naming import Names
 from grader.emulator.program import Code, Program
 from grader.emulator.trace_arrays import Arrays
@@ -91,7 +91,7 @@ class _TracedExecution(Execution):
         block: int,
         tracked: frozenset[str],
     ) -> None:
-        super().__init__(kernel, launch, arguments, detect=True, tracked=tracked, profile=False)
+        super().__init__(kernel, launch, arguments, Look(detect=True, races=True), tracked=tracked)
         self.recorder = Recorder(
             self.log,
             block=block,

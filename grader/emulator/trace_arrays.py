@@ -53,10 +53,9 @@ class Touched:
         """All elements from byte ``start`` of a region; None where nothing was stored yet."""
         size = self.count * self.itemsize
         values = region.bytes[start : start + size].copy().view(self.dtype).tolist()
-        if region.initialised is None:
-            return tuple(values)
-        written = region.initialised[start : start + size].reshape(-1, self.itemsize).min(axis=1).tolist()
-        return tuple(value if there else None for value, there in zip(values, written, strict=True))
+        written = region.written(start, start + size).reshape(-1, self.itemsize)
+        held: list[bool] = np.all(written, axis=1).tolist()
+        return tuple(value if here else None for value, here in zip(values, held, strict=True))
 
 
 @dataclass(eq=False, slots=True)

@@ -21,7 +21,7 @@ from grader.errors import OurError
 from grader.gpu import devices, observed, sanitizer
 from grader.gpu.answer import Answer, read_answer
 from grader.gpu.entries import name_for, with_copies
-from grader.gpu.request import LIMITS, Image, Where, has_variables, helpers_source, run_job, widths
+from grader.gpu.request import LIMITS, STUDENT, Image, Where, has_variables, helpers_source, run_job, widths
 from grader.sandbox import Stage, Status
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from grader.gpu.timed import TimingJob
     from grader.model import Build, Named, Run
     from grader.sandbox import Job, Result
+
+GRADED = "graded"
+"""The image that holds the default build for the tools, beside the -O0 build."""
 
 ENDED = ("done", "fault")
 """States of cases that are worth a tool's time: a kernel that hangs would hang under it, too."""
@@ -188,7 +191,7 @@ class _Look:
         architecture, built = self.gpu.architecture, self.built
         cubin = assemble(self.tools, built.ptx, architecture)
         own = Image(cubin, built.entry, self._widths(), has_variables(built.ptx))
-        images = (("student", own), *(self.timing.images(architecture) if self.timing else ()))
+        images = ((STUDENT, own), *(self.timing.images(architecture) if self.timing else ()))
         timing = self.timing.request(architecture, lock) if self.timing else None
         result = self.tools.sandbox.run(run_job(self._where(lock), images, self.cases, timing))
         return result, _answer(result)
@@ -205,22 +208,33 @@ class _Look:
         names = sanitizer.tools_for(self.station.races) if self.station.sanitizer else ()
         if not cases or not names:
             return ()
-        entries = tuple((str(case.index), name_for(case.index)) for case in cases)
-        text = with_copies(self.built.hazard_ptx, self.built.entry, (name for _, name in entries))
-        cubin = assemble(self.tools, text, self.gpu.architecture, optimised=False)
-        images = (("student", Image(cubin, self.built.entry, self._widths())),)
+        graded = tuple(
+            replace(case, index=case.index + sanitizer.OF_GRADED_BUILD, image=GRADED) for case in cases
+        )
+        images = (
+            (STUDENT, self._copies(self.built.hazard_ptx, cases, optimised=False)),
+            (GRADED, self._copies(self.built.ptx, graded, optimised=True)),
+        )
+        launches = (*cases, *graded)
+        entries = tuple((str(case.index), name_for(case.index)) for case in launches)
 
         def report(tool: str) -> ToolReport:
             command = sanitizer.command(tool, self.station.sanitizer)
             files = sanitizer.files(tool)
             where = self._where()
             job = run_job(
-                where, images, cases, mode="sanitize", entries=entries, tool=command, tool_files=files
+                where, images, launches, mode="sanitize", entries=entries, tool=command, tool_files=files
             )
-            return self._believed(tool, job, cases)
+            return sanitizer.of_both_builds(self._believed(tool, job, launches))
 
         with devices.slot(self.gpu, devices.TOOLS), ThreadPoolExecutor(len(names)) as pool:
             return tuple(pool.map(report, names))
+
+    def _copies(self, ptx: str, cases: tuple[DeviceCase, ...], *, optimised: bool) -> Image:
+        """The kernel of one of the two builds, under a name of its own for each case."""
+        text = with_copies(ptx, self.built.entry, (name_for(case.index) for case in cases))
+        cubin = assemble(self.tools, text, self.gpu.architecture, optimised=optimised)
+        return Image(cubin, self.built.entry, self._widths())
 
     def _believed(self, tool: str, job: Job, cases: tuple[DeviceCase, ...]) -> ToolReport:
         """A tool's report; one that comes to nothing is tried once more, unless it took all its time."""

@@ -60,13 +60,21 @@ _ENVIRONMENT = (
 )
 
 
+STUDENT = "student"
+"""The image that holds what the student handed in."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceCase:
-    """One launch for the harness: ``index`` is the case's number, which names its files and its kernel."""
+    """One launch for the harness: ``index`` is the case's number, which names its files and its kernel.
+
+    ``image`` is which of the job's images the kernel is in.
+    """
 
     index: int
     launch: Launch
     arguments: tuple[Argument, ...]
+    image: str = STUDENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +202,10 @@ def _comes_back(argument: Argument) -> bool:
 def _case(
     case: DeviceCase, images: Named[Image], entry: str | None, files: dict[str, bytes]
 ) -> dict[str, Any]:
-    image = dict(images)["student"]
+    image = dict(images)[case.image]
     return {
         "name": str(case.index),
-        "kernel": "student",
+        "kernel": case.image,
         "entry": entry,
         "widths": dict(image.widths),
         "grid": list(case.launch.grid),

@@ -72,6 +72,9 @@ _OPTIONS = {
     "synccheck": (),
 }
 
+OF_GRADED_BUILD = 10**6
+"""Added to the number of a case that is launched in the default build, beside the -O0 build."""
+
 HOW_TO_GET = (
     "compute-sanitizer was not found; it comes with the CUDA toolkit, or with "
     '`pip install "nvidia-cuda-sanitizer-api==13.0.*"`, or name one in GRADER_SANITIZER'
@@ -196,6 +199,31 @@ def read(
     gap = _gap(said, len(records), strange)
     doubts = {name: gap or scene.unfinished(name) for name in names if name not in found}
     return _report(tool, found, doubts)
+
+
+def of_both_builds(report: ToolReport) -> ToolReport:
+    """The report with what a tool says of a case in both builds as one: cleared only if it is in both.
+
+    What it finds in the graded build counts where it found nothing in the other, whose lines are true.
+    """
+    found, doubts = dict(report.findings), dict(report.doubts)
+    names = dict.fromkeys(_case_of(name) for name in (*found, *doubts, *report.cleared))
+    findings = {name: found.get(name) or found.get(_graded(name), ()) for name in names}
+    findings = {name: some for name, some in findings.items() if some}
+    either = {
+        name: doubts.get(name) or doubts.get(_graded(name), "") for name in names if name not in findings
+    }
+    return _report(report.tool, findings, either)
+
+
+def _case_of(name: str) -> str:
+    """The case that a launch is of, in either build."""
+    return str(int(name) % OF_GRADED_BUILD)
+
+
+def _graded(name: str) -> str:
+    """The name of a case's launch in the default build."""
+    return str(int(name) + OF_GRADED_BUILD)
 
 
 def _believed(tool: str, result: Result) -> tuple[tuple[Element, ...], Said]:

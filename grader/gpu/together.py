@@ -55,6 +55,7 @@ def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolRepor
         counters=emulated.counters,
         lines=emulated.lines,
         printed=emulated.printed,
+        unoptimised=emulated.unoptimised,
         steps=emulated.steps,
         completed=on_device.completed and emulated.completed,
         changed_inputs=tuple(dict.fromkeys((*on_device.changed_inputs, *emulated.changed_inputs))),

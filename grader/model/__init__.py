@@ -31,6 +31,7 @@ from grader.model.grade import (
 )
 from grader.model.questions import AnswerEvidence, AnswersInterface, DrawnNumber, Question, Setting
 from grader.model.terms import (
+    SEVERITIES,
     Advice,
     AdviceKind,
     Dim3,
@@ -57,6 +58,7 @@ from grader.model.work import (
 )
 
 __all__ = [
+    "SEVERITIES",
     "Advice",
     "AdviceKind",
     "AnswerEvidence",

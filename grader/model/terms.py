@@ -52,6 +52,7 @@ class FindingKind(StrEnum):
     MISTAKE = "mistake"
     STRUCTURE = "structure"
     ANSWER = "answer"
+    UNDEFINED = "undefined"
 
 
 class Severity(StrEnum):
@@ -60,6 +61,10 @@ class Severity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"
+
+
+SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
+"""From the least to the gravest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,8 +202,14 @@ class Run:
     """False where the launch itself was refused: then no thread ran, and a finding says why."""
     error: str = ""
     """Ours: an instruction we do not interpret, a budget of our own…"""
+    unoptimised: Named[np.ndarray[Any, Any]] = ()
+    """The same outputs as the -O0 build left them, where it ran beside the one that is graded."""
     steps: int = 0
     """Vector steps that it took, over all chunks of blocks: the same on every machine."""
+    work: int = 0
+    """The same, where steps over many lanes count more than once."""
+    too_much_work: str = ""
+    """Why it was given up: not because it hangs, but because it takes more work than its budget. A clause."""
     lines: tuple[LineCounters, ...] = ()
     """Counters per source line, where they were asked for."""
     printed: str = ""

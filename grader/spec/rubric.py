@@ -84,11 +84,14 @@ class OutputItem(CasesItemPart):
 
 
 class RacesItem(CasesItemPart):
-    """No hazards, and no divergent barriers; those below ``severity`` cost nothing."""
+    """No hazards, and no divergent barriers.
+
+    Hazards inside one warp are warnings, and cost the item like errors unless it says ``severity: error``.
+    """
 
     OPTIONS = ("severity",)
     check: Literal["races"]
-    severity: Literal["error", "warning"] = Severity.ERROR.value
+    severity: Literal["error", "warning"] = Severity.WARNING.value
 
 
 class MemoryItem(CasesItemPart):

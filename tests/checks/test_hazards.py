@@ -49,7 +49,7 @@ def test_clean_runs_earn_all_points(check: Make, item: Make, case: Make, evidenc
 @pytest.mark.parametrize(
     ("check", "kinds"),
     [
-        (races.check, {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}),
+        (races.check, {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE, FindingKind.UNDEFINED}),
         (
             memory.check,
             {

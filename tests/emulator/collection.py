@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.launch import run
+from grader.emulator.launch import Kernel
 from grader.model import Argument, Launch
 from tests.emulator import (
     examples_of_grids,
@@ -52,7 +52,7 @@ def source(name: str) -> str:
 
 
 def emulate(module: Module, name: str, example: Example, *, detect: bool) -> Run:
-    """Launch an example's kernel in the emulator."""
+    """Launch an example's kernel in the emulator; hazards are looked for in either build."""
     (entry,) = (function.name for function in module.functions if function.is_entry)
     arguments = []
     for place, value in enumerate(example.arguments):
@@ -61,7 +61,8 @@ def emulate(module: Module, name: str, example: Example, *, detect: bool) -> Run
             direction = "inout" if place in example.updated else "out"
         arguments.append(Argument(f"p{place}", direction, value))
     launch = Launch(example.grid, example.block, example.shared)
-    return run(module, entry, launch, tuple(arguments), detect=detect, source=f"{name}.cu", file=f"{name}.cu")
+    kernel = Kernel(module, entry, f"{name}.cu", f"{name}.cu")
+    return kernel.run(launch, tuple(arguments), detect=detect, races=True)
 
 
 def comparable(example: Example, outputs: list[NDArray[Any]]) -> list[NDArray[Any]]:

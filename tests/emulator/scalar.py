@@ -39,7 +39,7 @@ def run(
         else:
             parameters[formal.name] = bytearray(argument.value.tobytes())
     memory = {base: content for base, (_, content) in arrays.items()}
-    for block in _indices(launch.grid):
+    for block in indices(launch.grid):
         _run_block(module, function, launch, block, memory, parameters)
     return {
         argument.name: np.frombuffer(bytes(content), argument.value.dtype).reshape(argument.value.shape)
@@ -47,7 +47,8 @@ def run(
     }
 
 
-def _indices(extents: Dim3) -> Iterator[Dim3]:
+def indices(extents: Dim3) -> Iterator[Dim3]:
+    """All indices within some extents, x first."""
     x, y, z = extents
     for c, b, a in every(range(z), range(y), range(x)):
         yield a, b, c
@@ -69,10 +70,8 @@ def _run_block(
             end += variable.size
     memory = {**memory, SHARED: bytearray(end + launch.shared_bytes)}
     threads = [
-        Thread(
-            function, _special(launch, block, thread), memory | {LOCAL: bytearray()}, parameters, addresses
-        )
-        for thread in _indices(launch.block)
+        Thread(function, special(launch, block, thread), memory | {LOCAL: bytearray()}, parameters, addresses)
+        for thread in indices(launch.block)
     ]
     for number, thread in enumerate(threads):
         thread.linear = number
@@ -91,7 +90,8 @@ def _all_at_a_barrier(threads: list[Thread]) -> list[Thread]:
     return threads
 
 
-def _special(launch: Launch, block: Dim3, thread: Dim3) -> dict[str, int]:
+def special(launch: Launch, block: Dim3, thread: Dim3) -> dict[str, int]:
+    """The special registers of a thread."""
     named = {"tid": thread, "ctaid": block, "ntid": launch.block, "nctaid": launch.grid}
     return {
         f"%{name}.{axis}": value

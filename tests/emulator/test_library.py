@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.emulator.two_builds import is_steady, merge_runs
 from tests.emulator.collection import EXAMPLES, LIBRARY, comparable, differing, emulate, source
 from tests.emulator.nvcc import HAZARDS, compile_one
 
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
 
 BUILDS = {"default": ((), False), "O0": (HAZARDS, True)}
 """Options of the compiler, and whether hazards are looked for."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", EXAMPLES, ids=lambda make: make.__name__)
+def test_both_builds_of_a_course_kernel_do_the_same(make: Callable[[], Example]) -> None:
+    """As many arrivals at barriers, and no more bytes stored by the build that is graded."""
+    example, name = make(), make.__name__
+    modules = {build: compile_one(source(name), opts, f"{name}.cu") for build, (opts, _) in BUILDS.items()}
+    runs = {
+        build: emulate(modules[build], name, example, detect=detect) for build, (_, detect) in BUILDS.items()
+    }
+    steady = is_steady(modules["default"])
+    merged = merge_runs(runs["O0"], runs["default"], steady=steady, file=f"{name}.cu")
+    assert not merged.findings, merged.findings[0].message
 
 
 @pytest.mark.slow

@@ -9,8 +9,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.emulator.hazards import event as events_of
 from grader.emulator.hazards import ordering
-from grader.emulator.hazards.ordering import Event, Scope, unordered
+from grader.emulator.hazards.event import Event, Scope
+from grader.emulator.hazards.ordering import unordered
 from grader.emulator.hazards.rows import WRITE, Rows
 
 if TYPE_CHECKING:
@@ -22,12 +24,16 @@ WHOLE_LAUNCH = Scope(THREADS, LANES)
 
 
 class Act(NamedTuple):
-    """One step of a random history: an access (``what`` -1) or an event, by a lane."""
+    """One step of a random history: an access (``what`` -1) or an event, by a lane.
+
+    ``flag``: it acquires and releases by itself; ``wide``: its scope holds other blocks.
+    """
 
     what: int
     lane: int
     key: int
     flag: bool
+    wide: bool = True
 
 
 ACTS = st.builds(
@@ -36,59 +42,77 @@ ACTS = st.builds(
         [
             -1,
             -1,
-            ordering.MEET,
-            ordering.FENCE,
-            ordering.PUBLISH,
-            ordering.UPDATE,
-            ordering.OBSERVE,
-            ordering.BARRIER,
+            events_of.MEET,
+            events_of.FENCE,
+            events_of.PUBLISH,
+            events_of.UPDATE,
+            events_of.OBSERVE,
+            events_of.BARRIER,
         ]
     ),
     st.integers(0, LANES - 1),
     st.integers(0, 1),
     st.booleans(),
+    st.booleans(),
 )
 
 
 class Sets:
-    """Happens-before spelt out: each lane has the set of the accesses that it knows."""
+    """Happens-before spelt out: each lane has the set of the accesses that it knows.
+
+    What is fenced, pending or left is kept twice: for the lanes of the block, and for those of all blocks.
+    """
 
     def __init__(self) -> None:
         self.known: dict[int, set[int]] = defaultdict(set)
-        self.fence: dict[int, set[int]] = defaultdict(set)
-        self.pending: dict[int, set[int]] = defaultdict(set)
-        self.left: dict[int, set[int]] = defaultdict(set)
+        self.fence: dict[tuple[bool, int], set[int]] = defaultdict(set)
+        self.pending: dict[tuple[bool, int], set[int]] = defaultdict(set)
+        self.left: dict[tuple[int, int | None], set[int]] = defaultdict(set)
 
     def apply(self, act: Act) -> None:
         """What an event does to the sets."""
         lane = act.lane
-        if act.what == ordering.MEET:
+        if act.what == events_of.MEET:
             both = self.known[lane] | self.known[_partner(lane)]
             self.known[lane], self.known[_partner(lane)] = set(both), set(both)
-        elif act.what == ordering.FENCE:
-            self.known[lane] |= self.pending[lane]
-            self.fence[lane] = set(self.known[lane])
-        elif act.what == ordering.BARRIER:
-            block = range(lane // THREADS * THREADS, lane // THREADS * THREADS + THREADS)
-            everything = set().union(*(self.known[each] | self.pending[each] for each in block))
-            fenced = set().union(*(self.fence[each] for each in block))
-            for each in block:
-                self.known[each], self.fence[each] = set(everything), set(fenced)
+        elif act.what == events_of.FENCE:
+            scopes = (False, True) if act.wide else (False,)
+            self.known[lane] |= set().union(*(self.pending[scope, lane] for scope in scopes))
+            for scope in scopes:
+                self.fence[scope, lane] = set(self.known[lane])
+        elif act.what == events_of.BARRIER:
+            self.barrier(range(lane // THREADS * THREADS, lane // THREADS * THREADS + THREADS))
         else:
             self.touch(act)
 
+    def barrier(self, block: range) -> None:
+        """All lanes of a block wait for each other."""
+        pending = (self.pending[scope, lane] for scope in (False, True) for lane in block)
+        everything = set().union(*pending, *(self.known[lane] for lane in block))
+        for lane in block:
+            self.known[lane] = set(everything)
+        for scope in (False, True):
+            fenced = set().union(*(self.fence[scope, lane] for lane in block))
+            for lane in block:
+                self.fence[scope, lane] = set(fenced)
+
     def touch(self, act: Act) -> None:
-        """A strong access to a location."""
-        lane = act.lane
-        if act.what != ordering.PUBLISH:
-            self.pending[lane] |= self.left[act.key]
-            if act.flag:
-                self.known[lane] |= self.left[act.key]
-        if act.what == ordering.OBSERVE:
+        """A strong access to a location: near within the block, far between blocks."""
+        lane, block = act.lane, act.lane // THREADS
+        places: list[tuple[bool, int | None]] = [(False, block), *([(True, None)] if act.wide else [])]
+        if act.what != events_of.PUBLISH:
+            for scope, place in places:
+                self.pending[scope, lane] |= self.left[act.key, place]
+                if act.flag:
+                    self.known[lane] |= self.left[act.key, place]
+                    self.pending[scope, lane] -= self.left[act.key, place]
+        if act.what == events_of.OBSERVE:
             return
-        if act.what == ordering.PUBLISH:
-            self.left[act.key] = set()
-        self.left[act.key] |= self.known[lane] if act.flag else self.fence[lane]
+        if act.what == events_of.PUBLISH:
+            for place in (None, *range(BLOCKS)):
+                self.left[act.key, place] = set()
+        for scope, place in places:
+            self.left[act.key, place] |= self.known[lane] if act.flag else self.fence[scope, lane]
 
 
 def _partner(lane: int) -> int:
@@ -98,11 +122,12 @@ def _partner(lane: int) -> int:
 
 def _event(act: Act, when: int) -> Event:
     lanes, keys = [act.lane], [act.key]
-    if act.what == ordering.MEET:
+    if act.what == events_of.MEET:
         lanes, keys = sorted((act.lane, _partner(act.lane))), [7, 7]
-    if act.what == ordering.BARRIER:
+    if act.what == events_of.BARRIER:
         lanes, keys = [act.lane // THREADS * THREADS], [0]
-    return Event(when, act.what, np.array(lanes), np.array(keys), acquires=act.flag, releases=act.flag)
+    what, flag = act.what, act.flag
+    return Event(when, what, np.array(lanes), np.array(keys), acquires=flag, releases=flag, wide=act.wide)
 
 
 def _rows(lanes: list[int], when: list[int]) -> Rows:
@@ -155,7 +180,7 @@ def test_clocks_that_do_not_fit_are_done_in_turns(monkeypatch: pytest.MonkeyPatc
     """A column at a time gives the same."""
     monkeypatch.setattr(ordering, "MOST_CELLS", LANES)
     history = [
-        Act(-1, lane, 0, flag=False) if lane >= 0 else Act(ordering.BARRIER, 0, 0, flag=False)
+        Act(-1, lane, 0, flag=False) if lane >= 0 else Act(events_of.BARRIER, 0, 0, flag=False)
         for lane in (0, 1, 2, 4, -1, 1, 0, 5, 2)
     ]
     _check(history)
@@ -165,10 +190,10 @@ def test_a_location_in_one_block_says_nothing_to_another() -> None:
     """Where blocks have clocks of their own, what one publishes another does not learn."""
     history = [
         Act(-1, 0, 0, flag=False),
-        Act(ordering.PUBLISH, 0, 0, flag=True),
-        Act(ordering.OBSERVE, 1, 0, flag=True),
+        Act(events_of.PUBLISH, 0, 0, flag=True),
+        Act(events_of.OBSERVE, 1, 0, flag=True),
         Act(-1, 1, 0, flag=False),
-        Act(ordering.OBSERVE, 4, 0, flag=True),
+        Act(events_of.OBSERVE, 4, 0, flag=True),
         Act(-1, 4, 0, flag=False),
     ]
     lanes, moments, _ = _ordered_by_sets(history)

@@ -103,13 +103,13 @@ def test_the_options_of_a_check_are_in_its_item(write: Write) -> None:
     items = (
         "  - {id: fast, points: 1, check: speedup, baseline: naive, none_below: 1.0, full_at: 1.0}\n"
         "  - {id: races, points: 1, check: races}\n"
-        "  - {id: all-races, points: 1, check: races, severity: warning, cases: [aligned, odd], hint: Wait}\n"
+        "  - {id: some-races, points: 1, check: races, severity: error, cases: [aligned, odd], hint: Wait}\n"
     )
-    fast, races, all_races = load_assignment(write(SOUND + items)).rubric[2:]
+    fast, races, some_races = load_assignment(write(SOUND + items)).rubric[2:]
     assert fast.options == (("baseline", "naive"), ("steps", ((Threshold(Fraction(1)), Fraction(1)),)))
-    assert races.options == (("severity", "error"),)
-    assert (all_races.options, all_races.cases, all_races.hint) == (
-        (("severity", "warning"),),
+    assert races.options == (("severity", "warning"),)
+    assert (some_races.options, some_races.cases, some_races.hint) == (
+        (("severity", "error"),),
         ("aligned", "odd"),
         "Wait",
     )

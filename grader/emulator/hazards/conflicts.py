@@ -1,7 +1,7 @@
 """The exact part of race detection: which pairs of accesses conflict, given all that could.
 
 An access is a row. Rows under one key (a cell of memory within what orders accesses to it) conflict if
-their agents (blocks, warps or lanes) differ, at least one writes, and they are not both atomic. Sorting
+their agents (blocks, warps or lanes) differ, at least one writes, and they are not both strong. Sorting
 brings rows of one key together; a run of rows with one key, site and kind needs no more than its lowest
 and highest agent to tell whether some pair of agents differs. So the cost is that of a sort.
 """
@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from grader.emulator.hazards.rows import ATOMIC, READ, STRONG_READ, WRITE, Rows, writes
+from grader.emulator.hazards.rows import Rows, conflicting, is_strong, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-
-
-READS = (READ, STRONG_READ)
 
 
 class Conflict(NamedTuple):
@@ -51,11 +48,17 @@ def find_conflicts(rows: Rows) -> list[Conflict]:
         ("warp", (rows.cell, rows.block, rows.epoch, nothing), rows.warp),
         ("lane", (rows.cell, rows.warp, rows.epoch, rows.warp_epoch), rows.lane),
     )
-    found: dict[tuple[int, int, str], Conflict] = {}
+    conflicts: dict[tuple[int, int, str], Conflict] = {}
+    cells: dict[tuple[int, int, str], list[NDArray[np.int64]]] = {}
     for level, key, agent in levels:
-        for conflict in _conflicts_between(rows, level, key, agent):
-            found.setdefault((conflict.site, conflict.other_site, conflict.hazard), conflict)
-    return list(found.values())
+        for conflict, racing in _conflicts_between(rows, level, key, agent):
+            sites = (conflict.site, conflict.other_site, conflict.hazard)
+            conflicts.setdefault(sites, conflict)
+            cells.setdefault(sites, []).append(racing)
+    return [
+        conflict._replace(elements=len(np.unique(np.concatenate(cells[sites]))))
+        for sites, conflict in conflicts.items()
+    ]
 
 
 class _Runs(NamedTuple):
@@ -117,8 +120,8 @@ def _conflicts_between(
     level: str,
     key: tuple[NDArray[np.int64], ...],
     agent: NDArray[np.int64],
-) -> Iterator[Conflict]:
-    """Pairs of runs under one key whose agents differ, at least one writing, not both atomic."""
+) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
+    """Conflicts of runs under one key whose agents differ, each with its cells."""
     runs = _runs(rows, key, agent)
     total = len(runs.first)
     for apart in range(total):
@@ -129,11 +132,10 @@ def _conflicts_between(
             return
         a, b = a[same], b[same]
         kind_a, kind_b = rows.kind[runs.first[a]], rows.kind[runs.first[b]]
-        written = writes(kind_a) | writes(kind_b)
-        plain = (kind_a < ATOMIC) | (kind_b < ATOMIC)
+        racy = conflicting(kind_a, kind_b, same_block=np.asarray(level != "block"))
         ends = [agent[part[each]] for part in (runs.first, runs.last) for each in (a, b)]
         differ = (ends[0] != ends[1]) | (ends[0] != ends[2]) | (ends[0] != ends[3])
-        racing = written & plain & differ
+        racing = racy & differ
         if racing.any():
             yield from _describe(rows, level, runs, agent, (a[racing], b[racing]))
 
@@ -144,8 +146,8 @@ def _describe(
     runs: _Runs,
     agent: NDArray[np.int64],
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
-) -> Iterator[Conflict]:
-    """One conflict for each pair of sites and kind of hazard among racing runs."""
+) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
+    """One conflict for each pair of sites and kind of hazard among racing runs, with its cells."""
     a, b = pairs
     site_a, site_b = rows.site[runs.first[a]], rows.site[runs.first[b]]
     for one, other in sorted(set(zip(site_a.tolist(), site_b.tolist(), strict=True))):
@@ -157,7 +159,8 @@ def _describe(
             example = int(np.argmin(cells))
             second, first = _two_agents(runs, agent, int(later[example]), int(earlier[example]))
             sites, lanes = ((int(column[second]), int(column[first])) for column in (rows.site, rows.lane))
-            yield Conflict(*sites, hazard, level, *lanes, int(cells[example]), len(np.unique(cells)), silent)
+            conflict = Conflict(*sites, hazard, level, *lanes, int(cells[example]), len(cells), silent)
+            yield conflict, cells
 
 
 def _two_agents(runs: _Runs, agent: NDArray[np.int64], one: int, other: int) -> tuple[int, int]:
@@ -176,12 +179,12 @@ def _hazards(
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], str]]:
     """What pairs of runs of two sites are: (earlier runs, later runs, RAW, WAR or WAW), none empty."""
     kind_a, kind_b = rows.kind[runs.first[a[0]]], rows.kind[runs.first[b[0]]]
-    if kind_a not in READS and kind_b not in READS:
+    if writes(kind_a & kind_b):
         lowest = int(np.argmin(rows.cell[runs.first[a]]))
         in_order = runs.earliest[a[lowest]] <= runs.earliest[b[lowest]]
         yield (a, b, "WAW") if in_order else (b, a, "WAW")
         return
-    write, read = (b, a) if kind_a in READS else (a, b)
+    write, read = (a, b) if writes(kind_a) else (b, a)
     for earlier, later, hazard in ((write, read, "RAW"), (read, write, "WAR")):
         so = runs.earliest[earlier] < runs.latest[later]
         if so.any():
@@ -196,17 +199,17 @@ def one_value(rows: Rows, racing: NDArray[np.intp], *, through_barriers: bool) -
     """
     near = np.flatnonzero(np.isin(rows.cell, rows.cell[racing]))
     columns = (rows.cell,) if through_barriers else (rows.cell, rows.block, rows.epoch)
-    number = _numbered([np.concatenate((column[near], column[racing])) for column in columns])
+    number = numbered([np.concatenate((column[near], column[racing])) for column in columns])
     here = np.isin(number[: len(near)], number[len(near) :])
     near, number = near[here], number[: len(near)][here]
-    if (rows.kind[near] != WRITE).any():
+    if (is_strong(rows.kind[near]) | ~writes(rows.kind[near])).any():
         return False
     expected = np.zeros(int(number.max()) + 1, np.uint64)
     expected[number] = rows.value[near]
     return bool((expected[number] == rows.value[near]).all())
 
 
-def _numbered(columns: list[NDArray[np.int64]]) -> NDArray[np.intp]:
+def numbered(columns: list[NDArray[np.int64]]) -> NDArray[np.intp]:
     """For each row the number of its group: those that are equal in all columns."""
     order = _sorted_by(tuple(columns))
     number = np.empty(len(order), np.intp)

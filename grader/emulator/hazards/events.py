@@ -1,4 +1,4 @@
-"""Keeping the events that order accesses, as they happen (see `grader.emulator.hazards.ordering`)."""
+"""Keeping the events that order accesses, as they happen (`grader.emulator.hazards.event`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.geometry import WARP
-from grader.emulator.hazards.ordering import (
+from grader.emulator.geometry import BARRIERS, WARP
+from grader.emulator.hazards.event import (
     BARRIER,
     FENCE,
     LANDED,
@@ -21,14 +21,24 @@ from grader.emulator.hazards.ordering import (
     Event,
     Scope,
 )
+from grader.emulator.hazards.rows import (
+    ATOMIC,
+    MAY_BE_FLAG,
+    NARROW,
+    READ,
+    STRONG_READ,
+    STRONG_WRITE,
+    UPDATES,
+    WRITE,
+    WRITES,
+)
 from grader.emulator.values import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from grader.emulator.access import Place
+    from grader.emulator.hazards.rows import Access
     from grader.emulator.hazards.strength import Strengths
     from grader.emulator.machine import Machine
     from grader.emulator.values import Lanes, Value
@@ -56,6 +66,7 @@ class Events:
     strengths: Strengths
     through_memory: bool
     in_parts: bool
+    backwards: bool = False
     all: list[Event] = field(default_factory=list)
     clock: int = 0
     _noted: int = 0
@@ -89,11 +100,9 @@ class Events:
             for event in self.all[int(since.min(initial=len(self.all))) :]
         ]
 
-    def scope_of_shared(self, m: Machine, events: Sequence[Event]) -> Scope:
-        """Within what accesses to shared memory can be ordered by these events: a block, or only a warp."""
-        threads = m.geometry.threads
-        only_warps = threads % WARP == 0 and not self.in_parts and all(event.what == MEET for event in events)
-        return Scope(threads, WARP if only_warps else threads)
+    def scope_of_shared(self, m: Machine, grain: int) -> Scope:
+        """Accesses to shared memory can be ordered within a block."""
+        return Scope(m.geometry.threads, m.geometry.threads, "shared", grain, self.backwards)
 
     def warp_epoch_of(self, m: Machine, lanes: Lanes) -> Value:
         """How often the whole warp of each lane has synchronised."""
@@ -106,38 +115,41 @@ class Events:
         """Up to when the copies of lanes have landed."""
         return np.int64(-1) if self._landed is None else self._landed[slice(None) if lanes is None else lanes]
 
-    def observed(self, m: Machine, site: int, place: Place) -> bool:
-        """Lanes read; tells whether the read is strong, or that of a flag."""
+    def kind_of_read(self, site: int) -> int:
+        """What a read is: a volatile one never races with strong writes, for it may read a flag."""
         strength = self.strengths[site]
         if not (strength.strong or strength.volatile):
-            return False
-        if self.through_memory:
-            event = self._at_location(m, OBSERVE, place)._replace(
-                acquires=strength.acquires, wide=strength.wide
-            )
-            if not self._is_noted(event):
-                self._add(event)
-        return True
+            return READ
+        return STRONG_READ | (0 if strength.wide else NARROW)
 
-    def published(self, m: Machine, site: int, place: Place) -> bool:
-        """Lanes write; tells whether the write is strong, or sets a flag."""
+    def kind_of_write(self, site: int, place: Place) -> int:
+        """What a write is: a volatile one may set a flag if it is its lane's first write after a fence."""
         strength = self.strengths[site]
-        fenced = self._fenced[slice(None) if place.lanes is None else place.lanes]
-        sets_flag = strength.strong or (strength.volatile and bool(fenced.all()))
-        if sets_flag and self.through_memory:
-            event = self._at_location(m, PUBLISH, place)
-            self._add(event._replace(releases=strength.releases, wide=strength.wide))
+        lanes = slice(None) if place.lanes is None else place.lanes
+        after_fence = self.through_memory and strength.volatile and bool(self._fenced[lanes].all())
         if self.through_memory:
-            self._fenced[slice(None) if place.lanes is None else place.lanes] = False
-        return sets_flag
+            self._fenced[lanes] = False
+        if strength.strong:
+            return STRONG_WRITE | (0 if strength.wide else NARROW)
+        return STRONG_WRITE | MAY_BE_FLAG if after_fence else WRITE
 
-    def updated(self, m: Machine, site: int, place: Place) -> None:
-        """Lanes read and write as one."""
+    def kind_of_update(self, site: int) -> int:
+        """What an atomic operation is."""
+        return ATOMIC | (0 if self.strengths[site].wide else NARROW)
+
+    def accessed(self, m: Machine, access: Access, place: Place, size: int) -> None:
+        """A strong access has happened."""
         if not self.through_memory:
             return
-        strength = self.strengths[site]
-        event = self._at_location(m, UPDATE, place)
-        self._add(event._replace(acquires=strength.acquires, releases=strength.releases, wide=strength.wide))
+        strength, kind = self.strengths[access.site], access.kind
+        what = UPDATE if kind & UPDATES else PUBLISH if kind & WRITES else OBSERVE
+        event = self._at_location(m, what, place, size)._replace(
+            acquires=strength.acquires and what != PUBLISH,
+            releases=strength.releases and what != OBSERVE,
+            wide=strength.wide,
+        )
+        if what != OBSERVE or not self._is_noted(event):
+            self._add(event)
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
         """The active lanes pass a fence."""
@@ -161,12 +173,20 @@ class Events:
             part = ~whole
             self._note(m, MEET, lanes[part], warps[part] << 32 | party[part])
 
-    def passed_barrier(self, m: Machine, arrived: tuple[Value, Value], released: tuple[Value, Value]) -> None:
-        """A named barrier of some warps: what the arrived lanes know, those that go on learn."""
-        for what, (lanes, keys) in ((POST, arrived), (TAKE, released)):
-            if len(lanes):
-                order = np.argsort(lanes)
-                self._note(m, what, lanes[order], keys[order] + 16 * m.geometry.first_block)
+    def announced(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """Lanes leave what they know at named barriers."""
+        self._at_barriers(m, POST, parties)
+
+    def passed_barrier(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """Lanes learn what was left at named barriers."""
+        self._at_barriers(m, TAKE, parties)
+
+    def _at_barriers(self, m: Machine, what: int, parties: tuple[Value, Value]) -> None:
+        lanes, keys = parties
+        for number in np.unique(keys % BARRIERS).tolist():
+            here = np.flatnonzero(keys % BARRIERS == number)
+            order = here[np.argsort(lanes[here])]
+            self._note(m, what, lanes[order], keys[order] + BARRIERS * m.geometry.first_block)
 
     def landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
         """Copies of lanes that began up to a moment are complete."""
@@ -197,13 +217,15 @@ class Events:
             raise LogFullError
         self.all.append(event)
 
-    def _at_location(self, m: Machine, what: int, place: Place) -> Event:
-        """An event at the bytes that lanes access; shared memory of each chunk has places of its own."""
+    def _at_location(self, m: Machine, what: int, place: Place, size: int) -> Event:
+        """An event at the bytes that lanes access; shared memory of each chunk has keys of its own."""
         lanes = np.arange(m.size) if place.lanes is None else place.lanes
-        key = spread(place.index, len(lanes)).astype(np.int64) << 1
+        byte = spread(place.index, len(lanes)).astype(np.int64)
+        key = byte << 1
         if place.space == "shared":
             key = key + 1 + (np.int64(m.geometry.first_block) << 36)
-        return Event(self.tick(), what, lanes + m.geometry.first_block * m.geometry.threads, key)
+        lanes = lanes + m.geometry.first_block * m.geometry.threads
+        return Event(self.tick(), what, lanes, key, space=place.space, byte=byte, size=size)
 
     def _is_noted(self, event: Event) -> bool:
         """Whether the same lanes observed the same before, with nothing in between but other observations."""

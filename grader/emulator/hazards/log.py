@@ -12,30 +12,34 @@ compares accesses, not their effects, so that a race is found in any schedule an
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.emulator.hazards.conflicts import find_conflicts
+from grader.emulator.hazards.event import UPDATE, Scope
 from grader.emulator.hazards.events import LogFullError
-from grader.emulator.hazards.launchwide import Chunk, suspicious_rows
-from grader.emulator.hazards.ordering import Scope
+from grader.emulator.hazards.launchwide import MOST_JUDGED, Chunk, suspicious_rows
 from grader.emulator.hazards.pairs import find_unordered
 from grader.emulator.hazards.rows import (
-    ATOMIC,
-    READ,
-    STRONG_READ,
+    STRONG,
+    UPDATES,
     WRITE,
+    WRITES,
     Access,
     Outermost,
+    Rows,
+    is_strong,
+    lowest_cells,
     of_blocks,
     part_of,
     same_places,
     spelt_out,
     suspects,
 )
-from grader.emulator.hazards.validated import validated
+from grader.emulator.hazards.validated import validated, with_flags
 from grader.emulator.values import spread
 
 if TYPE_CHECKING:
@@ -43,12 +47,34 @@ if TYPE_CHECKING:
 
     from grader.emulator.access import Place
     from grader.emulator.hazards.conflicts import Conflict
+    from grader.emulator.hazards.event import Event
     from grader.emulator.hazards.events import Events
     from grader.emulator.machine import Machine
     from grader.emulator.values import Value
 
 MOST_ROWS = 1 << 25
-"""Accesses that may wait for a barrier at once, over all lanes of a chunk; judging them takes seconds."""
+"""Accesses that may wait to be judged, over all lanes: to shared memory for a barrier, to global memory for
+the end of the launch. Judging them takes seconds."""
+
+MOST_BYTES = 1 << 30
+"""Memory that these may take."""
+
+
+@dataclass(eq=False, slots=True)
+class Held:
+    """How much is held back of the accesses to one state space."""
+
+    rows: int = 0
+    bytes: int = 0
+
+    def add(self, access: Access, count: int) -> None:
+        """One more, by so many lanes; raises LogFullError where that is too much."""
+        self.rows += count
+        self.bytes += sum(
+            part.nbytes for part in (access.byte, access.value, access.epoch) if part is not None
+        )
+        if self.rows > MOST_ROWS or self.bytes > MOST_BYTES:
+            raise LogFullError
 
 
 class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
@@ -73,10 +99,17 @@ class AccessLog:
     shared: list[Access] = field(default_factory=list)
     arrays: list[Access] = field(default_factory=list)
     conflicts: list[tuple[str, Conflict, Machine]] = field(default_factory=list)
+    order_mattered: bool = False
+    """Whether accesses were ordered only by the order in which atomic operations happened to come: then
+    another order may show other races."""
+    first_updates: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """When each lane of the launch first updated something atomically; 0 where it never did."""
     kept: list[Chunk] = field(default_factory=list)
     _seen_reads: set[str] = field(default_factory=set)
-    _rows: int = 0
+    _held: dict[str, Held] = field(default_factory=lambda: {"shared": Held(), "global": Held()})
     _epoch: NDArray[np.int64] | None = None
+    _one_epoch: bool = True
+    """Whether all blocks of the chunk have passed as many barriers."""
     _written: set[str] = field(default_factory=set)
     _again: dict[tuple[str, int, int], list[int]] = field(default_factory=dict)
     """Where in its list the first and the latest of a site's accesses to the same places stand."""
@@ -84,13 +117,16 @@ class AccessLog:
     def begin(self, m: Machine) -> None:
         """A new chunk of blocks starts."""
         self._epoch = np.zeros(m.geometry.blocks, np.int64)
-        self._rows = 0
+        self._one_epoch = True
+        self._held["shared"] = Held()
         self._again.clear()
+        if not self.first_updates.size:
+            self.first_updates = np.zeros(math.prod(m.geometry.launch.grid) * m.geometry.threads, np.int64)
         self.events.begin(m)
 
     def read(self, m: Machine, site: int, place: Place, size: int) -> None:
         """Lanes read."""
-        kind = STRONG_READ if self.events.observed(m, site, place) else READ
+        kind = self.events.kind_of_read(site)
         if place.space == "shared":
             self._keep(m, site, kind, place, size, None)
             return
@@ -102,14 +138,17 @@ class AccessLog:
     def write(self, m: Machine, site: int, place: Place, value: Value) -> None:
         """Lanes write."""
         self._must_track(m, place)
-        kind = ATOMIC if self.events.published(m, site, place) else WRITE
+        kind = self.events.kind_of_write(site, place)
         self._keep(m, site, kind, place, value.dtype.itemsize, value)
 
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
         """Lanes read and write as one."""
         self._must_track(m, place)
-        self._keep(m, site, ATOMIC, place, size, None)
-        self.events.updated(m, site, place)
+        self._keep(m, site, self.events.kind_of_update(site), place, size, None)
+        lanes = m.lanes() if place.lanes is None else place.lanes
+        lanes = lanes + m.geometry.first_block * m.geometry.threads
+        first = lanes[self.first_updates[lanes] == 0]
+        self.first_updates[first] = self.events.clock
 
     def write_async(self, m: Machine, site: int, place: Place, size: int) -> int:
         """Lanes begin copies whose engines write shared memory; gives the moment, see `copies_landed`."""
@@ -132,16 +171,23 @@ class AccessLog:
         self._again.clear()
         self.events.fenced(m, wide=wide)
 
-    def passed_barrier(self, m: Machine, arrived: tuple[Value, Value], released: tuple[Value, Value]) -> None:
-        """A named barrier of some warps: lanes that arrived, lanes that go on, each with their barriers."""
+    def announced(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """`bar.arrive`: lanes, and the barrier of each."""
         self._again.clear()
-        self.events.passed_barrier(m, arrived, released)
+        self.events.announced(m, parties)
+
+    def passed_barrier(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """A named barrier of some warps is complete: the lanes that waited, and the barrier of each."""
+        self._again.clear()
+        self.events.announced(m, parties)
+        self.events.passed_barrier(m, parties)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """A barrier is complete: judge the shared accesses of these blocks since the one before."""
         self._again.clear()
         if self._epoch is not None:
             self._epoch[slice(None) if blocks is None else blocks] += 1
+            self._one_epoch = bool(np.ptp(self._epoch) == 0)
         ended, going_on = self.shared, list[Access]()
         if blocks is not None:
             ended = [part for each in self.shared if (part := of_blocks(m, each, blocks))]
@@ -150,7 +196,7 @@ class AccessLog:
         under_way = [part for each in ended if each.engine and (part := self._under_way(m, each))]
         self.shared = going_on + under_way
         if blocks is None:
-            self._rows = 0
+            self._held["shared"] = Held()
         self.events.barrier(m, blocks)
 
     def finish_chunk(self, m: Machine) -> None:
@@ -165,18 +211,31 @@ class AccessLog:
         """The launch has ended: judge global memory, over all its blocks."""
         if not self.kept:
             return
-        rows = suspicious_rows(self.kept, self.grain)
-        rows = validated(rows, self.events.strengths)
-        found = find_conflicts(rows)
-        if found and self.events.all:
-            everything = int(rows.lane.max()) + 1
-            scope = Scope(m.geometry.threads, max(everything, m.geometry.threads + 1))
-            wide = [event for event in self.events.all if event.wide]
-            found = find_unordered(rows, self.events.all, wide, scope)
-        self.conflicts.extend(("global", conflict, m) for conflict in found)
+        rows = self._resolved(suspicious_rows(self.kept, self.grain))
+        conflicts = find_conflicts(rows)
+        if conflicts and (self.events.all or is_strong(rows.kind).any()):
+            total = math.prod(m.geometry.launch.grid) * m.geometry.threads
+            scope = Scope(m.geometry.threads, total, "global", self.grain, self.events.backwards)
+            conflicts = self._unordered(rows, self.events.all, scope, conflicts)
+        self.conflicts.extend(("global", conflict, m) for conflict in conflicts)
+
+    def _unordered(
+        self, rows: Rows, events: list[Event], scope: Scope, suspected: list[Conflict]
+    ) -> list[Conflict]:
+        """Of conflicts that were suspected for the lack of whole barriers those that nothing else orders."""
+        noted = self.events.through_memory
+        conflicts = find_unordered(rows, events, scope, noted=noted)
+        updates = (rows.kind & UPDATES).any() or any(event.what == UPDATE for event in events)
+        if updates and _weights(conflicts) != _weights(suspected):
+            self.order_mattered = True
+        return conflicts
+
+    def _resolved(self, rows: Rows) -> Rows:
+        """The rows with what only all of them together tell about the kind of each."""
+        return with_flags(validated(rows, self.events.strengths), self.events.strengths)
 
     def _judge_shared(self, m: Machine, accesses: list[Access], blocks: NDArray[np.bool_] | None) -> None:
-        if not any(each.kind in (WRITE, ATOMIC) for each in accesses):
+        if not any(each.kind & WRITES for each in accesses):
             return
         accesses = [each._replace(byte=m.unfold(each.byte)) for each in accesses]
         count = m.shared.bytes.size // self.grain
@@ -192,16 +251,18 @@ class AccessLog:
             if marked is None:
                 continue
             here = marked[cell]
-            if each.kind in (READ, STRONG_READ) and not events and not engines and here.any():
+            if not each.kind & WRITES and not events and not engines and here.any():
                 here &= outermost.of(cell)
             if here.any():
                 chosen.append(part_of(m, each, here))
-        rows = validated(spelt_out(m, chosen, self.grain), self.events.strengths)
-        if engines or (events and find_conflicts(rows)):
-            found = find_unordered(rows, events, events, self.events.scope_of_shared(m, events))
-        else:
-            found = [] if events else find_conflicts(rows)
-        self.conflicts.extend(("shared", conflict, m) for conflict in found)
+        if sum(each.byte.size for each in chosen) > MOST_JUDGED:
+            chosen = lowest_cells(m, chosen, MOST_JUDGED)
+        rows = self._resolved(spelt_out(m, chosen, self.grain))
+        conflicts = find_conflicts(rows)
+        if engines or (conflicts and (events or is_strong(rows.kind).any())):
+            scope = self.events.scope_of_shared(m, self.grain)
+            conflicts = self._unordered(rows, events, scope, conflicts)
+        self.conflicts.extend(("shared", conflict, m) for conflict in conflicts)
 
     def _under_way(self, m: Machine, access: Access) -> Access | None:
         """The part of asynchronous copies that their lanes have not waited for."""
@@ -243,13 +304,16 @@ class AccessLog:
         warp_epoch = self.events.warp_epoch_of(m, lanes)
         epoch: Value = np.int64(0)
         if place.space != "shared" and self._epoch is not None:
-            epoch = self._epoch[m.block_of if lanes is None else m.block_of[lanes]]
+            block = m.block_of if lanes is None else m.block_of[lanes]
+            epoch = self._epoch[0] if self._one_epoch else self._epoch[block]
         count = m.size if lanes is None else len(lanes)
         first = spread(place.bytes, count)  # folded: most are never looked at again
         for offset in range(0, max(size, self.grain), self.grain):
             byte = first + offset if offset else first
             access = Access(site, kind, lanes, byte, when, value, epoch, warp_epoch, engine, self.events.span)
             self._append(log, (place.space, site, offset), access, count)
+        if kind & STRONG:
+            self.events.accessed(m, access, place, size)
 
     def _append(self, log: list[Access], key: tuple[str, int, int], access: Access, count: int) -> None:
         """Of a loop over the same places the first and the latest round say all: keep those two."""
@@ -263,7 +327,13 @@ class AccessLog:
             back = first.value is not None and np.array_equal(first.value, access.value)  # type: ignore[arg-type]
             log[known[1]] = access._replace(value=latest.value) if back else access
             return
-        self._rows += count
-        if self._rows > MOST_ROWS:
-            raise LogFullError
+        self._held[key[0]].add(access, count)
         log.append(access)
+
+
+def _weights(conflicts: list[Conflict]) -> set[tuple[int, int, str, str, int]]:
+    """What of conflicts a better known order may change."""
+    return {
+        (min(c.site, c.other_site), max(c.site, c.other_site), c.hazard, c.level, c.elements)
+        for c in conflicts
+    }

@@ -2,8 +2,9 @@
 
 Where every lane may be ordered with others than its neighbours are, a run of accesses can no longer be
 judged by its outermost lanes. So each cell's accesses are paired, and each pair is asked for a chain of
-events (`grader.emulator.hazards.ordering`). The cost grows with the square of the accesses to one cell;
-that is why whole barriers, the usual case, go through `grader.emulator.hazards.conflicts` instead.
+events (`grader.emulator.hazards.ordering`). Of the like accesses of a block between two events a few stand
+for all; so the cost grows with the accesses of different blocks to one cell. Whole barriers, the usual case,
+go through `grader.emulator.hazards.conflicts` instead.
 """
 
 from __future__ import annotations
@@ -12,16 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.hazards.conflicts import Conflict, one_value
+from grader.emulator.hazards.conflicts import Conflict, numbered, one_value
+from grader.emulator.hazards.lane_classes import lane_classes
+from grader.emulator.hazards.locations import strong_accesses
+from grader.emulator.hazards.observation import observed
 from grader.emulator.hazards.ordering import unordered
-from grader.emulator.hazards.rows import ATOMIC, COPY_ENGINE, Rows, writes
+from grader.emulator.hazards.rows import COPY_ENGINE, Rows, conflicting, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from grader.emulator.hazards.ordering import Event, Scope
+    from grader.emulator.hazards.event import Event, Scope
 
     Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -29,53 +33,99 @@ MOST_PAIRS = 1 << 21
 """Pairs that are judged at once, to bound memory."""
 
 _LEVELS = ("lane", "warp", "copy", "block")
+_HAZARDS = ("RAW", "WAR", "WAW")
+_WAW = 2
 
 
-def find_unordered(
-    rows: Rows, events: Sequence[Event], wide: Sequence[Event], scope: Scope
-) -> list[Conflict]:
+def find_unordered(rows: Rows, events: Sequence[Event], scope: Scope, *, noted: bool) -> list[Conflict]:
     """Every pair of sites with accesses that nothing orders, each at the widest level at which it races.
 
-    ``events`` count within a block, ``wide`` ones between blocks as well.
+    ``noted``: the events have all strong accesses among them; otherwise the rows tell of those.
     """
-    rows = _condensed(rows, events)
-    found: dict[tuple[int, int, str], Conflict] = {}
-    for earlier, later in _batches(_conflicting(rows)):
-        racing = np.zeros(len(earlier), np.bool_)
-        apart = rows.block[earlier] != rows.block[later]
-        for which, some in ((~apart, events), (apart, wide)):
-            chosen = np.flatnonzero(which)
-            if chosen.size:
-                racing[chosen] = unordered(rows, earlier[chosen], later[chosen], some, scope)
-        for conflict in _described(rows, earlier[racing], later[racing]):
-            _keep_widest(found, conflict)
-    return list(found.values())
+    if events and not noted:
+        events = sorted((*events, *strong_accesses(rows, scope)), key=lambda event: event.when)
+    few = rows.take(_representatives(rows, events, scope))
+    conflicts: dict[tuple[int, int, str], Conflict] = {}
+    cells: dict[tuple[int, int, str], list[NDArray[np.int64]]] = {}
+    for earlier, later in _conflicting(few):
+        racing = unordered(few, earlier, later, events, scope)
+        racing[racing] = ~_observed(rows, few, earlier[racing], later[racing], scope)
+        for conflict, where in _described(few, earlier[racing], later[racing]):
+            _keep_widest(conflicts, cells, conflict, where)
+    return [
+        conflict._replace(elements=len(np.unique(np.concatenate(cells[key]))))
+        for key, conflict in conflicts.items()
+    ]
 
 
-def _condensed(rows: Rows, events: Sequence[Event]) -> Rows:
-    """Of one lane's like accesses to one cell between two events, the first and the last."""
+def _observed(
+    rows: Rows, few: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp], scope: Scope
+) -> NDArray[np.bool_]:
+    """See `observed`: the pairs are of ``few`` rows, and all ``rows`` may be observations."""
+    if not len(earlier):
+        return np.zeros(0, np.bool_)
+    both = Rows._make(np.concatenate(columns) for columns in zip(few, rows, strict=True))
+    return observed(both, earlier, later, scope)
+
+
+def _representatives(rows: Rows, events: Sequence[Event], scope: Scope) -> NDArray[np.intp]:
+    """Rows that stand for all, in the order of cells and of time.
+
+    Among like accesses to one cell of lanes that no event tells apart, between two events, it is enough to
+    look at the first and the last in time, those of the lowest and the highest lane, and one that writes
+    another value than the first: whatever orders these with a row, or with each other, orders all.
+    """
+    classes = lane_classes(rows.lane, events, scope.threads)
     span = np.searchsorted([event.when for event in events], rows.when)
-    order = np.lexsort((rows.when, span, rows.kind, rows.site, rows.lane, rows.cell))
-    columns = (rows.cell, rows.lane, rows.site, rows.kind, span, rows.value)
-    new = np.ones(len(order) + 1, np.bool_)
-    new[1:-1] = np.logical_or.reduce([column[order][1:] != column[order][:-1] for column in columns])
-    kept = rows.take(order[new[:-1] | new[1:]])
-    return kept.take(np.lexsort((kept.when, kept.cell)))
+    engine = (rows.lane >= COPY_ENGINE).astype(np.int64)
+    same = [rows.cell, classes.of(rows.lane), engine, rows.site, rows.kind, span, rows.epoch, rows.warp_epoch]
+    group = numbered([np.asarray(column, np.int64) for column in same])
+    chosen = np.zeros(len(group), np.bool_)
+    for keys in ((rows.lane, rows.when), (rows.when, rows.lane)):
+        order = np.lexsort((*keys, group))
+        starts = np.ones(len(order) + 1, np.bool_)
+        starts[1:-1] = group[order][1:] != group[order][:-1]
+        chosen[order[starts[:-1] | starts[1:]]] = True
+    first = np.zeros(int(group.max()) + 1, np.uint64)
+    first[group[order][starts[:-1]]] = rows.value[order[starts[:-1]]]
+    other = np.flatnonzero(rows.value != first[group])
+    chosen[other[np.unique(group[other], return_index=True)[1]]] = True
+    kept = np.flatnonzero(chosen)
+    order = np.lexsort((rows.lane[kept], rows.when[kept], rows.cell[kept]))
+    return kept[order]
 
 
 def _conflicting(rows: Rows) -> Iterator[Pairs]:
-    """Pairs in order of time, of one cell, by different agents, at least one writing, not both strong."""
-    total = len(rows.cell)
-    for apart in range(1, total):
-        earlier = np.flatnonzero(rows.cell[:-apart] == rows.cell[apart:])
-        if not earlier.size:
-            return
-        later = earlier + apart
-        kinds = rows.kind[earlier], rows.kind[later]
-        chosen = (rows.lane[earlier] != rows.lane[later]) & (writes(kinds[0]) | writes(kinds[1]))
-        chosen &= (kinds[0] < ATOMIC) | (kinds[1] < ATOMIC)
-        chosen &= ~_in_other_epochs(rows, earlier, later) & ~_issued_after(rows, earlier, later)
-        yield earlier[chosen], later[chosen]
+    """Pairs in order of time, of one cell, by different agents, that conflict; many at a time."""
+    starts = np.flatnonzero(np.concatenate(([True], rows.cell[1:] != rows.cell[:-1])))
+    ends = np.append(starts[1:], len(rows.cell))
+    number = np.repeat(np.arange(len(starts)), ends - starts)
+    writing = np.flatnonzero(writes(rows.kind))
+    sizes = (ends - starts)[number[writing]]
+    total = np.cumsum(sizes)
+    begin = 0
+    while begin < len(writing):
+        end = max(begin + 1, int(np.searchsorted(total, (total[begin - 1] if begin else 0) + MOST_PAIRS)))
+        some = writing[begin:end]
+        one = np.repeat(some, sizes[begin:end])
+        offset = np.arange(len(one)) - np.repeat(
+            np.cumsum(sizes[begin:end]) - sizes[begin:end], sizes[begin:end]
+        )
+        other = starts[number[one]] + offset
+        yield _chosen(rows, one, other)
+        begin = end
+
+
+def _chosen(rows: Rows, one: NDArray[np.intp], other: NDArray[np.intp]) -> Pairs:
+    """Of pairs with a writing row those that conflict, each once and in order of time."""
+    once = ~writes(rows.kind[other]) | (one < other)
+    one, other = one[once], other[once]
+    earlier, later = np.minimum(one, other), np.maximum(one, other)
+    block, other_block = rows.block[earlier], rows.block[later]
+    chosen = rows.lane[earlier] != rows.lane[later]
+    chosen &= conflicting(rows.kind[earlier], rows.kind[later], same_block=block == other_block)
+    chosen &= ~_in_other_epochs(rows, earlier, later) & ~_issued_after(rows, earlier, later)
+    return earlier[chosen], later[chosen]
 
 
 def _in_other_epochs(rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -95,24 +145,10 @@ def _issued_after(rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]
     return issued
 
 
-def _batches(pairs: Iterator[Pairs]) -> Iterator[Pairs]:
-    """The same pairs, many at a time."""
-    waiting: list[Pairs] = []
-    for each in pairs:
-        waiting.append(each)
-        if sum(len(one) for one, _ in waiting) > MOST_PAIRS:
-            yield _joined(waiting)
-            waiting = []
-    if waiting:
-        yield _joined(waiting)
-
-
-def _joined(pairs: list[Pairs]) -> Pairs:
-    return np.concatenate([one for one, _ in pairs]), np.concatenate([other for _, other in pairs])
-
-
-def _described(rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]) -> Iterator[Conflict]:
-    """One conflict for each pair of sites, kind of hazard and level among racing pairs."""
+def _described(
+    rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]
+) -> Iterator[tuple[Conflict, NDArray[np.int64]]]:
+    """One conflict, with its cells, for each pair of sites, kind of hazard and level among racing pairs."""
     both = writes(rows.kind[earlier]) & writes(rows.kind[later])
     hazard = np.where(both, 2, np.where(writes(rows.kind[earlier]), 0, 1))
     apart = rows.block[earlier] != rows.block[later]
@@ -128,26 +164,32 @@ def _described(rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]) -
         cells = rows.cell[earlier[here]]
         example = here[int(np.argmin(cells))]
         first, second = earlier[example], later[example]
-        yield Conflict(
+        silent = kind == _WAW and one_value(rows, earlier[here], through_barriers=_LEVELS[how_far] == "block")
+        conflict = Conflict(
             site,
             other_site,
-            ("RAW", "WAR", "WAW")[kind],
+            _HAZARDS[kind],
             _LEVELS[how_far],
             int(rows.lane[second] % COPY_ENGINE),
             int(rows.lane[first] % COPY_ENGINE),
             int(rows.cell[first]),
             len(np.unique(cells)),
-            one_value(rows, earlier[here], through_barriers=True) if kind == 2 else False,  # noqa: PLR2004 - WAW
+            silent,
         )
+        yield conflict, cells
 
 
-def _keep_widest(found: dict[tuple[int, int, str], Conflict], conflict: Conflict) -> None:
+def _keep_widest(
+    conflicts: dict[tuple[int, int, str], Conflict],
+    cells: dict[tuple[int, int, str], list[NDArray[np.int64]]],
+    conflict: Conflict,
+    where: NDArray[np.int64],
+) -> None:
     key = (conflict.site, conflict.other_site, conflict.hazard)
     turned = (conflict.other_site, conflict.site, conflict.hazard)
-    if conflict.hazard == "WAW" and turned in found:  # in turns: one finding for both orders
+    if conflict.hazard == "WAW" and turned in conflicts:  # in turns: one finding for both orders
         key = turned
-    known = found.get(key)
-    if known is None or _LEVELS.index(conflict.level) > _LEVELS.index(known.level):
-        found[key] = conflict
-    elif known.level == conflict.level:
-        found[key] = known._replace(elements=max(known.elements, conflict.elements))
+    already = conflicts.get(key)
+    cells.setdefault(key, []).append(where)
+    if already is None or _LEVELS.index(conflict.level) > _LEVELS.index(already.level):
+        conflicts[key] = conflict

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from grader.emulator.machine import Machine
     from grader.emulator.values import Lanes, Value
 
-READ, WRITE, ATOMIC, STRONG_READ = range(4)
-"""What an access is. The last two are strong (PTX ISA section 8.6): among themselves they never race."""
+WRITES, STRONG, NARROW, UPDATES, MAY_BE_FLAG = 1, 2, 4, 8, 16
+"""The bits of a kind: it changes memory; it is strong (PTX ISA section 8.4); its scope is its block alone; it
+reads and writes as one; it is strong only if somebody waits for what it sets."""
+
+READ, WRITE, STRONG_READ, STRONG_WRITE = 0, WRITES, STRONG, WRITES | STRONG
+ATOMIC = WRITES | STRONG | UPDATES
+"""What an access is."""
 
 COPY_ENGINE = 1 << 40
 """Added to a lane's number: the engine that carries out the lane's asynchronous copies."""
@@ -23,8 +28,26 @@ COPY_ENGINE = 1 << 40
 
 def writes(kind: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which accesses change memory."""
-    changing: NDArray[np.bool_] = (kind == WRITE) | (kind == ATOMIC)
+    changing: NDArray[np.bool_] = (kind & WRITES) != 0
     return changing
+
+
+def is_strong(kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which accesses are strong, within their scope."""
+    strong: NDArray[np.bool_] = (kind & STRONG) != 0
+    return strong
+
+
+def conflicting(
+    kind: NDArray[np.int64], other_kind: NDArray[np.int64], same_block: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which pairs of accesses to one cell conflict: one writes, and they are not morally strong.
+
+    Two strong accesses are morally strong if each has the other's thread in its scope (PTX ISA section 8.7).
+    """
+    strong = is_strong(kind & other_kind) & (same_block | ((kind | other_kind) & NARROW == 0))
+    racy: NDArray[np.bool_] = writes(kind | other_kind) & ~strong
+    return racy
 
 
 class Access(NamedTuple):
@@ -127,6 +150,14 @@ def part_of(m: Machine, access: Access, mask: NDArray[np.bool_]) -> Access:
     )
 
 
+def lowest_cells(m: Machine, accesses: list[Access], most: int) -> list[Access]:
+    """The parts of accesses, unfolded, that go to the lowest bytes: about so many in all."""
+    bytes_ = np.concatenate([access.byte for access in accesses])
+    bound = max(int(np.partition(bytes_, most)[most]), int(bytes_.min()) + 16)
+    parts = [(access, access.byte < bound) for access in accesses]
+    return [part_of(m, access, low) for access, low in parts if low.any()]
+
+
 def same_places(one: Access, other: Access) -> bool:
     """Whether the same lanes access the same cells, with nothing in between that orders them."""
     if one.kind != other.kind or one.byte.shape != other.byte.shape or one.byte.item(0) != other.byte.item(0):
@@ -170,12 +201,12 @@ def suspect_cells(
     """
     written = np.zeros(count, np.bool_)
     for each, cell in accesses:
-        if each.kind in (WRITE, ATOMIC):
+        if each.kind & WRITES:
             written[cell] = True
     touching = [
         (cell, agent[lanes_of(m, each)] + (COPY_ENGINE if each.engine else 0))
         for each, cell in accesses
-        if each.kind in (WRITE, ATOMIC) or written[cell].any()
+        if each.kind & WRITES or written[cell].any()
     ]
     shared = touched_by_several(lambda: touching, count) & written
     return shared if shared.any() else None
@@ -188,12 +219,12 @@ def touched_by_several(
 
     ``parts`` gives cells and the agent at each, the same each time it is called: they are gone through twice.
     """
-    owner = np.full(count, -1, np.int64)
+    owner = np.zeros(count, np.int64)  # counted from 1: zeros take memory only where they are touched
     for cell, agents in parts():
-        owner[cell] = agents
+        owner[cell] = agents + 1
     shared = np.zeros(count, np.bool_)
     for cell, agents in parts():
-        different = owner[cell] != agents
+        different = owner[cell] != agents + 1
         if different.any():
             shared[cell[different]] = True
     return shared

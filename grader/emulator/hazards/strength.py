@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+
+from grader.emulator.spinning import awaited_loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,9 +19,9 @@ _BLOCK_ONLY = {"cta"}
 class Strength(NamedTuple):
     """How far an access can take part in synchronisation.
 
-    ``strong``: it never races with another strong one. ``volatile``: it may read or write a flag.
-    ``acquires``, ``releases``: it synchronises by itself. ``wide``: with other blocks too.
-    ``compares``: it is a compare-and-swap.
+    ``strong``: it never races with another strong one in whose scope it is. ``volatile``: it may read or
+    write a flag. ``acquires``, ``releases``: it synchronises by itself. ``wide``: with other blocks too.
+    ``compares``: it is a compare-and-swap. ``awaits``: a loop goes round until it reads another value.
     """
 
     strong: bool
@@ -27,6 +30,7 @@ class Strength(NamedTuple):
     releases: bool
     wide: bool
     compares: bool
+    awaits: bool = False
 
 
 def strength_of(instruction: Instruction) -> Strength:
@@ -66,14 +70,21 @@ def _is_partial(instruction: Instruction) -> bool:
 
 
 class Strengths:
-    """The strengths of numbered sites, each looked at once."""
+    """The strengths of the numbered sites of a module, each computed once."""
 
-    def __init__(self, sites: Sequence[Instruction]) -> None:
-        self._sites = sites
-        self._known: dict[int, Strength] = {}
+    def __init__(self, module: Module, sites: Sequence[Instruction]) -> None:
+        self._module, self._sites = module, sites
+        self._cache: dict[int, Strength] = {}
+
+    @cached_property
+    def _awaited(self) -> frozenset[int]:
+        return awaited_loads(self._module)
 
     def __getitem__(self, site: int) -> Strength:
         """The strength of a site."""
-        if site not in self._known:
-            self._known[site] = strength_of(self._sites[site])
-        return self._known[site]
+        if site not in self._cache:
+            strength = strength_of(self._sites[site])
+            if strength.volatile and not strength.strong:
+                strength = strength._replace(awaits=self._sites[site].ptx_line in self._awaited)
+            self._cache[site] = strength
+        return self._cache[site]

@@ -1,4 +1,4 @@
-"""Plain reads that a compare-and-swap makes good.
+"""Accesses whose kind shows only beside others: reads that a compare-and-swap makes good, and flags.
 
     old = *p;  do { seen = old; old = atomicCAS(p, seen, f(seen)); } while (old != seen);
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.hazards.rows import ATOMIC, READ, STRONG_READ
+from grader.emulator.hazards.rows import MAY_BE_FLAG, READ, STRONG, STRONG_READ, UPDATES
 
 if TYPE_CHECKING:
     from grader.emulator.hazards.rows import Rows
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def validated(rows: Rows, strengths: Strengths) -> Rows:
     """The rows with each plain read that a later compare-and-swap of its lane validates as a strong one."""
-    atomic = rows.kind == ATOMIC
+    atomic = (rows.kind & UPDATES) != 0
     comparing = [site for site in np.unique(rows.site[atomic]).tolist() if strengths[site].compares]
     if not comparing:
         return rows
@@ -33,3 +33,17 @@ def validated(rows: Rows, strengths: Strengths) -> Rows:
     np.maximum.at(latest, place[swaps], rows.when[swaps])
     good = (rows.kind == READ) & (latest[place] > rows.when)
     return rows._replace(kind=np.where(good, STRONG_READ, rows.kind))
+
+
+def with_flags(rows: Rows, strengths: Strengths) -> Rows:
+    """The rows with each write that may set a flag as a strong one where a loop waits for that very cell.
+
+    All others are plain: a `volatile` word for which nobody waits is data.
+    """
+    open_question = (rows.kind & MAY_BE_FLAG) != 0
+    if not open_question.any():
+        return rows
+    waiting = [site for site in np.unique(rows.site).tolist() if strengths[site].awaits]
+    is_flag = np.isin(rows.cell, rows.cell[np.isin(rows.site, waiting)])
+    kind = np.where(open_question & ~is_flag, rows.kind & ~STRONG, rows.kind)
+    return rows._replace(kind=kind & ~MAY_BE_FLAG)

@@ -1,8 +1,8 @@
 """Atomic operations (PTX ISA sections 9.7.13.6 `atom` and 9.7.13.8 `red`).
 
-Lanes that name one address take turns in the order of their numbers: one of the orders that a device may
-choose, and always the same. Where few lanes share an address, all addresses take a turn at once; where
-many do, each address runs through its lanes in one NumPy call.
+Lanes that name one address take turns in the order of their numbers (or backwards, see `Machine`): one of the
+orders that a device may choose, and always the same. Where few lanes share an address, all addresses take a
+turn at once; where many do, each address runs through its lanes in one NumPy call.
 """
 
 from __future__ import annotations
@@ -187,7 +187,10 @@ def _changing(
         count = m.size if place.lanes is None else len(place.lanes)
         columns = [spread(select(value, good), count) for value in values]
         index = np.broadcast_to(place.index, count)
-        return serially(place, index, dtype, in_global if flushes else operation, columns)
+        chosen = in_global if flushes else operation
+        if m.priority is None:
+            return serially(m, place, index, dtype, chosen, columns)
+        return serially(m, place, index[::-1], dtype, chosen, [column[::-1] for column in columns])[::-1]
 
     return change
 
@@ -199,6 +202,7 @@ def _operation(name: str, kind: str) -> Operation:
 
 
 def serially(
+    m: Machine,
     place: Place,
     index: NDArray[np.int64],
     dtype: np.dtype[np.generic],
@@ -211,7 +215,8 @@ def serially(
     columns = [column[order] for column in columns]
     starts = np.flatnonzero(np.concatenate(([True], address[1:] != address[:-1])))
     lengths = np.diff(np.append(starts, len(address)))
-    current = np.array(place.region.read(address[starts], dtype))
+    before = place.region.read(address[starts], dtype)
+    current = np.array(before)
     found = np.empty(len(address), dtype)
     if operation.run_through and len(starts) < int(lengths.max()):
         for which, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
@@ -225,6 +230,8 @@ def serially(
             found[lanes] = current[here]
             current[here] = operation.turn(current[here], *(column[lanes] for column in columns))
     place.region.write(address[starts], current)
+    if place.space != "local" and before.tobytes() != current.tobytes():
+        m.changes += 1
     result = np.empty_like(found)
     result[order] = found
     return result

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.instructions.warp import together
+from grader.emulator.geometry import BARRIERS
+from grader.emulator.warp_sync import WarpOperation, arrive
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from grader.emulator.machine import Group, Machine
     from grader.emulator.program import ControlStep, Link, Step
     from grader.emulator.values import Value
@@ -22,7 +25,8 @@ def bar(ins: Instruction, link: Link) -> ControlStep:
     warp (section 9.7.13.2).
     """
     if "warp" in ins.modifiers:
-        return together(link, ins.operands[0], lambda m, party: m.observer.warp_synchronised(m, party))
+        operation = WarpOperation(link.site(), ins.name, link.fetch(ins.operands[0], "u32"), orders=True)
+        return lambda m, group: arrive(m, group, operation)
     if "red" in ins.modifiers:
         return _reducing(ins, link)
     arrives = "arrive" in ins.modifiers
@@ -35,7 +39,10 @@ def bar(ins: Instruction, link: Link) -> ControlStep:
     def step(m: Machine, group: Group) -> list[Group]:
         group.pc = after
         count = expected(m, m.active) if expected else np.uint32(0)
-        m.wait(group, site, number(m, m.active), count, goes_on=arrives)
+        which = number(m, m.active)
+        if arrives:
+            m.observer.announced(m, (m.lanes(), _keys(m, which)))
+        m.wait(group, site, which, count, goes_on=arrives)
         return []
 
     return step
@@ -82,9 +89,15 @@ def _reducing(ins: Instruction, link: Link) -> ControlStep:
     return step
 
 
+def _keys(m: Machine, number: Value) -> NDArray[np.intp]:
+    """The barrier of each active lane, counted over all blocks."""
+    which: NDArray[np.intp] = m.block_of[m.lanes()] * BARRIERS + number.astype(np.intp) % BARRIERS
+    return which
+
+
 def _count(m: Machine, way: str, vote: Value, number: Value) -> Value:
     """The votes of the lanes that passed a barrier of a block together, for each of the active lanes."""
-    which = m.block_of[m.lanes()] * 16 + number.astype(np.intp) % 16
+    which = _keys(m, number)
     votes = np.broadcast_to(vote, which.shape)
     yes = np.bincount(which, weights=votes)[which]
     if way == "popc":

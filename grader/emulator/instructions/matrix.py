@@ -27,7 +27,7 @@ from grader.emulator.instructions.fragments import (
     hand_out,
     layout,
 )
-from grader.emulator.instructions.warp import together
+from grader.emulator.warp_sync import WarpOperation, arrive
 from grader.ptx import Immediate, Operand
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine import Machine
     from grader.emulator.program import ControlStep, Fetch, Link
+    from grader.emulator.warp_sync import Table
     from grader.ptx import Instruction
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
@@ -48,12 +49,15 @@ _FLOATS = {"f16", "bf16", "tf32", "f64"}
 def _collective(link: Link, site: int, act: Callable[[Machine], None]) -> ControlStep:
     """``act`` once all lanes of the warp are there; a warp that is not complete is reported."""
 
-    def act_together(m: Machine, _party: NDArray[np.uint32]) -> None:
+    def act_together(m: Machine, _party: NDArray[np.uint32], _offered: Table) -> None:
         if (m.count % WARP or not Warps(m).whole) and _nobody_else_lives(m):
             m.reporter.warp_incomplete(m, site)
         act(m)
 
-    return together(link, _EVERY_LANE, act_together)
+    # `.aligned`: all lanes of the warp must execute the very same instruction
+    kind = f"{link.instruction.name} at {site}"
+    operation = WarpOperation(site, kind, link.fetch(_EVERY_LANE, "u32"), act_together)
+    return lambda m, group: arrive(m, group, operation)
 
 
 def _nobody_else_lives(m: Machine) -> bool:

@@ -73,6 +73,10 @@ def _assertion_failed(link: Link, passed: Names, _returned: Names) -> ControlSte
     return step
 
 
+WORK_OF_HEAP = 8
+"""Work of one lane's call of `malloc` or `free`: lanes take turns."""
+
+
 def _malloc(link: Link, passed: Names, returned: Names) -> ControlStep:
     """`malloc(size)` and `__nv_aligned_device_malloc(size, align)`: a block for each lane, or null."""
     after = link.pc + 1
@@ -81,6 +85,7 @@ def _malloc(link: Link, passed: Names, returned: Names) -> ControlStep:
         sizes = _argument(m, passed[0], np.uint64)
         aligns = _argument(m, passed[1], np.uint64) if len(passed) > 1 else np.full(m.count, 16)
         heap = m.memory.heap
+        m.work += WORK_OF_HEAP * m.count
         starts = [
             heap.take(int(size), int(align)) if heap and 0 < align <= 1 << 16 else None
             for size, align in zip(sizes, aligns, strict=True)
@@ -97,6 +102,7 @@ def _free(link: Link, passed: Names, _returned: Names) -> ControlStep:
     after, site = link.pc + 1, link.site()
 
     def step(m: Machine, group: Group) -> None:
+        m.work += WORK_OF_HEAP * m.count
         for place, address in enumerate(_argument(m, passed[0], np.uint64).tolist()):
             heap = m.memory.heap
             if address and not (heap and heap.give_back(address - GLOBAL_BASE)):

@@ -223,9 +223,9 @@ extern "C" __global__ void racy_scope_of_the_block(const float* in, float* data,
     cuda::atomic_ref<int, cuda::thread_scope_block> ready(*flag);
     if (blockIdx.x == 0) {
         data[0] = in[0];  // @data
-        ready.fetch_add(1, cuda::memory_order_release);
+        ready.fetch_add(1, cuda::memory_order_release);  // @add
     } else {
-        while (ready.fetch_add(0, cuda::memory_order_acquire) == 0) {}
+        while (ready.fetch_add(0, cuda::memory_order_acquire) == 0) {}  // race WAW flag @add
         out[0] = data[0];  // race RAW data @data
     }
 }

@@ -1,0 +1,89 @@
+"""One run out of two: that of the -O0 build, in which hazards show, and that of the graded default build.
+
+The optimiser merges stores, and with them races vanish; so hazards are looked for in the -O0 build first. Yet
+what it may assume (that no signed sum overflows, that an index is in range, that an assumption holds) the
+-O0 build does not, and a file can be two programs. So the default build is looked at for hazards as well, and
+what the two did is compared: threads pass as many barriers, and the default build stores no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.model import Finding, FindingKind
+from grader.ptx import Register
+
+if TYPE_CHECKING:
+    from grader.model import Run
+    from grader.ptx import Instruction, Module
+
+_OPTIMISED = "in the optimised program, which is the one that is graded, "
+"""Begins what is found there alone."""
+
+_STRONG = {"volatile", "relaxed", "acquire", "acq_rel", "sc"}
+_CLOCKS = ("%clock", "%globaltimer")
+
+UNDEFINED_BEHAVIOUR = (
+    "the code relies on something that C++ leaves undefined: an assumption that does not hold, a signed sum "
+    "that overflows, an index or a shift out of range, a variable without a value, a loop without an end"
+)
+
+
+def merge_runs(hazards: Run, graded: Run, *, steady: bool, file: str) -> Run:
+    """Outputs and counters of the graded run; the findings of both, each kind and line once.
+
+    ``steady`` tells that a thread's way does not depend on who comes first, so that both runs must take it.
+    """
+    kinds = {finding.kind for finding in hazards.findings}
+    # The optimiser moves lines about: what the -O0 build already shows of a kind is not told again. And it
+    # computes ahead with what is not set yet, to throw it away: only the -O0 build tells of that.
+    only_graded = [
+        _of_optimised(finding)
+        for finding in graded.findings
+        if finding.kind not in kinds and finding.kind is not FindingKind.UNINITIALISED
+    ]
+    findings = (*hazards.findings, *only_graded)
+    if steady and graded.completed and not findings:
+        findings = tuple(_differences(hazards, graded, file))
+    return replace(
+        graded,
+        findings=findings,
+        changed_inputs=tuple(dict.fromkeys((*graded.changed_inputs, *hazards.changed_inputs))),
+        seconds=hazards.seconds + graded.seconds,
+        unoptimised=hazards.outputs,
+    )
+
+
+def _of_optimised(finding: Finding) -> Finding:
+    if finding.kind is FindingKind.RACE:
+        return replace(finding, message=_OPTIMISED + finding.message)
+    return finding
+
+
+def _differences(hazards: Run, graded: Run, file: str) -> list[Finding]:
+    """What the optimiser does not explain: it removes stores, but adds none, and leaves barriers alone."""
+    before, after = hazards.counters, graded.counters
+    what = ""
+    if after.barriers != before.barriers:
+        times = f"{after.barriers:,} times when optimised and {before.barriers:,} when not"
+        what = f"threads arrive at barriers {times}"
+    elif after.global_store_bytes > before.global_store_bytes:
+        stored = after.global_store_bytes
+        what = f"it stores {stored:,} bytes when optimised and {before.global_store_bytes:,} when not"
+    return [Finding(FindingKind.UNDEFINED, f"{what}: {UNDEFINED_BEHAVIOUR}", file=file)] if what else []
+
+
+def is_steady(module: Module) -> bool:
+    """Whether nothing in a module can make a thread's way depend on which thread comes first, or on time."""
+    return not any(_may_vary(instruction) for function in module.functions for instruction in function.body)
+
+
+def _may_vary(instruction: Instruction) -> bool:
+    if instruction.opcode == "ld":
+        return not _STRONG.isdisjoint(instruction.modifiers)
+    if instruction.opcode == "mov":
+        return any(
+            isinstance(each, Register) and each.name.startswith(_CLOCKS) for each in instruction.operands
+        )
+    return instruction.opcode in ("atom", "activemask")

@@ -1,0 +1,111 @@
+"""What nobody set is an error where its value decides something, and a remark where it never does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from grader.emulator.backend import Emulated
+from grader.model import Argument, Build, FindingKind, Launch, Severity
+from tests.emulator import nvcc
+
+if TYPE_CHECKING:
+    from grader.model import Finding
+
+MATTERS = {
+    "stored": "if (t < 32) s[t] = in[t];\n__syncthreads();\nout[t] = s[t];  // here",
+    "stored_after_arithmetic": "if (t < 32) s[t] = 1;\n__syncthreads();\nout[t] = 2 * s[t] + 1;  // here",
+    "decides_a_branch": (
+        "if (t < 32) s[t] = 1;\n__syncthreads();\nif (s[t] > 0)  // here\n    out[t] = 1; else out[t] = 1;"
+    ),
+    "is_an_index": "if (t < 32) s[t] = 1;\n__syncthreads();\nint k = s[t];  // here\nout[t] = in[k & 31];",
+    "is_added_atomically": "if (t < 32) s[t] = 1;\n__syncthreads();\natomicAdd(&out[0], s[t]);  // here",
+    "is_added_to_atomically": "atomicAdd(&s[t], 1);  // here\n__syncthreads();\nif (t == 0) out[0] = 1;",
+    "goes_through_shared_memory": (
+        "if (t < 32) s[t] = 1;\n__syncthreads();\nu[t] = s[t];  // here\n__syncthreads();\nout[t] = u[t ^ 1];"
+    ),
+    "goes_through_a_function": "if (t < 32) s[t] = 1;\n__syncthreads();\nout[t] = twice(s[t]);  // here",
+    "goes_through_a_shuffle": (
+        "if (t < 31) s[t] = 1;\n__syncthreads();\nint x = s[t % 32];  // here\n"
+        "out[t] = __shfl_sync(~0u, x, 31);"
+    ),
+    "is_a_local_variable": "int x;  // no value\nout[t] = x + in[t];  // here",
+    "is_an_array_of_a_thread": "int a[4];\na[t % 2] = 1;\nout[t] = a[in[0] & 3];  // here",
+    "is_part_of_a_vector": (
+        "float4* v = (float4*)s;\nif (t < 8) ((float*)s)[4 * t + 1] = 1;\n__syncthreads();\n"
+        "if (t < 8) { float4 x = v[t];  // here\n    out[t] = x.z; }"
+    ),
+}
+
+DOES_NOT = {
+    "thrown_away_by_a_choice": (
+        "if (t < 32) s[t] = 1;\n__syncthreads();\nint x = s[t];  // here\nout[t] = t < 32 ? x : 0;"
+    ),
+    "stored_under_a_guard": (
+        "if (t < 32) s[t] = 1;\n__syncthreads();\nint x = s[t] * 3;  // here\nif (t < 32) out[t] = x;"
+    ),
+    "copied_about": (
+        "if (t < 32) s[t] = 1;\n__syncthreads();\nu[t] = s[t];  // here\n__syncthreads();\n"
+        "if (t < 32) out[t] = u[t];"
+    ),
+    "overwritten": (
+        "if (t < 32) s[t] = 1;\n__syncthreads();\nint x = s[t];  // here\nu[t] = x;\nu[t] = t;\n"
+        "__syncthreads();\nout[t] = u[63 - t];"
+    ),
+    "other_parts_of_a_vector": (
+        "float4* v = (float4*)s;\nif (t < 8) ((float*)s)[4 * t + 1] = 1;\n__syncthreads();\n"
+        "if (t < 8) { float4 x = v[t];  // here\n    out[t] = x.y; }"
+    ),
+    "a_sum_over_a_last_section_that_is_not_full": (
+        "if (t < 50) s[t] = in[t % 32];\n__syncthreads();\n"
+        "for (int by = 1; by < 64; by *= 2) {\n"
+        "    int k = (t + 1) * by * 2 - 1;\n    int x = k < 64 ? s[k] + s[k - by] : 0;  // here\n"
+        "    __syncthreads();\n    if (k < 64) s[k] = x;\n    __syncthreads();\n}\nif (t < 32) out[t] = s[t];"
+    ),
+}
+
+HEAD = "__shared__ __align__(16) int s[64], u[64];\nint t = threadIdx.x;"
+
+
+def source_of(name: str, body: str) -> str:
+    """A kernel with this body."""
+    helper = "__device__ __noinline__ int twice(int x) { return 2 * x; }\n"
+    return f'{helper}extern "C" __global__ void {name}(const int* in, int* out) {{\n{HEAD}\n{body}\n}}\n'
+
+
+def undefined_reads(name: str, body: str) -> list[Finding]:
+    """The findings about it, of a case that is run as graded."""
+    source = source_of(name, body)
+    build = Build(
+        ok=True,
+        ptx=nvcc.ptx(source, ("-lineinfo",)),
+        hazard_ptx=nvcc.ptx(source),
+        entry=name,
+        source_name="kernel.cu",
+    )
+    arguments = (
+        Argument("in", "in", np.arange(64, dtype=np.int32)),
+        Argument("out", "inout", np.zeros(64, np.int32)),
+    )
+    run = Emulated(build, "kernel.cu", "kernel.cu").launch(Launch((1, 1, 1), (64, 1, 1)), arguments)
+    assert run.completed
+    found = [finding for finding in run.findings if finding.kind is FindingKind.UNINITIALISED]
+    line = next(at for at, text in enumerate(source.split("\n"), 1) if "// here" in text)
+    return [finding for finding in found if finding.line == line]
+
+
+@pytest.mark.parametrize("name", MATTERS)
+def test_a_value_that_nobody_set_is_an_error_where_it_decides_something(name: str) -> None:
+    """It reaches global memory, a branch, an address or an atomic operation, by whatever way."""
+    (finding,) = undefined_reads(name, MATTERS[name])
+    assert finding.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize("name", DOES_NOT)
+def test_a_value_that_nobody_set_is_a_remark_where_it_decides_nothing(name: str) -> None:
+    """It is read, and perhaps computed with and copied, and thrown away."""
+    for finding in undefined_reads(name, DOES_NOT[name]):
+        assert finding.severity is Severity.INFO
+        assert finding.message.endswith("; nothing depends on it")

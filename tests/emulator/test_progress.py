@@ -1,0 +1,129 @@
+"""A hang is told from much work: by what decides over a loop, and by whether it comes closer to its end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.model import FindingKind
+from tests.emulator.launching import Compiled, default_build, hazard_build, zeros
+
+SOURCE = r"""
+extern "C" __global__ void forgets_to_count(float* A, int n) {
+    float sum = 0;
+    int i = 0;
+    while (i < n) { sum += A[i]; }
+    A[0] = sum;
+}
+extern "C" __global__ void stores_for_ever(float* A, int n) {
+    while (n) { A[threadIdx.x] += 1; }
+}
+extern "C" __global__ void barriers_for_ever(float* A, int n) {
+    int i = 0;
+    while (i < n) { __syncthreads(); A[threadIdx.x] += 1; __syncthreads(); }
+}
+extern "C" __global__ void counts_past_its_end(float* A, int n) {
+    for (unsigned i = 1; i != n; i += 2) A[threadIdx.x] += A[(threadIdx.x + i) % 32] > 2 ? 1 : 2;
+}
+extern "C" __global__ void unsigned_down_to_zero(float* A, int n) {
+    float sum = 0;
+    for (unsigned i = n; i >= 0; --i) sum += A[i % 32];
+    A[threadIdx.x] = sum;
+}
+extern "C" __global__ void long_sum(float* A, int n) {
+    float sum = 0;
+    for (int i = 0; i < 2000 * n; ++i) for (int j = 0; j < n; ++j) sum += A[i * j % 32];
+    A[threadIdx.x] = sum;
+}
+extern "C" __global__ void one_thread_for_all(float* A, int n) {
+    if (threadIdx.x) return;
+    float sum = 0;
+    for (int i = 0; i < 100000 * n; ++i) sum += A[i % 32];
+    A[0] = sum;
+}
+extern "C" __global__ void halves_until_small(float* A, int n) {
+    for (int k = 0; k < 100000; ++k) for (double x = n; x > 1e-30; x /= 2) A[threadIdx.x] += x > 1;
+}
+__device__ unsigned arrivals;
+__device__ volatile unsigned open;
+extern "C" __global__ void software_barrier(int* A, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, size = gridDim.x * blockDim.x;
+    A[i] = i;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        if (atomicAdd(&arrivals, 1) == gridDim.x - 1) { __threadfence(); open = 1; } else while (!open);
+        __threadfence();
+    }
+    __syncthreads();
+    if (A[(i + n) % size] != (i + n) % size) A[i] = -1;
+}
+"""
+
+BUDGET = 30_000
+
+
+@pytest.fixture(scope="module", params=["default", "O0"])
+def kernels(request: pytest.FixtureRequest) -> Compiled:
+    """All kernels of this file, from both builds."""
+    return default_build(SOURCE) if request.param == "default" else hazard_build(SOURCE)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "forgets_to_count",
+        "stores_for_ever",
+        "barriers_for_ever",
+        "counts_past_its_end",
+        "unsigned_down_to_zero",
+    ],
+)
+def test_a_loop_that_never_ends_is_a_timeout(kernels: Compiled, kernel: str) -> None:
+    """Whether or not it stores, waits at barriers, or counts away from its end."""
+    result = kernels.run(kernel, (1, 1, 1), (32, 1, 1), zeros(32), np.int32(10), steps=BUDGET)
+    assert not result.completed
+    assert not result.too_much_work
+    assert [finding.kind for finding in result.findings if finding.kind is not FindingKind.RACE] == [
+        FindingKind.TIMEOUT
+    ]
+
+
+def test_a_loop_whose_end_nothing_decides_is_seen_at_once(kernels: Compiled) -> None:
+    """Long before the budget is spent."""
+    result = kernels.run("forgets_to_count", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(10))
+    assert not result.completed
+    assert result.steps < BUDGET
+
+
+@pytest.mark.parametrize("kernel", ["long_sum", "one_thread_for_all", "halves_until_small"])
+def test_much_work_is_no_timeout(kernels: Compiled, kernel: str) -> None:
+    """What comes closer to its end is given up without a finding, and it is said why."""
+    result = kernels.run(kernel, (1, 1, 1), (32, 1, 1), zeros(32), np.int32(10), steps=BUDGET)
+    assert not result.completed
+    assert "more work than the emulator" in result.too_much_work
+    assert not result.findings
+
+
+def test_blocks_may_wait_for_more_blocks_than_run_side_by_side(kernels: Compiled) -> None:
+    """A device could hold all of these at once: 150 blocks of 256 threads."""
+    result = kernels.run(
+        "software_barrier", (150, 1, 1), (256, 1, 1), zeros(150 * 256, dtype="int32"), np.int32(256)
+    )
+    assert result.completed, result.findings
+    assert not result.findings
+    np.testing.assert_array_equal(dict(result.outputs)["A"], np.arange(150 * 256))
+
+
+def test_blocks_that_no_device_holds_at_once_cannot_wait_for_each_other(kernels: Compiled) -> None:
+    """The blocks that were not started are named in the finding."""
+    result = kernels.run(
+        "software_barrier", (120, 1, 1), (1024, 1, 1), zeros(120 * 1024, dtype="int32"), np.int32(1)
+    )
+    assert result.completed
+    result = kernels.run(
+        "software_barrier", (250, 1, 1), (1024, 1, 1), zeros(250 * 1024, dtype="int32"), np.int32(1)
+    )
+    (finding,) = result.findings
+    assert finding.kind is FindingKind.TIMEOUT
+    assert "had not started" in finding.message

@@ -1,0 +1,109 @@
+"""A file that is one program for the optimiser and another without it is judged by what is graded.
+
+Each kernel here keeps its barriers, or anything at all, for the build in which hazards are looked for, by way
+of something that C++ leaves undefined. None of them may keep the points for barriers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.model import Severity, Submission, Verdict
+from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment, staff_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.model import Grade
+
+    Grader = Callable[[str], Grade]
+
+ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+SOLUTION = (staff_folder(ASSIGNMENT) / "solution.cu").read_text("utf-8")
+
+BARRIER = "__syncthreads();"
+
+HELPERS = """
+__device__ __forceinline__ int same(int* __restrict__ p, int* __restrict__ q) { *p = 1; *q = 0; return *p; }
+"""
+
+INSTEAD_OF_BARRIERS = {
+    "a sum that overflows": "if (!(M + 2147483647 > M)) __syncthreads();",
+    "a sum that overflows the other way": "if (!(-M - 2147483647 < M)) __syncthreads();",
+    "a product that overflows": "if (M * 65536 / 65536 * 65536 * 2 / 2 != M * 65536) __syncthreads();",
+    "a wrong assumption": "__builtin_assume(M < 0); if (M >= 0) __syncthreads();",
+    "a number that has no opposite": (
+        "{ int low = (int)(0x80000000u | threadIdx.z); if (-low == low) __syncthreads(); }"
+    ),
+    "an index that overflows": (
+        "{ int a[2] = {1, 1}; int i = M + 2147483647; if (a[1] && i < M) __syncthreads(); }"
+    ),
+    "aliases that are restricted": "{ int x; if (same(&x, &x) == 0) __syncthreads(); }",
+    "a constant that is changed": "{ const int c = 0; *(int*)&c = 1; if (c == 1) __syncthreads(); }",
+    "a variable without a value": "{ int x; if (x == 0) __syncthreads(); }",
+    "an alignment that is not there": (
+        "if (((size_t)__builtin_assume_aligned(A + 1, 64) & 63) != 0) __syncthreads();"
+    ),
+    "a shift that is too far": "if ((1 << (M | 32)) != 0) __syncthreads();",
+}
+
+IN_FRONT = {
+    "an assumption under which nothing runs": "__builtin_assume(M < 0); if (M >= 0) return;",
+    "an assumption under which others store": (
+        "__builtin_assume(M < 0); if (M >= 0) {} else C[0] = (float)threadIdx.x;"
+    ),
+    "a sum that overflows and ends it": "if (M + 2147483647 < M) return;",
+}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Grader:
+    """Grade a source on the visible cases."""
+    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
+
+    def grade(source: str) -> Grade:
+        return pipeline.grade(plan, Submission("mine", "mine.cu", source.encode(), ""), tools)
+
+    return grade
+
+
+def with_first_line(line: str, *, barriers: bool) -> str:
+    """The model solution with a line in front of its body."""
+    source = SOLUTION if barriers else SOLUTION.replace(BARRIER, "")
+    return re.sub(r"(int M, int K, int N\) \{)", rf"\1\n    {line}", source, count=1)
+
+
+def verdict(grade: Grade, item: str) -> Verdict:
+    """The verdict of one item."""
+    return next(each.result.verdict for each in grade.items if each.result.item.id == item)
+
+
+@pytest.mark.parametrize("name", INSTEAD_OF_BARRIERS)
+def test_barriers_that_the_optimiser_may_drop_are_no_barriers(graded: Grader, name: str) -> None:
+    """Only what is there when graded earns the item."""
+    source = HELPERS + SOLUTION.replace(BARRIER, INSTEAD_OF_BARRIERS[name])
+    grade = graded(source)
+    assert verdict(grade, "compiles") is Verdict.PASS
+    assert verdict(grade, "barriers") is Verdict.FAIL
+
+
+@pytest.mark.parametrize("name", IN_FRONT)
+def test_a_kernel_that_does_nothing_where_hazards_are_looked_for_loses_the_item(
+    graded: Grader, name: str
+) -> None:
+    """Without any barrier, and with all of them."""
+    assert verdict(graded(with_first_line(IN_FRONT[name], barriers=False)), "barriers") is Verdict.FAIL
+
+
+def test_the_model_solution_loses_nothing(graded: Grader) -> None:
+    """Nor is anything said of it."""
+    grade = graded(SOLUTION)
+    assert grade.score == grade.max_score
+    assert not [f for item in grade.items for f in item.result.findings if f.severity is not Severity.INFO]
