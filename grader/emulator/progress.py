@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from grader.emulator.spinning import Round
     from grader.ptx import Instruction, Operand
 
-_LOOKS = 3
-"""How often the numbers of a loop are looked at."""
+_LOOKS = 16
+"""How often the numbers of a loop are looked at: a loop that is begun anew seldom climbs so often."""
 
-_BETWEEN = 4096
+_BETWEEN = 768
 """Steps between two looks, and `_BETWEEN_GROUPS` more for each group, so that each goes round."""
 
-_BETWEEN_GROUPS = 512
+_BETWEEN_GROUPS = 96
+
+_LONGER = 37
+"""Steps that each look comes later than the one before, so that looks do not fall into step with a loop."""
 
 _MOST_GROUPS = 8
 """Groups that are looked at."""
@@ -84,34 +87,45 @@ class _Compared(NamedTuple):
     numbers: list[tuple[float, float] | None]
 
 
+class _Looked(NamedTuple):
+    """A loop around a lane, with what decides over it."""
+
+    round_: Round
+    compared: list[_Compared]
+
+
 class Watch:
     """Looks several times at groups that have taken long, to see where they are going.
 
-    ``groups`` gives all that have not ended, as they are now.
+    Of each all loops count that it is in: where one comes closer to its end, those inside it are begun anew,
+    and what they compare tells nothing. ``groups`` gives all that have not ended, as they are now.
     """
 
     def __init__(self, groups: Callable[[], Sequence[Group]]) -> None:
         self._groups = groups
         first = groups()
         self.between = _BETWEEN + _BETWEEN_GROUPS * len(first)
-        self._watched: list[tuple[int, Round, list[_Compared]]] = []
+        self._watched: list[tuple[int, list[_Looked]]] = []
         for group in first[:_MOST_GROUPS]:
-            innermost = next(iter(rounds_of(group)), None)
-            if innermost is not None:
-                compared = [_Compared(instruction, []) for instruction in innermost.compares]
-                self._watched.append((_lane(group), innermost, compared))
+            rounds = [
+                _Looked(round_, [_Compared(instruction, []) for instruction in round_.compares])
+                for round_ in rounds_of(group)
+            ]
+            if rounds:
+                self._watched.append((_lane(group), rounds))
 
     def never_ends(self, m: Machine, go_on: Callable[[int], bool]) -> bool:
         """Whether some thread never ends; ``go_on`` runs for some steps, and tells if anybody still runs."""
         for look in range(_LOOKS):
-            if look and not go_on(self.between):
+            if look and not go_on(self.between + look * _LONGER):
                 return False
-            for lane, round_, compared in self._watched:
-                for instruction, numbers in compared:
-                    numbers.append(_numbers(m, round_, instruction, lane))
+            for lane, rounds in self._watched:
+                for round_, compared in rounds:
+                    for instruction, numbers in compared:
+                        numbers.append(_numbers(m, round_, instruction, lane))
         return any(
-            self._is_still_in(lane, round_) and (round_.settled or _never_ends(compared))
-            for lane, round_, compared in self._watched
+            self._is_still_in(lane, rounds[0].round_) and all(map(_never_ends, rounds))
+            for lane, rounds in self._watched
         )
 
     def _is_still_in(self, lane: int, round_: Round) -> bool:
@@ -162,9 +176,11 @@ def _dtype(kind: str) -> np.dtype[np.generic] | None:
     return np.dtype({"s": "i", "u": "u", "f": "f", "b": "u"}[letter] + str(int(bits) // 8))
 
 
-def _never_ends(compared: Sequence[_Compared]) -> bool:
+def _never_ends(looked: _Looked) -> bool:
     """Whether no comparison of a loop comes any closer to deciding otherwise."""
-    return bool(compared) and not any(_comes_closer(numbers) for _, numbers in compared)
+    if looked.round_.settled:
+        return True
+    return bool(looked.compared) and not any(_comes_closer(numbers) for _, numbers in looked.compared)
 
 
 def _comes_closer(numbers: Sequence[tuple[float, float] | None]) -> bool:
