@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from grader import gpu
 from grader.build.launch import plan_launch
 from grader.emulator import backend as emulator
+from grader.emulator.hanging import much_work
 from grader.errors import OurError
 from grader.gpu.request import DeviceCase
 from grader.gpu.together import Both, together
@@ -59,7 +60,7 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     cases = tuple(_prepared(plan, kernels, case, oracle) for case in plan.cases)
     seconds: Named[float] = ()
     if plan.station is None:
-        found = [Both(run) for run in _emulated(plan, cases)]
+        found = [_emulated_alone(run) for run in _emulated(plan, cases)]
         evidence = Evidence(emulator.NAME, built, device=emulator.DEVICE)
         evidence = _finished(plan, cases, found, oracle, evidence)
     else:
@@ -97,7 +98,7 @@ def _on_gpu(
     }
     timing = timing_job(plan, built, oracle)
     timed = timing if len(launches) == len(cases) and not isinstance(timing, Finding) else None
-    found = [Both(run) for run in runs]
+    found = [_emulated_alone(run) for run in runs]
     seen, problem = None, ""
     for each in (*(other for _, other in built.others), built):  # the timed one last: `seen` is of it
         own = [index for index, case in enumerate(cases) if case.kernel.build is each]
@@ -125,8 +126,12 @@ def _both(index: int, emulated: Run, seen: Observed | None, problem: str, races:
         return Both(Run(completed=False, error=problem))
     on_device = dict(seen.runs).get(index) if seen else None
     if on_device is None or seen is None:
-        return Both(emulated)
+        return _emulated_alone(emulated)
     return together(emulated, on_device, index, seen.reports, races)
+
+
+def _emulated_alone(run: Run) -> Both:
+    return Both(run, too_much_work=run.too_much_work)
 
 
 def _as_on_device(built: Build, seen: Observed | None) -> Build:
@@ -199,7 +204,7 @@ def _one_emulated(prepared: _Prepared, *, profile: bool) -> Run:
     except OurError as problem:
         return Run(completed=False, error=str(problem))
     except MemoryError:
-        return Run(completed=False, error="the emulator ran out of memory")
+        return Run(completed=False, too_much_work=much_work("it takes more memory than there is"))
     except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
         return Run(completed=False, error=_bug("the emulator", problem))
 

@@ -68,6 +68,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         completed=run.completed,
         followed=both.followed,
         launched=run.launched,
+        too_much_work=both.too_much_work,
         uncounted=both.uncounted,
         undecided=both.undecided,
     )

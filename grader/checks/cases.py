@@ -60,9 +60,19 @@ def our_trouble(case: CaseEvidence) -> str:
     """Why a case cannot be judged through no fault of the student; empty where it can."""
     if case.error:
         return case.error
-    if not case.completed and not case.findings:
+    if not case.completed and not case.findings and not case.too_much_work:
         return "the run was cut short and nothing says why"
     return ""
+
+
+def given_up(case: CaseEvidence) -> str:
+    """Why a case is not judged and nobody is to blame, as a clause; empty where it is judged.
+
+    How far the threads of a hidden case came would tell of shapes.
+    """
+    if not case.too_much_work or is_visible(case):
+        return case.too_much_work
+    return "too much work for the emulator"
 
 
 def stopped_by(case: CaseEvidence) -> str:
@@ -159,7 +169,8 @@ def decide(
     """Add the verdicts of an item's cases up to its own; a specific ``hint`` replaces the staff's.
 
     A case in error makes the item an error. Else all must pass for all the points, or, with
-    ``partial: per-case``, each earns its share; the verdict is a pass only with full marks.
+    ``partial: per-case``, each earns its share; the verdict is a pass only with full marks. Where no case
+    fails and some were not judged, nor is the item.
     """
     passed = sum(case.verdict is Verdict.PASS for case in judged)
     verdict = Verdict.PASS if passed == len(judged) else Verdict.FAIL
@@ -171,6 +182,8 @@ def decide(
         verdict, fraction = Verdict.ERROR, NOTHING
         message = f"not judged, through no fault of the submission: {wording.printable(broken.reason)}"
         hint, findings = "", ()
+    elif verdict is Verdict.FAIL and all(case.verdict is not Verdict.FAIL for case in judged):
+        verdict, fraction, message, hint, findings = Verdict.SKIP, NOTHING, _not_judged(judged), "", ()
     return CheckResult(
         item=item,
         verdict=verdict,
@@ -180,6 +193,14 @@ def decide(
         findings=findings,
         case_verdicts=verdicts(judged),
     )
+
+
+def _not_judged(judged: tuple[CaseVerdict, ...]) -> str:
+    """Why cases were not judged: of a visible one in full if there is one."""
+    skipped = [case for case in judged if case.verdict is Verdict.SKIP]
+    first = next((case for case in skipped if case.visible), skipped[0])
+    which = f"case `{wording.printable(first.case.case.id)}`" if first.visible else "a hidden case"
+    return f"not judged in {which}: {first.reason}"
 
 
 def verdicts(judged: tuple[CaseVerdict, ...]) -> Named[Verdict]:

@@ -16,6 +16,7 @@ from grader.checks.cases import (
     CaseVerdict,
     at_least,
     decide,
+    given_up,
     merged,
     nothing_to_judge,
     option,
@@ -62,9 +63,12 @@ def _judge(
         return CaseVerdict(case, Verdict.ERROR, trouble)
     if fails_anyway or at_least((finding for finding in case.findings if finding.kind in kinds), severity):
         return CaseVerdict(case, Verdict.FAIL)
-    if not (case.completed or case.followed):
-        return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
+    ended = case.completed or case.followed
     open_question = next((reason for kind, reason in case.undecided if kind in kinds), "")
+    if case.too_much_work and (open_question or not ended):
+        return CaseVerdict(case, Verdict.SKIP, given_up(case))
+    if not ended:
+        return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
     if open_question:
         return CaseVerdict(case, Verdict.ERROR, open_question)
     return CaseVerdict(case, Verdict.PASS)

@@ -17,6 +17,7 @@ from grader.checks import wording
 from grader.checks.cases import (
     CaseVerdict,
     decide,
+    given_up,
     is_visible,
     merged,
     nothing_to_judge,
@@ -65,7 +66,7 @@ def judge(case: CaseEvidence) -> CaseVerdict:
     if refusal(case):
         return CaseVerdict(case, Verdict.FAIL, f"the kernel {refusal(case)}")
     if not case.completed:
-        return CaseVerdict(case, Verdict.FAIL, f"the run did not come to its end: {stopped_by(case)}")
+        return _cut_short(case)
     if case.changed_inputs:
         names = ", ".join(f"`{wording.printable(name)}`" for name in case.changed_inputs)
         return CaseVerdict(case, Verdict.FAIL, f"the kernel wrote into its input {names}")
@@ -73,6 +74,13 @@ def judge(case: CaseEvidence) -> CaseVerdict:
     if wrong is not None:
         return CaseVerdict(case, Verdict.FAIL, wrong.explanation)
     return CaseVerdict(case, Verdict.PASS)
+
+
+def _cut_short(case: CaseEvidence) -> CaseVerdict:
+    """A case that did not come to its end, by the kernel's own doing or because the emulator gave it up."""
+    if case.too_much_work:
+        return CaseVerdict(case, Verdict.SKIP, given_up(case))
+    return CaseVerdict(case, Verdict.FAIL, f"the run did not come to its end: {stopped_by(case)}")
 
 
 def wrong_comparison(case: CaseEvidence) -> Comparison | None:

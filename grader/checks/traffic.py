@@ -18,6 +18,7 @@ from grader.checks.cases import (
     NOTHING,
     CaseVerdict,
     decide,
+    given_up,
     is_visible,
     nothing_to_judge,
     option,
@@ -74,10 +75,11 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     trouble = next(filter(None, map(our_trouble, cases)), "")
     if trouble:
         return _error(item, trouble)
-    right = tuple(case for case in cases if output.judge(case).verdict is Verdict.PASS)
+    right = tuple(
+        case for case in cases if output.judge(case).verdict is Verdict.PASS and not case.too_much_work
+    )
     if not right:
-        message = "only counts for a kernel that computes the right answer, and no case is right"
-        return decide(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
+        return _nothing_counted(item, cases)
     uncounted = next((case.uncounted for case in right if case.uncounted), "")
     if uncounted:
         return _error(item, f"nobody counted what the kernel moves: {uncounted}")
@@ -85,6 +87,15 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     if any(baseline not in dict(case.baselines) for case in right):
         return _error(item, f"the {baseline} kernel was not measured on every case")
     return _judge(item, evidence, right, baseline)
+
+
+def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> CheckResult:
+    """Where no case counts: the emulator gave some up, or else all are wrong."""
+    skipped = tuple(CaseVerdict(case, Verdict.SKIP, given_up(case)) for case in cases if case.too_much_work)
+    if skipped:
+        return decide(item, skipped, "")
+    message = "only counts for a kernel that computes the right answer, and no case is right"
+    return decide(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
 
 
 def _error(item: RubricItem, reason: str) -> CheckResult:

@@ -74,14 +74,17 @@ def sentence(found: list[Stuck], steps: int, *, of: int, later_blocks: bool) -> 
     return f"{what}: {'; '.join(words)}{hint}"
 
 
-def much_work(places: list[Stuck], steps: int, *, of: int) -> str:
+def much_work(why: str) -> str:
+    """What is said of a launch that was given up, although it may well come to its end."""
+    return f"too much work for the emulator: {why}"
+
+
+def worked_so_far(places: list[Stuck], steps: int, *, of: int) -> str:
     """Where the threads are of a launch, with ``of`` threads, that was given up for taking too long."""
     where = "; ".join(_told(place) for place in places[:_MOST])
     few = sum(place.threads for place in places) * WARP <= of
     hint = ", so that a few threads do the work of all" if few else ""
-    return (
-        f"it takes more work than the emulator does: after {steps:,} steps {where or 'it still runs'}{hint}"
-    )
+    return much_work(f"after {steps:,} steps {where or 'it still runs'}{hint}")
 
 
 def _told(place: Stuck) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from grader.emulator.bounds import Bounds
 from grader.emulator.geometry import SMS, WARP, Geometry
+from grader.emulator.hanging import much_work
 from grader.emulator.hazards import AccessLog, LogFullError, TrackThisToo
 from grader.emulator.hazards.events import Events
 from grader.emulator.hazards.strength import Strengths, synchronises_in_parts, synchronises_through_memory
@@ -266,7 +267,7 @@ class Execution:
                 self.too_much_work = self.reporter.too_much_work(machine, stop.groups)
                 completed = False
             except LogFullError:
-                self.too_much_work = "it accesses memory more often between two barriers than can be kept"
+                self.too_much_work = much_work("it accesses memory too often between two barriers")
                 completed = False
             self.steps += machine.steps
             self.work += machine.work

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.absent import called, threads_spelt, whereabouts
 from grader.emulator.collected import Collected
-from grader.emulator.hanging import much_work, sentence, stuck
+from grader.emulator.hanging import sentence, stuck, worked_so_far
 from grader.emulator.memory import GLOBAL_BASE
 from grader.emulator.naming import LOCAL_VARIABLE, global_element, symbol_name
 from grader.emulator.outside import Bad, misplaced, outside
@@ -247,7 +247,7 @@ class Reporter(Collected):
 
     def too_much_work(self, m: Machine, groups: list[Group]) -> str:
         """Where the threads are of a launch that takes more work than its budget, as a clause."""
-        return much_work(stuck(m, self.names, groups), m.steps, of=m.size)
+        return worked_so_far(stuck(m, self.names, groups), m.steps, of=m.size)
 
     def timed_out(self, m: Machine, groups: list[Group], steps: int) -> None:
         """The blocks did more steps than they may."""

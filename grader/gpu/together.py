@@ -22,13 +22,15 @@ class Both:
     """One run of a case to be judged.
 
     ``uncounted`` says why its counters mean nothing, ``undecided`` which kinds of findings nobody could rule
-    out; both are empty where the emulator alone ran it. ``followed`` as in `CaseEvidence`.
+    out; both are empty where the emulator alone ran it. ``followed`` and ``too_much_work`` as in
+    `CaseEvidence`.
     """
 
     run: Run
     uncounted: str = ""
     undecided: Named[str] = ()
     followed: bool = False
+    too_much_work: str = ""
 
 
 def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolReport, ...], races: str) -> Both:
@@ -49,7 +51,8 @@ def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolRepor
     )
     run = replace(on_device, findings=findings)
     if gave_up:
-        return Both(run, uncounted=gave_up, undecided=undecided)
+        too_much_work = "" if emulated.error else gave_up
+        return Both(run, uncounted=gave_up, undecided=undecided, too_much_work=too_much_work)
     run = replace(
         run,
         counters=emulated.counters,
@@ -66,8 +69,8 @@ def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolRepor
 
 def _gave_up(emulated: Run, on_device: Run) -> str:
     """Why the emulator has no say in this case: it failed, or its budget ended and the GPU's run did not."""
-    if emulated.error:
-        return emulated.error
+    if emulated.error or emulated.too_much_work:
+        return emulated.error or emulated.too_much_work
     timed_out = any(finding.kind is FindingKind.TIMEOUT for finding in emulated.findings)
     if timed_out and not emulated.completed and on_device.completed:
         return "the kernel takes more steps than the emulator follows"

@@ -78,6 +78,8 @@ class CaseEvidence:
     launched: bool = True
     """False where the launch itself was refused."""
     error: str = ""
+    too_much_work: str = ""
+    """Why the emulator gave the launch up: what it alone knows is not judged. A clause, with lines."""
     uncounted: str = ""
     """Why ``counters`` mean nothing (only the emulator counts, and it could not run this kernel)."""
     undecided: Named[str] = ()
