@@ -183,7 +183,7 @@ def _prepared(plan: Plan, kernels: dict[str, emulator.Emulated], case: Case, ora
 
 def _emulated(plan: Plan, cases: tuple[_Prepared, ...]) -> list[Run]:
     largest = _largest(plan) if plan.feedback else None
-    return [_one_emulated(each, profile=each.case is largest) for each in cases]
+    return [_one_emulated(each, profile=each.case is largest, work=plan.work_of(each.case)) for each in cases]
 
 
 def _largest(plan: Plan) -> Case | None:
@@ -193,13 +193,13 @@ def _largest(plan: Plan) -> Case | None:
     return max(visible, key=lambda case: math.prod(size for _, size in case.shape), default=None)
 
 
-def _one_emulated(prepared: _Prepared, *, profile: bool) -> Run:
-    """A run on the emulator; whatever fails on our side is in its ``error``."""
+def _one_emulated(prepared: _Prepared, *, profile: bool, work: int) -> Run:
+    """A run on the emulator, of at most so much work; whatever fails on our side is in its ``error``."""
     if isinstance(prepared.launch, Finding):
         return Run(findings=(prepared.launch,), completed=False, launched=False)
     try:
         return prepared.kernel.launch(
-            prepared.launch, prepared.arguments, case=prepared.case, profile=profile
+            prepared.launch, prepared.arguments, case=prepared.case, profile=profile, steps=work
         )
     except OurError as problem:
         return Run(completed=False, error=str(problem))

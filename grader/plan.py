@@ -5,6 +5,7 @@ Assignment, seed ─make_plan▶ Plan: concrete cases, what the staff's kernels 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
 
 _TIMING_STREAM = 0x7173
 """Keeps the inputs of timed launches apart from those of cases with the same seed."""
+
+
+ALL_WORK = 8_000_000
+"""Work that the emulator shares out among the cases of a submission: some four minutes, for each build."""
+
+LEAST_WORK = 300_000
+"""What every case may take, however small it is beside others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,17 @@ class Plan:
     timing: TimingStaff | None = None
     steps: int = STEPS
     feedback: bool = True
+    everything: int = 0
+    """The sizes of all cases together, of hidden ones, too, where only visible ones are run."""
+
+    def work_of(self, case: Case) -> int:
+        """The work that a launch of a case may take: its share by its size, whatever else is run."""
+        share = ALL_WORK * _size(case) // (self.everything or sum(map(_size, self.cases)))
+        return min(self.steps, max(LEAST_WORK, share))
+
+
+def _size(case: Case) -> int:
+    return max(1, math.prod(size for _, size in case.shape))
 
 
 def make_plan(
@@ -81,6 +100,7 @@ def make_plan(
     UsageError if its reference cannot tell what is asked.
     """
     cases = expand_cases(assignment, seed)
+    everything = sum(map(_size, cases))
     if isinstance(assignment.interface, AnswersInterface):
         return Plan(assignment, seed, cases, ())
     if tools is None:
@@ -94,7 +114,7 @@ def make_plan(
     recorded = recorded_counters(assignment)
     baselines = _baselines(assignment, cases, oracle, tools) if recorded is None else recorded
     timing = _timing(assignment, oracle, tools, station) if station and recorded is None else None
-    return Plan(assignment, seed, cases, baselines, station, timing)
+    return Plan(assignment, seed, cases, baselines, station, timing, everything=everything)
 
 
 def arguments(

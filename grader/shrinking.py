@@ -2,13 +2,12 @@
 
 One dimension after the other is made as small as it can be while some output stays wrong, on inputs of the
 case's own kind and seed: first in large steps, then one by one. All of it runs on the emulator, within a
-budget that is counted in vector steps, so that every machine says the same. It is a courtesy: it changes no
-verdict, and where anything goes wrong nothing is said.
+budget of work that is counted (`Run.work`), so that every machine says the same. It is a courtesy: it changes
+no verdict, and where anything goes wrong nothing is said.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from grader.emulator.backend import Emulated
-    from grader.model import Assignment, Case, CaseEvidence, Launch, Named
+    from grader.model import Assignment, Case, CaseEvidence, Named
     from grader.oracle import Oracle
 
     Sizes = tuple[int, ...]
@@ -33,9 +32,6 @@ WORK = 20_000
 
 LEAST = 50
 """Work of an attempt however small it is: inputs are drawn, and the answer is computed."""
-
-FEW_LANES = 4096
-"""As many lanes more make a vector step take about as long again."""
 
 MOST_CASES = 4
 """Cases that are made smaller at most: the others mostly fail in the same way."""
@@ -115,10 +111,8 @@ class Attempts:
         if isinstance(launch, Finding):
             return False
         given = arguments(self.assignment, self.kernel.build.constants, case, self.oracle)
-        lanes = _lanes(launch)
-        steps = max(1, self.budget.left * FEW_LANES // (FEW_LANES + lanes))
-        run = self.kernel.again(launch, given, steps)
-        self.budget.left -= run.steps * (FEW_LANES + lanes) // FEW_LANES
+        run = self.kernel.again(launch, given, max(1, self.budget.left))
+        self.budget.left -= run.work
         if not run.completed:
             return False
         read = {a.name: a.value for a in given if a.direction in ("in", "inout") and _is_array(a.value)}
@@ -128,11 +122,6 @@ class Attempts:
 
 def _is_array(value: object) -> bool:
     return isinstance(value, np.ndarray)
-
-
-def _lanes(launch: Launch) -> int:
-    """Threads of a launch, as far as they make a vector step slower."""
-    return min(math.prod(launch.grid) * math.prod(launch.block), 4 * FEW_LANES)
 
 
 def shrunk(sizes: Sizes, fails: Callable[[Sizes], bool]) -> Sizes:

@@ -63,16 +63,18 @@ class Emulated:
         count_only: bool = False,
         case: Case | None = None,
         profile: bool = False,
+        steps: int = 0,
     ) -> Run:
         """Run one case: outputs and counters of the default build, hazards of both (`two_builds`).
 
         With ``count_only`` the hazard run is left out (the staff's own kernels), with ``profile`` what each
-        line does is counted as well.
+        line does is counted as well. ``steps`` is the work that each run may take, if less than usual.
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
+        steps = steps or self.steps
         if count_only:
-            return self._kernel(detect=False).run(launch, arguments, detect=False, steps=self.steps)
-        hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=self.steps)
+            return self._kernel(detect=False).run(launch, arguments, detect=False, steps=steps)
+        hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=steps)
         if hazards.completed:
             hazards = self._without_idle_reads(hazards, launch, arguments)
         if case is not None and case.visibility is Visibility.VISIBLE:
@@ -80,7 +82,7 @@ class Emulated:
         if not hazards.completed:
             return hazards
         graded = self._kernel(detect=False)
-        run = graded.run(launch, arguments, detect=False, steps=self.steps, races=True, profile=profile)
+        run = graded.run(launch, arguments, detect=False, steps=steps, races=True, profile=profile)
         if profile and case is not None:
             self._profile = (case.id, run.lines)
         return merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)

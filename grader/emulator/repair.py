@@ -265,7 +265,7 @@ class Workshop:
         limit = 2 * trial.steps + 1_000
         if self.left < trial.work(limit):
             raise _OutOfWorkError
-        run = self.run(module, trial, limit)
+        run = self.run(module, trial, trial.budget(limit))
         self.left -= trial.work(run.steps)
         keys = frozenset(map(key, run.findings))
         return keys if run.completed else keys | {(FindingKind.TIMEOUT, "", None, None)}

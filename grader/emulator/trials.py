@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -46,12 +47,13 @@ class Trial:
 
         To compare the accesses that race takes longer than to run them.
         """
-        x, y, z = self.launch.block
-        blocks, rows, layers = self.launch.grid
-        lanes = min(x * y * z * blocks * rows * layers, 4 * FEW_LANES)
-        taken = self.steps if steps is None else steps
         races = FEW_RACES + len(self.findings)
-        return max(1, taken * (FEW_LANES + lanes) * races // (FEW_LANES * FEW_RACES))
+        return max(1, self.budget(self.steps if steps is None else steps) * races // FEW_RACES)
+
+    def budget(self, steps: int) -> int:
+        """The work of a run of so many vector steps (`Run.work`)."""
+        lanes = min(math.prod(self.launch.block) * math.prod(self.launch.grid), 4 * FEW_LANES)
+        return steps * (FEW_LANES + lanes) // FEW_LANES
 
 
 def key(finding: Finding) -> Key:
