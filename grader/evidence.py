@@ -20,6 +20,7 @@ from grader.errors import OurError
 from grader.gpu.request import DeviceCase
 from grader.gpu.together import Both, together
 from grader.kernel_outputs import Launched, compared
+from grader.memory import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
 from grader.oracle import load_oracle
 from grader.plan import arguments
@@ -198,9 +199,10 @@ def _one_emulated(prepared: _Prepared, *, profile: bool, work: int) -> Run:
     if isinstance(prepared.launch, Finding):
         return Run(findings=(prepared.launch,), completed=False, launched=False)
     try:
-        return prepared.kernel.launch(
-            prepared.launch, prepared.arguments, case=prepared.case, profile=profile, steps=work
-        )
+        with limited():
+            return prepared.kernel.launch(
+                prepared.launch, prepared.arguments, case=prepared.case, profile=profile, steps=work
+            )
     except OurError as problem:
         return Run(completed=False, error=str(problem))
     except MemoryError:
@@ -223,10 +225,11 @@ def _finished(
     shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
     try:
-        for kernel in kernels:
-            shown = kernel.repaired(shown)
-        advised = kernels if plan.assignment.advice else ()
-        advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
+        with limited():
+            for kernel in kernels:
+                shown = kernel.repaired(shown)
+            advised = kernels if plan.assignment.advice else ()
+            advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
         return replace(evidence, cases=shown, advice=tuple(advice))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         return replace(evidence, cases=shown)
