@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.locating import WINDOWS, at_a_glance, locate, spaces_of
+from grader.emulator.locating import at_a_glance, locate, spaces_of
 from grader.emulator.memory import WINDOW
 from grader.emulator.place import Place, What
 from grader.emulator.values import ALL_ONES, Value, merge, select
@@ -100,7 +100,7 @@ def _everywhere(
     if what.offset:
         address, what = address + np.int64(what.offset), what._replace(offset=0)
     if not space:
-        spaces = spaces_of(address)
+        spaces = spaces_of(m.memory.space, address)
         if len(spaces) > 1:
             return _split(m, site, address, what, act)
         space, window = spaces[0]
@@ -124,7 +124,7 @@ def _split(
     dtype, active, count = what.dtype, m.active, m.count
     result: NDArray[Any] = np.full(count, ALL_ONES[dtype.itemsize].view(dtype))
     left = np.ones(count, np.bool_)
-    for space, base in [*WINDOWS.items(), ("global", 0)]:
+    for space, base in [*m.memory.space.windows.items(), ("global", 0)]:
         here = left & (np.abs(address - np.int64(base)) < WINDOW) if base else left
         left = left & ~here
         if here.any():

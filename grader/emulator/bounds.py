@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from grader.emulator.memory import GLOBAL_BASE, Allocation
+from grader.emulator.memory import Allocation
 from grader.emulator.naming import SharedArray
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class Bounds(dict[int, "Bound | None"]):
         self._frames = {f.name: f for f in program.module.functions}
         placed = {argument.name: place for argument, _, place in layout.arrays}
         self._places: dict[str, Holder | None] = {array.name: array for array in layout.shared}
-        starts = {GLOBAL_BASE + each.start: each for each in layout.memory.allocations}
+        self._base = layout.memory.base
+        starts = {self._base + each.start: each for each in layout.memory.allocations}
         for name, address in layout.addresses.items():
             self._places.setdefault(name, starts.get(address))
         for formal, argument in zip(entry.parameters, arguments, strict=True):
@@ -90,7 +91,7 @@ class Bounds(dict[int, "Bound | None"]):
         if not known or len(known) < len(holders) or len({type(each) for each in known}) > 1:
             return None
         if isinstance(known[0], Allocation):
-            low, high = GLOBAL_BASE + known[0].start, GLOBAL_BASE + known[0].end
+            low, high = self._base + known[0].start, self._base + known[0].end
             if known[0].constant and self._program.sites[site].opcode in _STORES:
                 high = low
             return Bound("global", low, high, known) if len(known) == 1 else None

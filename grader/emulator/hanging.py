@@ -9,7 +9,7 @@ import numpy as np
 from grader.emulator.absent import called
 from grader.emulator.access import spaces_of
 from grader.emulator.geometry import WARP
-from grader.emulator.memory import GLOBAL_BASE, Allocation
+from grader.emulator.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.sentences import listed, on_lines
 from grader.emulator.spinning import rounds_of
@@ -143,17 +143,18 @@ def _element(m: Machine, names: Names, found: Round, watched: Watched, lane: int
     address = start + offset
     space = next((word for word in instruction.modifiers if word in ("shared", "local", "global")), "")
     if not space:
-        space, window = spaces_of(np.int64(address))[0]
+        space, window = spaces_of(m.memory.space, np.int64(address))[0]
         address -= window
     if space == "local":
         return "", ""
     if space == "shared":
         array = names.shared_array(address)
         return names.shared_element(address, 4), _setters(m, names, array, instruction) if array else ""
-    holder = m.memory.holding(address - GLOBAL_BASE, address - GLOBAL_BASE + 1)
+    byte = address - m.memory.base
+    holder = m.memory.holding(byte, byte + 1)
     if holder is None:
         return "", ""
-    return global_element(holder, address - GLOBAL_BASE, 4), _setters(m, names, holder, instruction)
+    return global_element(holder, byte, 4), _setters(m, names, holder, instruction)
 
 
 def _start(m: Machine, names: Names, found: Round, base: Operand, lane: int) -> int | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
 from grader.emulator.heap import HEAP_BYTES, NAME, Heap
 from grader.emulator.initial import function_addresses, initial_bytes
-from grader.emulator.memory import GLOBAL_BASE, GlobalMemory, Wanted
+from grader.emulator.memory import AddressSpace, GlobalMemory, Wanted
 from grader.emulator.naming import SharedArray, symbol_name
 from grader.emulator.parameters import bytes_of, pieces_of, with_address
 from grader.ptx import Symbol, Tuple
@@ -47,8 +48,7 @@ class Layout:
     """The memory of a launch.
 
     ``arrays`` pairs each array argument with its place. ``addresses`` gives every variable's generic
-    address, or its offset where it is shared; they are the same in every launch of a kernel, because
-    the module's variables come before the arguments.
+    address, or its offset where it is shared.
     """
 
     memory: GlobalMemory
@@ -87,6 +87,7 @@ def lay_out(
             for a, value in arrays
         ]
         + [Wanted(NAME, HEAP_BYTES, 1)] * _takes_memory(module),
+        AddressSpace.drawn(drawn_from(arguments)),
         track=track,
     )
     named = [v.name for v in (*variables, *parameters)]
@@ -101,7 +102,7 @@ def lay_out(
         memory.heap = Heap(memory, whole.start, whole.end)
     shared, shared_bytes = _shared_layout(module, function, launch)
     addresses = {array.name: array.start for array in shared}
-    addresses |= {name: GLOBAL_BASE + place.start for name, place in places.items()}
+    addresses |= {name: memory.base + place.start for name, place in places.items()}
     addresses |= function_addresses(module)
     for variable in variables:
         content = initial_bytes(variable, addresses, module) if variable.initial else None
@@ -111,9 +112,17 @@ def lay_out(
     where = {argument.name: allocation for argument, _, allocation in placed}
     passed = dict(zip((formal.name for formal in function.parameters), arguments, strict=False))
     for formal in parameters:
-        content = bytes_of(pieces_of(formal, passed[formal.name], where), formal.size)
+        content = bytes_of(pieces_of(formal, passed[formal.name], where, memory.base), formal.size)
         memory.fill(places[formal.name], content, initialised=True)
     return Layout(memory, tuple(placed), shared, shared_bytes, addresses)
+
+
+def drawn_from(arguments: tuple[Argument, ...]) -> int:
+    """A number that differs from launch to launch, and is the same for the same arguments."""
+    number = 0
+    for argument in arguments:
+        number = crc32(np.ascontiguousarray(argument.value).tobytes(), number)
+    return number * 0x9E37_79B9_7F4A_7C15 >> 7 & 2**48 - 1
 
 
 def _takes_memory(module: Module) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.memory import GLOBAL_BASE, LOCAL_BASE, SHARED_BASE, WINDOW
+from grader.emulator.memory import WINDOW
 from grader.emulator.place import Place, What
 from grader.emulator.values import Value, from_shape, in_shape, select
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine import Machine
+    from grader.emulator.memory import AddressSpace
 
-WINDOWS = {"shared": SHARED_BASE, "local": LOCAL_BASE}
-"""Where the windows of generic addresses begin."""
+WINDOWS = ("shared", "local")
+"""The state spaces that have a window of generic addresses."""
 
 
 def at_a_glance(m: Machine, site: int, address: Value, what: What) -> Place | None:
@@ -43,7 +44,7 @@ def _unless_doubtful(m: Machine, site: int, address: Value, what: What) -> Place
     if space not in WINDOWS:
         space = "global"
     if not what.space:
-        for name, base in WINDOWS.items():
+        for name, base in m.memory.space.windows.items():
             if low >= base - WINDOW and high < base + WINDOW:
                 space, low, high, offset = name, low - base, high - base, offset - base
     if not _holds(m, site, what.verb, low, high + size, space):
@@ -53,7 +54,7 @@ def _unless_doubtful(m: Machine, site: int, address: Value, what: What) -> Place
         return Place(
             space,
             m.memory,
-            address + np.int64(offset - GLOBAL_BASE),
+            address + np.int64(offset - m.memory.base),
             lanes,
             None,
             what.request,
@@ -82,14 +83,15 @@ def _holds(m: Machine, site: int, verb: str, low: int, end: int, space: str) -> 
         return own.space == space and own.low + frame <= low and end <= own.high + frame
     if space in WINDOWS:
         return low >= 0 and end <= (m.shared_bytes if space == "shared" else m.local_bytes)
-    holder = m.memory.holding(low - GLOBAL_BASE, end - GLOBAL_BASE)
+    holder = m.memory.holding(low - m.memory.base, end - m.memory.base)
     return holder is not None and (verb == "read" or not holder.constant)
 
 
-def spaces_of(address: Value) -> list[tuple[str, int]]:
+def spaces_of(space: AddressSpace, address: Value) -> list[tuple[str, int]]:
     """The state spaces that generic addresses lie in, each with where its window begins."""
     low, high = extremes(address)
-    found = [(name, base) for name, base in WINDOWS.items() if high >= base - WINDOW and low < base + WINDOW]
+    windows = space.windows.items()
+    found = [(name, base) for name, base in windows if high >= base - WINDOW and low < base + WINDOW]
     if len(found) == 1 and low >= found[0][1] - WINDOW and high < found[0][1] + WINDOW:
         return found
     return [*found, ("global", 0)] if found else [("global", 0)]
@@ -124,7 +126,7 @@ def locate(m: Machine, site: int, address: Value, what: What) -> Place:
     if space == "local":
         index = select(m.local_start, lanes) + address
         return Place(space, m.local, index, lanes, good, request, m.shape, site)
-    index = address - np.int64(GLOBAL_BASE)
+    index = address - np.int64(m.memory.base)
     return Place("global", m.memory, index, lanes, good, request, m.shape, site)
 
 
@@ -147,6 +149,6 @@ def _inside(m: Machine, site: int, address: Value, what: What) -> NDArray[np.boo
         frame = m.frame.local if space == "local" else 0
         first, end = (own.low + frame, own.high + frame) if own else (0, limit)
         return np.atleast_1d((address >= first) & (address + np.int64(size) <= end))
-    index = np.atleast_1d(address - np.int64(GLOBAL_BASE))
+    index = np.atleast_1d(address - np.int64(m.memory.base))
     inside = m.memory.inside(index, size, written=what.verb != "read")
     return None if inside.all() else inside

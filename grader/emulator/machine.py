@@ -282,8 +282,8 @@ class Machine(Recollection):
         self.carry = value if self.computing is None else merge(self.carry, value, self.computing, self.size)
 
     def ticks(self) -> int:
-        """A clock: vector steps so far."""
-        return self.steps
+        """A clock: vector steps so far, from when the device was switched on."""
+        return self.memory.space.uptime + self.steps
 
     def unset(self, dtype: np.dtype[Any], instruction: Instruction) -> Value:
         """The value of a register that nothing wrote: the source used a variable it never set."""

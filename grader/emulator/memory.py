@@ -8,7 +8,7 @@ own block's, or the own thread's, memory.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,11 +19,35 @@ if TYPE_CHECKING:
     from grader.emulator.heap import Heap
     from grader.emulator.values import Value
 
-GLOBAL_BASE = 0x7000_0000_0000
-SHARED_BASE = 0x7E00_0000_0000
-LOCAL_BASE = 0x7F00_0000_0000
 WINDOW = 1 << 32
 """Bytes of generic addresses that each window spans."""
+
+_LOWEST, _PAGE, _PLACES = 0x7E00_0000_0000, 2 << 20, 1 << 19
+"""Drivers give memory by pages of 2 MiB, in the upper part of what a process can address."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressSpace:
+    """Where memory lies among the generic addresses of a launch: global memory, and the two windows.
+
+    ``windows`` are those of shared and local memory, by name. ``uptime`` is how long the device has been on,
+    in ticks of its clock, when the launch begins.
+    """
+
+    base: int
+    windows: dict[str, int] = field(default_factory=dict)
+    uptime: int = 0
+
+    @classmethod
+    def drawn(cls, number: int) -> AddressSpace:
+        """The space that a number stands for: another one for (nearly) every number.
+
+        Nothing is at an address that is always the same, on a device as little as here.
+        """
+        base = _LOWEST + number % _PLACES * _PAGE
+        shared = base - (4 + number // _PLACES % 64) * WINDOW & -WINDOW
+        return cls(base, {"shared": shared, "local": shared - 4 * WINDOW}, (1 << 40) + number % (1 << 44))
+
 
 RED_ZONE = 1 << 18
 """Bytes that belong to nobody, at least, on either side of every global array: enough that an index
@@ -118,7 +142,8 @@ class GlobalMemory(Region):
     As ``cudaMalloc`` gives them, arrays begin at a multiple of 256 bytes, unless one is wanted elsewhere.
     """
 
-    def __init__(self, wanted: list[Wanted], *, track: bool) -> None:
+    def __init__(self, wanted: list[Wanted], space: AddressSpace, *, track: bool) -> None:
+        self.space, self.base = space, space.base
         self.allocations: list[Allocation] = []
         offset = RED_ZONE
         for name, size, itemsize, shape, direction, lead in wanted:

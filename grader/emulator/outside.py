@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.emulator.bounds import LocalArray
-from grader.emulator.memory import GLOBAL_BASE, Allocation
+from grader.emulator.memory import Allocation
 from grader.emulator.naming import SharedArray, element_bytes, global_element, subscript
 
 if TYPE_CHECKING:
@@ -26,13 +26,20 @@ _NEAR = 1 << 31
 class Bad(NamedTuple):
     """An access of ``size`` bytes that should not be; ``verb`` is in the third person.
 
-    ``byte`` counts within the block's shared memory or the thread's local memory, else it is an address.
+    ``byte`` counts within the block's shared memory or the thread's local memory, else it is an address, and
+    global memory begins at ``base``.
     """
 
     verb: str
     space: str
     byte: int
     size: int
+    base: int
+
+    @property
+    def offset(self) -> int:
+        """The byte of global memory."""
+        return self.byte - self.base
 
 
 def outside(m: Machine, names: Names, own: Bound | None, bad: Bad) -> tuple[str, str]:
@@ -47,7 +54,7 @@ def outside(m: Machine, names: Names, own: Bound | None, bad: Bad) -> tuple[str,
         return f"shared[{bad.byte // bad.size}]", message
     if bad.space == "local":
         return "local", f"{bad.verb} a local array out of its bounds"
-    offset = bad.byte - GLOBAL_BASE
+    offset = bad.offset
     if m.memory.heap is not None and m.memory.heap.was_freed(offset):
         return hex(bad.byte), f"{bad.verb} memory that was freed, at {bad.byte:#x}"
     array = m.memory.nearest(offset)
@@ -62,8 +69,8 @@ def misplaced(names: Names, own: Bound | None, bad: Bad) -> str:
     if own is not None and own.low <= bad.byte < own.high and bad.space != "local":
         holder = _nearest(own, bad.byte)
         if isinstance(holder, Allocation):
-            into = (bad.byte - GLOBAL_BASE - holder.start) % holder.itemsize
-            element = ("a place inside " if into else "") + global_element(holder, bad.byte - GLOBAL_BASE)
+            into = (bad.offset - holder.start) % holder.itemsize
+            element = ("a place inside " if into else "") + global_element(holder, bad.offset)
         else:
             element = names.shared_element(bad.byte, max(1, bad.byte & -bad.byte))
         return f"{what} {element}, whose address is not a multiple of {bad.size}"
@@ -108,7 +115,7 @@ def _beyond_shared(names: Names, array: SharedArray, bad: Bad) -> tuple[str, str
 
 def _beyond_global(array: Allocation, bad: Bad) -> tuple[str, str]:
     """Past the end of an argument or a variable; or inside one that only the host may write."""
-    offset = bad.byte - GLOBAL_BASE
+    offset = bad.offset
     if array.start <= offset < array.end and array.constant:
         element = global_element(array, offset, bad.size)
         return element, f"{bad.verb} {element}, but {array.name} is __constant__: only the host can write it"

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.memory import GLOBAL_BASE
 from grader.ptx import Symbol
 
 if TYPE_CHECKING:
@@ -18,10 +17,15 @@ if TYPE_CHECKING:
     from grader.ptx import Function, Variable
 
 
-def pieces_of(formal: Variable, argument: Argument, places: dict[str, Allocation]) -> dict[int, Value]:
-    """A parameter by byte offset (PTX ISA section 5.1.6.1); an array is where it was placed."""
+def pieces_of(
+    formal: Variable, argument: Argument, places: dict[str, Allocation], base: int
+) -> dict[int, Value]:
+    """A parameter by byte offset (PTX ISA section 5.1.6.1); an array is where it was placed.
+
+    ``base`` is where global memory begins.
+    """
     if argument.name in places:
-        return {0: np.uint64(GLOBAL_BASE + places[argument.name].start)}
+        return {0: np.uint64(base + places[argument.name].start)}
     value: Any = argument.value
     if value.dtype.kind != "V":
         return {0: _widened(value, formal.size)}

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grader.emulator.memory import GLOBAL_BASE, LOCAL_BASE, SHARED_BASE, WINDOW
+from grader.emulator.memory import WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,14 +167,15 @@ def text_at(m: Machine, lane: int, address: int, longest: int) -> str:
 
 def bytes_at(m: Machine, lane: int, address: int, count: int) -> bytes:
     """Bytes at a generic address of a lane: fewer than asked for where its memory ends."""
-    if SHARED_BASE <= address < SHARED_BASE + WINDOW:
-        offset = address - SHARED_BASE
+    shared, local = (address - start for start in m.memory.space.windows.values())
+    if 0 <= shared < WINDOW:
+        offset = shared
         region, start, room = m.shared, int(m.shared_start[lane]) + offset, m.shared_bytes - offset
-    elif LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
-        offset = address - LOCAL_BASE
+    elif 0 <= local < WINDOW:
+        offset = local
         region, start, room = m.local, int(m.local_start[lane]) + offset, m.local_bytes - offset
     else:
-        start = address - GLOBAL_BASE
+        start = address - m.memory.base
         holder = m.memory.holding(start, start + 1)
         region, room = m.memory, holder.end - start if holder else 0
     return region.bytes[start : start + max(0, min(count, room))].tobytes()

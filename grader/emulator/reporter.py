@@ -10,7 +10,6 @@ import numpy as np
 from grader.emulator.absent import called, threads_spelt, whereabouts
 from grader.emulator.collected import Collected
 from grader.emulator.hanging import sentence, stuck, worked_so_far
-from grader.emulator.memory import GLOBAL_BASE
 from grader.emulator.naming import LOCAL_VARIABLE, global_element, symbol_name
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
@@ -73,7 +72,7 @@ class Reporter(Collected):
     ) -> None:
         """Lanes accessed memory that belongs to no array, or to another than the one that was meant."""
         lane, byte = _first(m, address, bad)
-        where = Bad(f"{verb}s", space, byte, size)
+        where = Bad(f"{verb}s", space, byte, size, m.memory.base)
         element, message = outside(m, self.names, m.bounds[site], where)
         finding = self._at(m, FindingKind.OUT_OF_BOUNDS, self._line(site), lane, message, element)
         key = (finding.kind, finding.line or site, element.split("[")[0], verb)
@@ -94,7 +93,7 @@ class Reporter(Collected):
         if not bad.any():
             return
         lane, byte = _first(m, address, bad)
-        message = misplaced(self.names, m.bounds[site], Bad(f"{verb}s", space, byte, size))
+        message = misplaced(self.names, m.bounds[site], Bad(f"{verb}s", space, byte, size, m.memory.base))
         finding = self._at(
             m, FindingKind.MISALIGNED, self._line(site), lane, message, hex(byte & (2**64 - 1))
         )
@@ -141,7 +140,7 @@ class Reporter(Collected):
         if space == "local":
             return LOCAL_VARIABLE
         holder = m.memory.holding(index, index + 1)
-        return global_element(holder, index, size) if holder else hex(index + GLOBAL_BASE)
+        return global_element(holder, index, size) if holder else hex(index + m.memory.base)
 
     def unset_register(self, m: Machine, instruction: Instruction) -> None:
         """A lane used a variable that the source never set; to pass an object without members is no use."""

@@ -28,7 +28,10 @@ _CLOCKS = {
     "%globaltimer_lo": 0,
     "%globaltimer_hi": 32,
 }
-"""How far the steps that were made are shifted to the right."""
+"""How far the ticks are shifted to the right."""
+
+_EPOCH = 1_700_000_000 * 10**9
+"""What is added to the ticks of the global timer, which counts nanoseconds since 1970."""
 
 _FIXED = {
     "%nsmid": SMS,
@@ -55,7 +58,8 @@ def special(name: str, dtype: np.dtype[Any]) -> Fetch | None:
     """Reads a special register; None for one that is not interpreted. It may give folded values."""
     if name in _CLOCKS:
         ones = 2 ** (8 * dtype.itemsize) - 1
-        return lambda machine, _lanes: dtype.type(machine.ticks() >> _CLOCKS[name] & ones)
+        start = _EPOCH if name.startswith("%globaltimer") else 0
+        return lambda machine, _lanes: dtype.type(start + machine.ticks() >> _CLOCKS[name] & ones)
     if name in _FIXED:
         fixed = dtype.type(_FIXED[name])
         return lambda _machine, _lanes: fixed

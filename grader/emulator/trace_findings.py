@@ -69,7 +69,8 @@ class TracingReporter(Reporter):
         if mine.size:
             bytes_ = np.broadcast_to(address, lanes.shape)[mine].tolist()
             own = m.bounds[site]
-            words = [outside(m, self.names, own, Bad(f"{verb}s", space, byte, size))[0] for byte in bytes_]
+            bad_ones = [Bad(f"{verb}s", space, byte, size, m.memory.base) for byte in bytes_]
+            words = [outside(m, self.names, own, each)[0] for each in bad_ones]
             recorder.outside(m, self._site(site), lanes[mine], [f"{word} {verb}" for word in words])
 
     def uninitialised(

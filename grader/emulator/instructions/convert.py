@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.instructions import narrow, rounding
 from grader.emulator.instructions.floating import flushed, saturated
-from grader.emulator.memory import GLOBAL_BASE, LOCAL_BASE, SHARED_BASE, WINDOW
+from grader.emulator.memory import WINDOW
 from grader.emulator.values import DTYPES, Value
 from grader.ptx import Register, Vector
 from grader.ptx.nodes import TYPE_BYTES
@@ -27,7 +27,7 @@ _HALF = 2
 """Bytes of a float16."""
 _NAN_HALF = np.uint16(0x7FFF).view(np.float16)
 """The NaN that devices give."""
-_WINDOWS = {"shared": SHARED_BASE, "local": LOCAL_BASE}
+_WINDOWS = ("shared", "local")
 
 
 def mov(ins: Instruction, link: Link) -> Step:
@@ -97,35 +97,46 @@ def _unpack(ins: Instruction, link: Link, destination: Vector) -> Step:
 def cvta(ins: Instruction, link: Link) -> Step:
     """`cvta`: global addresses are generic ones; shared and local ones have a window each."""
     kind = ins.modifiers[-1]
-    window = next((_WINDOWS[word] for word in ins.modifiers if word in _WINDOWS), 0)
-    if "to" in ins.modifiers:
-        return link.pure(lambda address: address - np.uint64(window), kind)
-    return link.pure(lambda address: address + np.uint64(window), kind)
+    space = next((word for word in ins.modifiers if word in _WINDOWS), "")
+    if not space:
+        return link.pure(lambda address: address, kind)
+    back = "to" in ins.modifiers
+    register, fetch = link.register(ins.operands[0]), link.fetch(ins.operands[1], kind)
+
+    def step(m: Machine) -> None:
+        window = np.uint64(m.memory.space.windows[space])
+        address = fetch(m, m.computing)
+        m.write(register, address - window if back else address + window)
+
+    return step
 
 
 def isspacep(ins: Instruction, link: Link) -> Step:
     """`isspacep.space p, a`: whether a generic address lies in a state space (section 9.7.9.19)."""
     space = ins.modifiers[0].split("::")[0]
-    if space in _WINDOWS:
-        base, end = np.uint64(_WINDOWS[space]), np.uint64(_WINDOWS[space] + WINDOW)
-        return link.pure(lambda address: (address >= base) & (address < end), "u64")
-    if space not in ("global", "const"):
+    if space not in (*_WINDOWS, "global", "const"):
         raise link.unsupported()
     register, fetch = link.register(ins.operands[0]), link.fetch(ins.operands[1], "u64")
 
+    def in_window(m: Machine) -> None:
+        base = m.memory.space.windows[space]
+        address = fetch(m, m.computing)
+        m.write(register, (address >= np.uint64(base)) & (address < np.uint64(base + WINDOW)))
+
     def step(m: Machine) -> None:
         address = fetch(m, m.computing)
+        base = m.memory.base
         constant = np.logical_or.reduce(
-            [_within(address, each) for each in m.memory.allocations if each.constant] or [np.False_]
+            [_within(address, base, each) for each in m.memory.allocations if each.constant] or [np.False_]
         )
-        in_global = (address >= np.uint64(GLOBAL_BASE)) & (address < np.uint64(SHARED_BASE))
+        in_global = address >= np.uint64(base)
         m.write(register, constant if space == "const" else in_global & ~constant)
 
-    return step
+    return in_window if space in _WINDOWS else step
 
 
-def _within(address: Value, place: Allocation) -> Value:
-    return (address >= np.uint64(GLOBAL_BASE + place.start)) & (address < np.uint64(GLOBAL_BASE + place.end))
+def _within(address: Value, base: int, place: Allocation) -> Value:
+    return (address >= np.uint64(base + place.start)) & (address < np.uint64(base + place.end))
 
 
 def cvt(ins: Instruction, link: Link) -> Step:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from grader.emulator import printing
-from grader.emulator.memory import GLOBAL_BASE
 from grader.emulator.values import Value, spread
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _malloc(link: Link, passed: Names, returned: Names) -> ControlStep:
             heap.take(int(size), int(align)) if heap and 0 < align <= 1 << 16 else None
             for size, align in zip(sizes, aligns, strict=True)
         ]
-        found = [0 if start is None else GLOBAL_BASE + start for start in starts]
+        found = [0 if start is None else m.memory.base + start for start in starts]
         _answer(m, returned, np.array(found, np.uint64))
         group.pc = after
 
@@ -105,7 +104,7 @@ def _free(link: Link, passed: Names, _returned: Names) -> ControlStep:
         m.work += WORK_OF_HEAP * m.count
         for place, address in enumerate(_argument(m, passed[0], np.uint64).tolist()):
             heap = m.memory.heap
-            if address and not (heap and heap.give_back(address - GLOBAL_BASE)):
+            if address and not (heap and heap.give_back(address - m.memory.base)):
                 what = "frees an address that malloc or new did not give, or that was freed before"
                 m.reporter.fault(m, site, what, lane=int(m.lanes()[place]))
         group.pc = after
