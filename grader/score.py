@@ -153,6 +153,7 @@ def _case_grade(case: Case, evidence: CaseEvidence | None, results: tuple[CheckR
         counters=evidence.counters,
         ending="" if run is None else run.ending,
         returncode=None if run is None else run.returncode,
+        too_much_work=bool(evidence.too_much_work),
     )
 
 

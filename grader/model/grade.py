@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from grader.model.terms import Verdict
 from grader.model.work import Counters
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from grader.model.assignment import Case, RubricItem
     from grader.model.questions import AnswerEvidence
-    from grader.model.terms import Advice, Finding, Named, Verdict
+    from grader.model.terms import Advice, Finding, Named
     from grader.model.timing import Timing
     from grader.model.work import Build, LineCounters, ProgramRun, Structure
 
@@ -166,6 +167,8 @@ class CaseGrade:
     """How many elements of its outputs were compared."""
     max_relative_error: float | None = None
     """As in `Comparison`, over all outputs; None where nothing was compared."""
+    too_much_work: bool = False
+    """Whether the emulator gave it up, so that what it alone knows is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,3 +208,9 @@ class Grade:
     """The digest of the assignment that it was graded with, where a changed rubric was applied afterwards."""
     evidence: Evidence | None = field(default=None, compare=False, repr=False)
     """What it was decided on, as far as that is kept (staff only); None where nobody has it any more."""
+
+    @property
+    def took_too_much_work(self) -> bool:
+        """Whether items are not judged because the emulator gave cases up: a question to the staff."""
+        skipped = any(item.result.verdict is Verdict.SKIP for item in self.items)
+        return skipped and any(case.too_much_work for case in self.cases)

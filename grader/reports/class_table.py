@@ -71,7 +71,7 @@ def note(grade: Grade) -> str:
     failed = [i.result for i in grade.items if i.result.verdict in {Verdict.FAIL, Verdict.ERROR}]
     failed = [result for result in failed if result.item.counts] or failed  # extra credit comes last
     if not failed:
-        return ""
+        return "not judged as a whole: too much work for the emulator" if grade.took_too_much_work else ""
     findings = [finding for result in failed for finding in result.findings]
     mistake = next((finding for finding in findings if finding.kind == FindingKind.MISTAKE), None)
     if mistake is not None:
@@ -139,7 +139,8 @@ def _legend(page: Page, items: dict[str, str], *, numbered: bool) -> None:
 
 def _summary(grades: Sequence[Grade]) -> str:
     graded = [grade for grade in grades if grade.verdict != Verdict.ERROR]
-    full = sum(grade.score >= grade.max_score for grade in graded)
+    unjudged = sum(grade.took_too_much_work for grade in graded)
+    full = sum(grade.score >= grade.max_score and not grade.took_too_much_work for grade in graded)
     errors = len(grades) - len(graded)
     parts = [
         f"{len(grades)} {'submission' if len(grades) == 1 else 'submissions'}",
@@ -147,6 +148,8 @@ def _summary(grades: Sequence[Grade]) -> str:
     ]
     if errors:
         parts.append(f"{errors} not graded, through no fault of theirs")
+    if unjudged:
+        parts.append(f"{unjudged} to look at, with too much work for the emulator")
     if graded:
         mean = sum((grade.score for grade in graded), Fraction(0)) / len(graded)
         parts.append(f"mean {points.counted(mean)}")

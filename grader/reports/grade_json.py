@@ -172,6 +172,7 @@ def _case(grade: CaseGrade) -> Json:
         "seconds": plain(grade.seconds),
         "counters": plain(asdict(grade.counters)),
         **({"kernel": case.kernel} if case.kernel else {}),
+        **({"too_much_work": True} if grade.too_much_work else {}),
         **_program(grade),
     }
 

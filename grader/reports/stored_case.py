@@ -42,6 +42,7 @@ class StoredCase(BaseModel):
     elements: int = 0
     max_relative_error: float | None = None
     kernel: str = ""
+    too_much_work: bool = False
 
     def grade(self) -> model.CaseGrade:
         """The record of it."""
@@ -69,4 +70,5 @@ class StoredCase(BaseModel):
             program.returncode,
             self.elements,
             self.max_relative_error,
+            self.too_much_work,
         )

@@ -15,6 +15,8 @@ from grader.model import CheckResult, Finding, FindingKind, RubricItem, Verdict
 from grader.reports import points, quotation, safe_text, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
+from grader.reports.grade_json import dump
+from grader.reports.stored_grade import load
 from tests.reports.sample_grades import (
     GRADES,
     ITEMS,
@@ -260,3 +262,20 @@ def test_the_class_table_summary_leaves_our_errors_out_of_the_mean() -> None:
     assert "1 with full marks" in last
     assert "1 not graded" in last
     assert "mean 75 points" in last
+
+
+def test_the_class_shows_whom_the_emulator_gave_up() -> None:
+    """Marks that leave items out for that are no full marks: staff are asked to look."""
+    whole = full_marks()
+    cases = (replace(whole.cases[0], too_much_work=True), *whole.cases[1:])
+    table = render_class([whole, replace(whole, cases=cases)]).plain
+    assert "too much work for the emulator" in note(replace(whole, cases=cases))
+    assert "1 with full marks, 1 to look at, with too much work for the emulator" in " ".join(table.split())
+
+
+def test_a_stored_grade_still_says_what_was_given_up() -> None:
+    """A report of it says so, too."""
+    whole = full_marks()
+    given_up = replace(whole, cases=(replace(whole.cases[0], too_much_work=True), *whole.cases[1:]))
+    assert load(dump(given_up)).took_too_much_work
+    assert not load(dump(whole)).took_too_much_work
