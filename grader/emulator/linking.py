@@ -15,7 +15,7 @@ from grader.emulator.instructions import TABLE
 from grader.emulator.link import Link
 from grader.emulator.uses import only_copies, registers_used
 from grader.errors import UnsupportedPtx
-from grader.ptx.facts import COUNTED
+from grader.ptx.facts import COUNTED, MBARRIER_WAITS
 
 if TYPE_CHECKING:
     from grader.emulator.machine import Group, Machine
@@ -51,6 +51,8 @@ def is_control(instruction: Instruction) -> bool:
     """Whether an instruction decides where its lanes go on, or ends or holds them."""
     if instruction.opcode in ("bra", "brx", "ret", "exit", "call", "trap"):
         return True
+    if instruction.opcode == "mbarrier":
+        return not set(MBARRIER_WAITS).isdisjoint(instruction.modifiers)
     return instruction.opcode in ("bar", "barrier") or "sync" in instruction.modifiers
 
 

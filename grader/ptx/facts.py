@@ -34,7 +34,12 @@ SPACES = ("global", "shared", "local", "const", "param")
 MOST_LINES = 100
 
 
-COUNTED = {"ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma", "bar", "barrier", "shfl", "redux"}
+MBARRIER_WAITS = ("test_wait", "try_wait")
+"""Forms of `mbarrier` that ask whether a phase is complete."""
+
+COUNTED = {"ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma"} | {
+    *("bar", "barrier", "mbarrier", "shfl", "redux"),
+}
 """Instructions that are counted here: whether they are executed matters."""
 
 
@@ -107,6 +112,8 @@ class _Found:
                 yield "shared_stores"
         if atomic:
             yield "atomics"
+        if opcode == "mbarrier" and modifiers[0] in MBARRIER_WAITS:
+            yield "barriers"
         if opcode in ("bar", "barrier") and not {"warp", "arrive", "cluster"} & set(modifiers):
             yield "barriers"
         if opcode in ("shfl", "redux"):
