@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader import pipeline
 from grader.build import Tools, build_with, find_toolchain
 from grader.emulator.backend import Emulated
-from grader.model import KernelInterface, Parameter, Structure, Submission
+from grader.model import KernelInterface, Parameter, Structure, Submission, Verdict
 from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment, staff_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,3 +90,37 @@ def test_lines_are_those_of_the_students_file(tmp_path: Path) -> None:
     """And a library is named by the header that its code is from."""
     assert [name for name, _ in structure_of("CUB", tmp_path).library] == ["CUB"]
     assert structure_of("tile", tmp_path).barriers.lines == (4,)
+
+
+SERIAL_SUM = """#define BLOCK_SIZE 256
+__global__ void sumReduce(const float* values, float* total, int N) {
+    __shared__ float sums[BLOCK_SIZE];
+    if (threadIdx.x == 0) {
+        float sum = 0;
+        for (int i = blockIdx.x * BLOCK_SIZE; i < N; i += gridDim.x * BLOCK_SIZE)
+            for (int k = i; k < N && k < i + BLOCK_SIZE; ++k) sum += values[k];
+        atomicAdd(total, sum);
+    }
+    if (N < 0) {
+        sums[threadIdx.x] = values[0];
+        __syncthreads();
+        total[0] = __shfl_down_sync(~0u, sums[threadIdx.x ^ 1], 1);
+    }
+}
+"""
+
+
+def test_what_nobody_runs_earns_nothing(tmp_path: Path) -> None:
+    """One thread adds up all numbers; shuffles and shared memory stand where no thread comes to."""
+    assignment = load_assignment(find_assignment("reduction"))
+    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
+    plan = pipeline.make_plan(assignment, 11, tools, visible_only=True)
+    solution = (staff_folder(assignment) / "solution.cu").read_bytes()
+    lost = {}
+    for name, source in (("serial", SERIAL_SUM.encode()), ("solution", solution)):
+        grade = pipeline.grade(plan, Submission(name, "k.cu", source, ""), tools)
+        failed = (each.result for each in grade.items if each.result.verdict is Verdict.FAIL)
+        lost[name] = {result.item.id: result.message for result in failed}
+    assert lost["solution"] == {}
+    assert set(lost["serial"]) == {"shuffles", "shared"}
+    assert "has warp shuffles on line 13, but no case executes them" in lost["serial"]["shuffles"]

@@ -1,16 +1,14 @@
-"""The kernels of a PTX text: names, parameters, shared memory. One pass of a pattern, no parse."""
+"""The kernels of a PTX module: names and parameters."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-_ENTRY = re.compile(r"^(?:\.\w+ )*\.entry (?P<name>[\w$]+)\((?P<parameters>[^)]*)\)", re.MULTILINE)
-_PARAMETER = re.compile(
-    r"\.param (?:\.align \d+ )?\.(?P<type>[a-z]\d+)(?: \.ptr(?: \.\w+)*(?: \d+)?)? "
-    r"(?P<name>[\w$]+)(?:\[(?P<count>\d+)\])?"
-)
-_BITS_PER_BYTE = 8
+from grader.ptx.nodes import TYPE_BYTES
+
+if TYPE_CHECKING:
+    from grader.ptx import Module, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +23,20 @@ class EntryParameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A kernel of a PTX text."""
+    """A kernel of a PTX module."""
 
     name: str
     parameters: tuple[EntryParameter, ...]
 
 
-def read_entries(ptx: str) -> tuple[Entry, ...]:
-    """Every ``.entry`` of the text, in its order."""
-    return tuple(Entry(m["name"], _parameters(m["parameters"])) for m in _ENTRY.finditer(ptx))
-
-
-def _parameters(text: str) -> tuple[EntryParameter, ...]:
+def read_entries(module: Module) -> tuple[Entry, ...]:
+    """Every ``.entry`` of the module that has a body, in its order."""
     return tuple(
-        EntryParameter(
-            m["type"], int(m["type"][1:]) // _BITS_PER_BYTE * int(m["count"] or 1), m["count"] is not None
-        )
-        for m in _PARAMETER.finditer(text)
+        Entry(function.name, tuple(map(_parameter, function.parameters)))
+        for function in module.functions
+        if function.is_entry and function.defined
     )
+
+
+def _parameter(variable: Variable) -> EntryParameter:
+    return EntryParameter(variable.type, variable.size, variable.size != TYPE_BYTES[variable.type])

@@ -13,15 +13,17 @@ compile serves for all names and the submission itself, wherever and however the
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.build.source import SOURCE_NAME
+from grader.ptx import Immediate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from grader.model import KernelInterface, Named
+    from grader.ptx import Module, Variable
 
 PREFIX = "__grader_"
 UNDEFINED = -(2**63) + 1
@@ -42,11 +44,6 @@ extern "C" __device__ const long long {prefix}{name} = {{{name}}};
 #else
 {probe}#endif
 """
-_DEFINITION = re.compile(
-    rf"^(?:\.visible |\.weak |\.extern )*\.(?:global|const) .*?\b{PREFIX}(?P<name>\w+)"
-    r"(?: = (?P<value>-?\d+))?;\n",
-    re.MULTILINE,
-)
 
 
 def names_of(interface: KernelInterface) -> tuple[str, ...]:
@@ -77,13 +74,25 @@ def failed_names(names: tuple[str, ...], lines: Iterable[int]) -> tuple[str, ...
     return tuple(names[number] for number in sorted(numbers))
 
 
-def take_values(ptx: str) -> tuple[str, dict[str, int]]:
-    """The PTX without the probes, and the value of each name that the source defines.
+def take_values(ptx: str, module: Module, names: Iterable[str]) -> tuple[str, dict[str, int]]:
+    """The PTX without the probes for ``names``, and the value of each name that the source defines.
 
-    A variable without an initialiser is 0 (PTX ISA section 5.4.4).
+    ``module`` is what the text says. A variable without an initialiser is 0 (PTX ISA section 5.4.4). Of a
+    name that inline assembly defines once more nothing is taken, so that the assembler refuses the file.
     """
-    values = {match["name"]: int(match["value"] or 0) for match in _DEFINITION.finditer(ptx)}
-    return _DEFINITION.sub("", ptx), {n: value for n, value in values.items() if value != UNDEFINED}
+    wanted = {PREFIX + name: name for name in names}
+    defined = [variable for variable in module.variables if variable.name in wanted]
+    times = Counter(variable.name for variable in defined)
+    probes = [variable for variable in defined if times[variable.name] == 1]
+    values = {wanted[variable.name]: _value(variable) for variable in probes}
+    for begin, end in sorted((variable.text for variable in probes), reverse=True):
+        ptx = ptx[:begin] + ptx[end:].removeprefix("\n")
+    return ptx, {name: value for name, value in values.items() if value != UNDEFINED}
+
+
+def _value(variable: Variable) -> int:
+    first = variable.initial[0] if variable.initial else None
+    return first.value if isinstance(first, Immediate) else 0
 
 
 def assumed(interface: KernelInterface, *sources: Mapping[str, int]) -> tuple[str, ...]:

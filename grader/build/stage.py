@@ -15,7 +15,9 @@ from grader.build.entries import read_entries
 from grader.build.kernel import candidates, instances, not_found
 from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME, compile_files, line_count
+from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingKind
+from grader.ptx import parse
 from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
     from grader.build.compiler import Translation
     from grader.build.declarations import Kernel, OwnText
     from grader.build.diagnostics import Message
+    from grader.build.entries import Entry
     from grader.build.kernel import Candidate
     from grader.build.toolchain import Toolchain
-    from grader.model import KernelInterface, Named, Resources, Submission
+    from grader.model import KernelInterface, Named, Submission
+    from grader.ptx import Module
     from grader.sandbox import Sandbox
 
 LIMITS = Limits()
@@ -98,18 +102,20 @@ class _Reading:
     constants: Named[int]
     assumed: tuple[str, ...]
     declared: tuple[Kernel, ...]
+    entries: tuple[Entry, ...]
     candidates: tuple[Candidate, ...]
 
 
 def _built(compiler: Compiler, interface: KernelInterface) -> Build:
     translation, names = _probed(compiler, probes.names_of(interface))
-    reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation))
+    reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation, names))
     kernel = reading.candidates[0]
     declared = next((k for k in reading.declared if k.name == kernel.signature.name), None)
     if kernel.problem:
         file, line = _place(compiler, declared)
         raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
-    resources = _assembled(compiler, reading, kernel)
+    log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
+    resources = assembly.resources(log, kernel.entry.name)
     messages = reading.translation.messages
     return Build(
         ok=True,
@@ -147,11 +153,16 @@ def _probed(
     return _probed(compiler, left, retries - 1)
 
 
-def _read(compiler: Compiler, interface: KernelInterface, translation: Translation) -> _Reading:
+def _read(
+    compiler: Compiler, interface: KernelInterface, translation: Translation, names: tuple[str, ...]
+) -> _Reading:
     own_files = {SOURCE_NAME, *compiler.files.headers}
     own = declarations.own_text(translation.preprocessed, SOURCE_NAME, own_files)
-    ptx, probed = probes.take_values(translation.ptx)
-    hazard_ptx, _ = probes.take_values(translation.hazard_ptx)
+    declared = declarations.kernels(own)
+    module, hazard_module = _parsed(compiler, translation, declared)
+    entries = read_entries(module)
+    ptx, probed = probes.take_values(translation.ptx, module, names)
+    hazard_ptx, _ = probes.take_values(translation.hazard_ptx, hazard_module, names)
     taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probes.names_of(interface))
     literal = literal_constants(own.text, interface.kernel.rsplit("::", 1)[-1])
     constants = probes.constants_of(interface, probed, taken_back, literal)
@@ -164,9 +175,24 @@ def _read(compiler: Compiler, interface: KernelInterface, translation: Translati
         values=literal | probed | dict(constants),
         constants=constants,
         assumed=probes.assumed(interface, probed, taken_back, literal),
-        declared=declarations.kernels(own),
-        candidates=candidates(read_entries(ptx), interface, numbers),
+        declared=declared,
+        entries=entries,
+        candidates=candidates(entries, interface, numbers),
     )
+
+
+def _parsed(
+    compiler: Compiler, translation: Translation, declared: tuple[Kernel, ...]
+) -> tuple[Module, Module]:
+    """The modules of both builds.
+
+    Raises Refused where the assembler does not take them either, and PtxSyntaxError where it does.
+    """
+    try:
+        return parse(translation.ptx), parse(translation.hazard_ptx)
+    except PtxSyntaxError:
+        _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
+        raise
 
 
 def _instantiated(
@@ -181,11 +207,11 @@ def _instantiated(
         return reading
     uses = instances(reading.declared, interface, dict(reading.constants))
     if not uses and not best:
-        message = not_found(interface, reading.declared, read_entries(reading.ptx))
+        message = not_found(interface, reading.declared, reading.entries)
         raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
     translation = compiler.translate(probes.wrapper(names, uses)) if uses else reading.translation
     errors = tuple(m for m in translation.messages if m.error)
-    again = reading if errors else _read(compiler, interface, translation)
+    again = reading if errors else _read(compiler, interface, translation, names)
     if again.candidates:
         return again
     raise Refused((_no_instance(compiler, interface, reading, uses, errors),))
@@ -214,19 +240,17 @@ def _no_instance(
     return Finding(FindingKind.COMPILE, message, file=file, line=line)
 
 
-def _assembled(compiler: Compiler, reading: _Reading, kernel: Candidate) -> Resources:
-    """What ptxas says the kernel takes; raises Refused where it does not assemble."""
-    outcome = compiler.assemble(reading.ptx)
+def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[Kernel, ...]) -> str:
+    """What ptxas says of the kernels; raises Refused where they do not assemble."""
+    outcome = compiler.assemble(ptx)
     log = (outcome.stdout + outcome.stderr).decode(errors="replace")
     if outcome.ok:
-        return assembly.resources(log, kernel.entry.name)
-    with_locations = compiler.assemble(reading.hazard_ptx)
+        return log
+    with_locations = compiler.assemble(hazard_ptx)
     text = (with_locations.stdout + with_locations.stderr).decode(errors="replace")
-    lines = {declared.name: declared.line for declared in reversed(reading.declared)}
+    lines = {kernel.name: kernel.line for kernel in reversed(declared)}
     file = compiler.files.source
-    found = assembly.refusals(text, reading.hazard_ptx, file, lines) or assembly.refusals(
-        log, reading.ptx, file, lines
-    )
+    found = assembly.refusals(text, hazard_ptx, file, lines) or assembly.refusals(log, ptx, file, lines)
     raise Refused(found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),))
 
 

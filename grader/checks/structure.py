@@ -1,8 +1,8 @@
 """`structure`: what the kernel consists of, by its instructions and by what it takes, never by its text.
 
 The instructions are those of the default build, in the kernel and in the functions that it calls: what the
-compiler removed is not there. Registers and shared memory are what ptxas says (shared memory that a launch
-asks for is not among it).
+compiler removed is not there, and what no case executes does not count. Registers and shared memory are what
+ptxas says (shared memory that a launch asks for is not among it).
 """
 
 from __future__ import annotations
@@ -27,6 +27,12 @@ USES = {
     "uses_constant_memory": "constant memory",
 }
 """What a sentence calls the thing that is asked for."""
+
+_NEVER = {
+    "uses_shared_memory": "stores there and loads it again",
+    "uses_constant_memory": "loads from there",
+}
+"""How a thing is there and not used; the others are not executed."""
 
 
 class Fact(NamedTuple):
@@ -91,12 +97,11 @@ def _fact(key: str, value: int, structure: Structure, resources: Resources) -> F
     if key == "no_library_calls":
         return _library(structure, wanted=not value)
     use = _use(key, structure)
-    told = f"uses {USES[key]}{_on_lines(use)}" if use.count else _unused(key, structure)
-    if bool(use.count) == bool(value):
+    told = f"uses {USES[key]}{_on_lines(use)}" if use.counts else _unused(key, structure, use)
+    if use.counts == bool(value):
         return Fact(met=True, told=told)
-    return Fact(
-        False, f"{told}, {'which is asked for' if value else 'and must not'}", next(iter(use.lines), None)
-    )
+    wanted = "; its use is asked for" if use.count else ", which is asked for"
+    return Fact(False, f"{told}{wanted if value else ', and must not'}", next(iter(use.lines), None))
 
 
 def _at_most(told: str, limit: int, number: int) -> Fact:
@@ -129,11 +134,14 @@ def _use(key: str, structure: Structure) -> Use:
     loads, stores = structure.shared_loads, structure.shared_stores
     if not (loads.count and stores.count):
         return Use()
-    return Use(loads.count + stores.count, tuple(sorted({*loads.lines, *stores.lines})))
+    executed = 2 if loads.counts and stores.counts else 0
+    return Use(loads.count + stores.count, tuple(sorted({*loads.lines, *stores.lines})), executed)
 
 
-def _unused(key: str, structure: Structure) -> str:
-    """How a thing is missing: shared memory may be there, and only half used."""
+def _unused(key: str, structure: Structure, use: Use) -> str:
+    """How a thing is missing: it may be there and never executed, and shared memory only half used."""
+    if use.count:
+        return f"has {USES[key]}{_on_lines(use)}, but no case {_NEVER.get(key, 'executes them')}"
     if key == "uses_shared_memory" and structure.shared_loads.count:
         return "loads from shared memory and stores nothing there"
     if key == "uses_shared_memory" and structure.shared_stores.count:

@@ -43,6 +43,23 @@ def load(
     return _everywhere(m, site, address, what, read)
 
 
+def inspect(
+    m: Machine,
+    site: int,
+    address: Value,
+    dtype: np.dtype[Any],
+    space: str,
+    look: Callable[[Place], Value],
+) -> Value:
+    """What ``look`` makes of the place that the active lanes read; of bad addresses all ones."""
+
+    def act(place: Place) -> Value:
+        m.observer.loaded(m, site, place, dtype.itemsize)
+        return look(place)
+
+    return _everywhere(m, site, address, What(dtype, space, "read", dtype.itemsize), act)
+
+
 def store(
     m: Machine,
     site: int,

@@ -54,6 +54,8 @@ class Emulated:
     _trials: dict[str, Trial] = field(default_factory=dict)
     _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
+    _executed: frozenset[tuple[str, int]] | None = None
+    """What the default build executed in any case; None where it was never run."""
 
     def launch(
         self,
@@ -83,6 +85,7 @@ class Emulated:
             return hazards
         graded = self._kernel(detect=False)
         run = graded.run(launch, arguments, detect=False, steps=steps, races=True, profile=profile)
+        self._executed = run.executed | (self._executed or frozenset())
         if profile and case is not None:
             self._profile = (case.id, run.lines)
         return merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
@@ -127,8 +130,12 @@ class Emulated:
         )
 
     def structure(self) -> Structure:
-        """What the kernel consists of, in the default build; raises PtxSyntaxError where that is not read."""
-        return structure(self._kernel(detect=False).module, self.build.entry, self.source, self.file)
+        """What the kernel consists of, in the default build, and what of it was executed in the cases so far.
+
+        Raises PtxSyntaxError where the PTX cannot be read.
+        """
+        module = self._kernel(detect=False).module
+        return structure(module, self.build.entry, self.source, self.file, self._executed)
 
     def _workshop(self) -> Workshop:
         """Where repairs are tried, on some of the visible cases that ran."""

@@ -111,4 +111,4 @@ class Bounds(dict[int, "Bound | None"]):
         return LocalArray(frame[origin.name] + origin.start, min([*later, whole]) - origin.start)
 
 
-_STORES = ("st", "atom", "red")
+_STORES = ("st", "atom", "red", "mbarrier")

@@ -27,6 +27,8 @@ class Copy(NamedTuple):
     """One instruction's copies: an element of each array, a row of ``words``, for each lane.
 
     ``byte`` is where in shared memory the lane's bytes go; ``began`` the moment it was told to observers.
+    ``phase`` is a row (byte of a barrier in shared memory, number of its phase) for each lane that has left
+    it to that phase to say when the copy is complete; such copies have no words left.
     """
 
     lanes: NDArray[np.intp]
@@ -34,10 +36,12 @@ class Copy(NamedTuple):
     byte: NDArray[np.int64]
     words: NDArray[np.uint32]
     began: int
+    phase: NDArray[np.int64] | None = None
 
     def part(self, mask: NDArray[np.bool_]) -> Copy:
         """The copies of some of the lanes."""
-        return Copy(self.lanes[mask], self.group[mask], self.byte[mask], self.words[mask], self.began)
+        phase = None if self.phase is None else self.phase[mask]
+        return Copy(self.lanes[mask], self.group[mask], self.byte[mask], self.words[mask], self.began, phase)
 
 
 @dataclass(eq=False, slots=True)
@@ -75,13 +79,47 @@ class PendingCopies:
                 left.append(copy.part(~done))
         self.under_way = left
 
+    def leave_to(self, m: Machine, lanes: NDArray[np.intp], phases: NDArray[np.int64]) -> None:
+        """Lanes leave it to a phase of a barrier to say when their copies are complete: see `Copy`.
+
+        ``lanes`` are in increasing order, ``phases`` has a row for each. The bytes are there from now on.
+        """
+        left: list[Copy] = []
+        for copy in self.under_way:
+            here = np.isin(copy.lanes, lanes) if copy.phase is None else np.zeros(len(copy.lanes), np.bool_)
+            if here.any():
+                part = copy.part(here)
+                _write(m, part)
+                rows = phases[np.searchsorted(lanes, part.lanes)]
+                left.append(part._replace(words=part.words[:, :0], phase=rows))
+            if not here.all():
+                left.append(copy.part(~here))
+        self.under_way = left
+
+    def complete(self, m: Machine, phases: NDArray[np.int64]) -> None:
+        """Somebody has found these phases complete, and with them the copies that were left to them."""
+        left: list[Copy] = []
+        for copy in self.under_way:
+            done = np.zeros(len(copy.lanes), np.bool_)
+            if copy.phase is not None:
+                done = (copy.phase[:, None] == phases[None]).all(axis=2).any(axis=1)
+            if done.any():
+                _land(m, copy.part(done))
+            if not done.all():
+                left.append(copy.part(~done))
+        self.under_way = left
+
     def _groups(self, m: Machine) -> NDArray[np.int64]:
         if self._committed is None:
             self._committed = np.zeros(m.size, np.int64)
         return self._committed
 
 
-def _land(m: Machine, copy: Copy) -> None:
+def _write(m: Machine, copy: Copy) -> None:
     for word in range(copy.words.shape[1]):
         m.shared.write(copy.byte + _WORD * word, copy.words[:, word])
+
+
+def _land(m: Machine, copy: Copy) -> None:
+    _write(m, copy)
     m.observer.copies_landed(m, copy.lanes, copy.began)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.errors import UnsupportedPtx
-from grader.ptx import Address, Immediate, Symbol
+from grader.ptx import Address, Immediate, Numbers, Symbol
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
@@ -35,9 +36,13 @@ def initial_bytes(variable: Variable, addresses: Mapping[str, int], module: Modu
     Raises UnsupportedPtx for the address of something that has none here, if any function uses the variable.
     """
     size = TYPE_BYTES[variable.type]
-    content = np.zeros(max(variable.count, len(variable.initial)), f"u{size}")
-    for place, initial in enumerate(variable.initial):
-        if isinstance(initial, Immediate):
+    lengths = [len(each.packed) // 8 if isinstance(each, Numbers) else 1 for each in variable.initial]
+    content = np.zeros(max(variable.count, sum(lengths)), f"u{size}")
+    places = accumulate(lengths, initial=0)
+    for place, length, initial in zip(places, lengths, variable.initial, strict=False):
+        if isinstance(initial, Numbers):
+            content[place : place + length] = np.frombuffer(initial.packed, np.uint64).astype(content.dtype)
+        elif isinstance(initial, Immediate):
             content[place] = np.uint64(initial.value & (2 ** (8 * size) - 1)).astype(content.dtype)
         elif initial.name in addresses:
             content[place] = _part(addresses[initial.name] + initial.offset, initial.mask)

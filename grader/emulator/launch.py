@@ -247,6 +247,7 @@ class Execution:
         if look.races:
             self.observer = self.detecting if look.detect else Several((self.counting, self.detecting))
         self.steps = self.work = 0
+        self.executed: set[tuple[str, int]] = set()
         self.too_much_work = ""
 
     def run(self, steps: int) -> Run:
@@ -312,6 +313,7 @@ class Execution:
             reporter=self.reporter,
             bounds=self.bounds,
             priority=self._priority_of(geometry),
+            executed=self.executed,
         )
 
     def _priority_of(self, geometry: Geometry) -> NDArray[np.int64] | None:
@@ -349,4 +351,5 @@ class Execution:
             work=self.work,
             too_much_work=self.too_much_work,
             printed=self.reporter.printed.text(),
+            executed=frozenset(self.executed),
         )

@@ -150,9 +150,7 @@ class Link:
             start = self.linker.local_offsets[name] + offset
             return lambda machine, _lanes: dtype.type(machine.frame.local + start)
         if name in self.program.addresses:
-            return _constant(dtype.type(self.program.addresses[name] + offset))
-        if name == "WARP_SZ":
-            return _constant(dtype.type(32))
+            return _constant(_literal(Immediate(self.program.addresses[name] + offset), dtype))
         raise self.unsupported()
 
     def special(self, name: str, dtype: np.dtype[Any]) -> Fetch:
@@ -174,7 +172,7 @@ class Link:
                 return lambda machine, lanes: read(machine, lanes).astype(np.int64) + offset
             return (lambda machine, lanes: read(machine, lanes) + offset) if offset else read
         if isinstance(operand.base, Immediate):
-            return _constant(np.int64(operand.base.value + operand.offset))
+            return _constant(_literal(Immediate(operand.base.value + operand.offset), np.dtype(np.int64)))
         return self.fetch(Symbol(operand.base.name, operand.base.offset + operand.offset), f"s{bits}")
 
     def pure(self, function: Callable[..., Value], *kinds: str) -> Step:

@@ -15,6 +15,7 @@ from grader.emulator.instructions import TABLE
 from grader.emulator.link import Link
 from grader.emulator.uses import only_copies, registers_used
 from grader.errors import UnsupportedPtx
+from grader.ptx.facts import COUNTED, MBARRIER_WAITS
 
 if TYPE_CHECKING:
     from grader.emulator.machine import Group, Machine
@@ -50,6 +51,8 @@ def is_control(instruction: Instruction) -> bool:
     """Whether an instruction decides where its lanes go on, or ends or holds them."""
     if instruction.opcode in ("bra", "brx", "ret", "exit", "call", "trap"):
         return True
+    if instruction.opcode == "mbarrier":
+        return not set(MBARRIER_WAITS).isdisjoint(instruction.modifiers)
     return instruction.opcode in ("bar", "barrier") or "sync" in instruction.modifiers
 
 
@@ -106,6 +109,8 @@ class Linker:
 
     def _step(self, link: Link, instruction: Instruction) -> Any:  # noqa: ANN401 - as above
         step: Any = TABLE[instruction.opcode](instruction, link)
+        if instruction.opcode in COUNTED:
+            step = _noted(step, (self.function.name, link.pc))
         if instruction.guard is None or instruction.opcode == "bra":
             return step
         if is_control(instruction):
@@ -127,6 +132,16 @@ def _layout(function: Function) -> tuple[dict[str, int], int]:
             offsets[variable.name] = end
             end += variable.size
     return offsets, -(-end // 16) * 16
+
+
+def _noted(step: Any, place: tuple[str, int]) -> Any:  # noqa: ANN401 - a step of either kind
+    """A step that also notes that it was executed."""
+
+    def noted(machine: Machine, *group: Group) -> Any:  # noqa: ANN401 - as above
+        machine.executed.add(place)
+        return step(machine, *group)
+
+    return noted
 
 
 def _refuse(refusal: UnsupportedPtx) -> Any:  # noqa: ANN401 - stands for a step of either kind

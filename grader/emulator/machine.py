@@ -114,6 +114,8 @@ class Machine(Recollection):
     steps: int = 0
     work: int = 0
     """Steps, of which those over many lanes count more than once."""
+    executed: set[tuple[str, int]] = field(default_factory=set)
+    """Instructions that lanes came to, as `Run.executed` has them."""
     changes: int = 0
     """How often threads have changed what others may wait for."""
     waiting: list[Waiting] = field(default_factory=list)

@@ -72,6 +72,16 @@ class Observer:
     def passed_barrier(self, m: Machine, parties: Parties) -> None:
         """A named barrier of some warps of a block is complete, and these lanes go on."""
 
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """Lanes arrive in a phase of a barrier in shared memory, or find it complete: `Events.at_phase`."""
+
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """The barrier of these blocks (None: all) is complete."""
 
@@ -220,6 +230,17 @@ class Detecting(Observer):
         """See `Observer`."""
         self.log.passed_barrier(m, parties)
 
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """See `Observer`."""
+        self.log.at_phase(m, what, lanes, byte, phase)
+
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """See `Observer`."""
         m.shared.settle()
@@ -291,6 +312,18 @@ class Several(Observer):
         """See `Observer`."""
         for observer in self.observers:
             observer.passed_barrier(m, parties)
+
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """See `Observer`."""
+        for observer in self.observers:
+            observer.at_phase(m, what, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """See `Observer`."""

@@ -48,7 +48,7 @@ _NO_RESULT = {
     "trap",
 }
 _WARP_WIDE = {"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "movmatrix", "elect"}
-_ATOMIC = {"atom", "red"}
+_ATOMIC = {"atom", "red", "mbarrier"}
 
 
 @dataclass(eq=False, slots=True)

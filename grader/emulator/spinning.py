@@ -187,7 +187,7 @@ class _Waiting:
     def _instruction(self, ins: Instruction, above: tuple[str, ...], *, watch: bool) -> bool:
         if "param" in ins.modifiers and ins.opcode == "ld":
             return self._parameter(ins, above, watch=watch)
-        if ins.opcode in ("ld", "atom"):
+        if ins.opcode in ("ld", "atom", "mbarrier"):
             address = ins.operands[1]
             if not isinstance(address, Address):
                 return False

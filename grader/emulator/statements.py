@@ -231,6 +231,7 @@ def uses_strong(function: Function) -> bool:
     The strong operations of the memory consistency model (PTX ISA section 8.3).
     """
     return any(
-        instruction.opcode in ("atom", "red", "fence", "membar") or _STRONG & set(instruction.modifiers)
+        instruction.opcode in ("atom", "red", "fence", "membar", "mbarrier")
+        or _STRONG & set(instruction.modifiers)
         for instruction in function.body
     )

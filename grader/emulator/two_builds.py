@@ -86,4 +86,4 @@ def _may_vary(instruction: Instruction) -> bool:
         return any(
             isinstance(each, Register) and each.name.startswith(_CLOCKS) for each in instruction.operands
         )
-    return instruction.opcode in ("atom", "activemask")
+    return instruction.opcode in ("atom", "activemask", "mbarrier")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
+from grader.ptx import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,14 +28,14 @@ def index_of(name: str) -> int | None:
 def with_copies(ptx: str, entry: str, names: Iterable[str]) -> str:
     """The text with a copy of the kernel ``entry`` under each name; all share the module's variables.
 
-    nvcc writes a kernel from the line that names it to the first line that is a closing brace; labels and
-    parameters inside are the kernel's own (PTX ISA, section "Identifiers"). Raises OurError for other text.
+    Labels and parameters inside are the kernel's own (PTX ISA, section "Identifiers"). Raises OurError where
+    there is no such kernel.
     """
-    head = re.search(rf"^[^\n]*\.entry {re.escape(entry)}\(", ptx, re.MULTILINE)
-    end = ptx.find("\n}\n", head.end()) if head else -1
-    if head is None or end < 0:
-        raise OurError(f"the kernel {entry} was not found in the PTX where nvcc writes it")
-    body = ptx[head.end() : end + len("\n}\n")]
-    opening = head[0].removesuffix(f"{entry}(")
-    copies = "".join(f"\n{opening}{name}({body}" for name in names)
-    return f"{ptx[: end + 3]}{copies}{ptx[end + 3 :]}"
+    kernels = (each for each in parse(ptx).functions if each.is_entry and each.defined and each.name == entry)
+    kernel = next(kernels, None)
+    if kernel is None:
+        raise OurError(f"the kernel {entry} was not found in the PTX")
+    (begin, end), (name_begins, name_ends) = kernel.text, kernel.named
+    head, body = ptx[begin:name_begins], ptx[name_ends:end]
+    copies = "".join(f"\n{head}{name}{body}\n" for name in names)
+    return f"{ptx[:end]}\n{copies}{ptx[end:]}"

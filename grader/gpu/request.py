@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.gpu import paired
+from grader.ptx import parse
 from grader.sandbox import Job, Limits
 from grader.spec import data_root
 
@@ -177,8 +177,10 @@ def run_job(
 
 
 def has_variables(ptx: str) -> bool:
-    """Whether a PTX text declares variables in global or constant memory, whoever wrote it."""
-    return re.search(r"(?:^|\s)\.(?:global|const)\s", ptx) is not None
+    """Whether a PTX text declares variables in global or constant memory, whoever wrote it, and where."""
+    module = parse(ptx)
+    declared = (module.variables, *(function.variables for function in module.functions))
+    return any(variable.space in ("global", "const") for part in declared for variable in part)
 
 
 def output_file(index: int, array: str) -> str:

@@ -79,10 +79,20 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Instructions of one sort in a kernel: how many there are, and the student's lines they stem from."""
+    """Instructions of one sort in a kernel: how many there are, and the student's lines they stem from.
+
+    ``executed`` says to how many of them a thread came in any case; None where no case was run. ``lines`` are
+    those of all of them, for which ones ran may tell what hidden cases are like.
+    """
 
     count: int = 0
     lines: tuple[int, ...] = ()
+    executed: int | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether there is anything of the sort that is executed, as far as that is known."""
+        return bool(self.count if self.executed is None else self.executed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +224,8 @@ class Run:
     """Counters per source line, where they were asked for."""
     printed: str = ""
     """The beginning of what the kernel printed with `printf`, safe to be shown."""
+    executed: frozenset[tuple[str, int]] = frozenset()
+    """Of the instructions that `Structure` counts those that were executed, by function and place in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grader.errors import PtxSyntaxError
 from grader.ptx.cursor import integer
 from grader.ptx.nodes import (
+    TYPE_BYTES,
     Address,
     Immediate,
     Instruction,
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 SPACES = (".global", ".const", ".shared", ".local", ".param")
 
 _USED_BYTES = re.compile(r'"\s*used_bytes_mask\s+(0x[0-9a-fA-F]{1,8}|[0-9]{1,10})\s*"')
+
+_TYPE_LAST = {"ld", "ldu", "st", "atom", "red", "setp", "set", "shfl"} | {
+    *("add", "sub", "mul", "fma", "mad", "min", "max", "abs", "neg", "div", "rcp", "sqrt"),
+}
+"""Instructions whose types come last in the ISA's syntax; ptxas takes `ld.global.u32.ca` as well."""
 
 _MOST_REGISTERS = 1_000_000
 """In one declaration: far beyond what any compiler asks for."""
@@ -141,11 +147,14 @@ class Body:
             self.after_label(token.text)
             return
         opcode, *modifiers = token.text.split(".")
+        if opcode in _TYPE_LAST:
+            modifiers.sort(key=TYPE_BYTES.__contains__)
         operands = []
         if not cursor.accept(";"):
-            operands.append(self.operand())
+            calls = opcode == "call"
+            operands.append(self.operand(calls=calls))
             while cursor.accept(","):
-                operands.append(self.operand())
+                operands.append(self.operand(calls=calls))
             cursor.expect(";")
         self.instructions.append(
             Instruction(
@@ -173,27 +182,27 @@ class Body:
         negated = self.parser.accept("!")
         return Register(self.resolve(self.parser.take().text), negated)
 
-    def operand(self) -> Operand:
-        """One operand, perhaps a pair `p|q`."""
-        first = self.simple_operand()
+    def operand(self, *, calls: bool = False) -> Operand:
+        """One operand, perhaps a pair `p|q`; parentheses of a call hold a list, all others an expression."""
+        first = self.simple_operand(calls=calls)
         if self.parser.accept("|"):
             return Pair(first, self.simple_operand())
         return first
 
-    def simple_operand(self) -> Operand:
+    def simple_operand(self, *, calls: bool = False) -> Operand:
         """One operand (section 6.4)."""
         cursor, token = self.parser, self.parser.peek()
         if cursor.accept("["):
             return self.address()
         if cursor.accept("{"):
             return Vector(self.operands_until("}"))
-        if cursor.accept("("):
+        if calls and cursor.accept("("):
             return Tuple(self.operands_until(")"))
-        if cursor.accept("!"):
-            return Register(self.resolve(cursor.take().text), negated=True)
-        if token.kind == "word":
+        if token.text == "!" and cursor.peek(1).kind == "word":
+            return self.guard()
+        if token.kind == "word" and token.text != "WARP_SZ":
             return self.named()
-        return cursor.literal()
+        return cursor.constant()
 
     def operands_until(self, closing: str) -> tuple[Operand, ...]:
         """Operands up to a closing bracket."""
@@ -208,8 +217,7 @@ class Body:
         name = self.resolve(self.parser.take().text)
         if name.startswith("%") or (name in self._declared and not self.is_variable(name)):
             return Register(name)
-        offset = self.parser.integer() if self.parser.accept("+") else 0
-        return Symbol(name, offset)
+        return Symbol(name, self.parser.offset())
 
     def is_variable(self, name: str) -> bool:
         """Whether the function declares a variable of this name."""
@@ -219,10 +227,8 @@ class Body:
         """`[base + offset]` after its bracket."""
         cursor = self.parser
         base: Register | Symbol | Immediate
-        base = self.named() if cursor.peek().kind == "word" else cursor.literal()
-        offset = 0
-        if cursor.accept("+") or cursor.peek().text == "-":
-            offset = cursor.integer()
+        base = self.named() if cursor.peek().kind == "word" else cursor.constant()
+        offset = cursor.offset()
         cursor.expect("]")
         return Address(base, offset)
 

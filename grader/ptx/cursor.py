@@ -18,9 +18,14 @@ class Cursor:
         self._tokens = found
         self._next = 0
 
-    def peek(self) -> Token:
-        """The next token, without taking it."""
-        return self._tokens[self._next] if self._next < len(self._tokens) else END
+    def peek(self, ahead: int = 0) -> Token:
+        """The next token, or one further ``ahead``, without taking it."""
+        place = self._next + ahead
+        return self._tokens[place] if place < len(self._tokens) else END
+
+    def last(self) -> Token:
+        """The token that was taken last."""
+        return self._tokens[min(self._next, len(self._tokens)) - 1]
 
     def line(self) -> int:
         """The line of the next token, or of the last."""

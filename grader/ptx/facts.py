@@ -1,8 +1,9 @@
 """What a kernel consists of: its instructions and those of the functions that it calls, sorted and counted.
 
-Nothing is executed, and names in the source play no part. The state space that a load or store names is that
-of PTX ISA section 9.7.9. Where the compiler lost track of it (a generic address) the access counts for shared
-memory if the kernel makes generic addresses out of shared ones anywhere (`cvta.shared`).
+Names in the source play no part. Nothing is executed here; whoever ran the kernel may say what was. The state
+space that a load or store names is that of PTX ISA section 9.7.9. Where the compiler lost track of it (a
+generic address) the access counts for shared memory if the kernel makes generic addresses out of shared ones
+anywhere (`cvta.shared`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from grader.model import Structure, Use
 from grader.ptx.nodes import Symbol, Tuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from grader.ptx.nodes import Function, Instruction, Module
 
@@ -33,17 +34,34 @@ SPACES = ("global", "shared", "local", "const", "param")
 MOST_LINES = 100
 
 
-def structure(module: Module, entry: str, source: str = "", file: str = "") -> Structure:
+MBARRIER_WAITS = ("test_wait", "try_wait")
+"""Forms of `mbarrier` that ask whether a phase is complete."""
+
+COUNTED = {"ld", "st", "atom", "red", "cp", "ldmatrix", "stmatrix", "wmma"} | {
+    *("bar", "barrier", "mbarrier", "shfl", "redux"),
+}
+"""Instructions that are counted here: whether they are executed matters."""
+
+
+def structure(
+    module: Module,
+    entry: str,
+    source: str = "",
+    file: str = "",
+    executed: Collection[tuple[str, int]] | None = None,
+) -> Structure:
     """What the kernel ``entry`` consists of.
 
-    ``source`` is the name of the student's file in the PTX, for lines, and ``file`` the one for people.
+    ``source`` is the name of the student's file in the PTX, for lines, and ``file`` the one for people;
+    ``executed`` holds the instructions that a thread came to, by function and place in it, if that is known.
     Raises KeyError where there is no such kernel.
     """
-    found = _Found(module, source)
-    instructions = [each for function in _reached(module, entry) for each in function.body]
-    found.generic_may_be_shared = any(map(_makes_shared_generic, instructions))
-    for instruction in instructions:
-        found.add(instruction)
+    found = _Found(module, source, is_known=executed is not None)
+    functions = _reached(module, entry)
+    found.generic_may_be_shared = any(_makes_shared_generic(each) for f in functions for each in f.body)
+    for function in functions:
+        for place, instruction in enumerate(function.body):
+            found.add(instruction, is_executed=executed is None or (function.name, place) in executed)
     return Structure(
         **{sort: found.use(sort) for sort in SORTS},
         library=tuple((name, found.use(name)) for name in found.libraries),
@@ -57,28 +75,32 @@ SORTS = ("shared_loads", "shared_stores", "barriers", "atomics", "shuffles", "co
 class _Found:
     """Instructions by sort, as they are come upon."""
 
-    def __init__(self, module: Module, source: str) -> None:
+    def __init__(self, module: Module, source: str, *, is_known: bool) -> None:
+        self.is_known = is_known
         self.files = dict(module.files)
         self.defined = {function.name for function in module.functions if function.defined}
         self.source = source
         self.generic_may_be_shared = False
         self.libraries: dict[str, None] = {}
         self._counts: Counter[str] = Counter()
+        self._executed: Counter[str] = Counter()
         self._lines: dict[str, set[int]] = {}
 
-    def add(self, instruction: Instruction) -> None:
+    def add(self, instruction: Instruction, *, is_executed: bool) -> None:
         """Count an instruction under every sort that it is of."""
         libraries = tuple(self._libraries(instruction))
         self.libraries |= dict.fromkeys(libraries)
         line = self._line(instruction)
         for sort in (*self._sorts(instruction), *libraries):
             self._counts[sort] += 1
+            self._executed[sort] += is_executed
             if line is not None:
                 self._lines.setdefault(sort, set()).add(line)
 
     def use(self, sort: str) -> Use:
         """What there is of a sort."""
-        return Use(self._counts[sort], tuple(sorted(self._lines.get(sort, ())))[:MOST_LINES])
+        lines = tuple(sorted(self._lines.get(sort, ())))[:MOST_LINES]
+        return Use(self._counts[sort], lines, self._executed[sort] if self.is_known else None)
 
     def _sorts(self, instruction: Instruction) -> Iterator[str]:
         opcode, modifiers = instruction.opcode, instruction.modifiers
@@ -90,6 +112,8 @@ class _Found:
                 yield "shared_stores"
         if atomic:
             yield "atomics"
+        if opcode == "mbarrier" and modifiers[0] in MBARRIER_WAITS:
+            yield "barriers"
         if opcode in ("bar", "barrier") and not {"warp", "arrive", "cluster"} & set(modifiers):
             yield "barriers"
         if opcode in ("shfl", "redux"):

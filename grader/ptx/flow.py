@@ -184,7 +184,7 @@ class Flow:
 
 _OF_A_THREAD = ("%tid", "%laneid", "%warpid", "%lanemask", "%clock", "%globaltimer")
 _WRITES_NONE = ("st", "red", "bra", "bar", "barrier", "call")
-_UNKNOWN = ("ld", "ldu", "atom", "call", "shfl", "match", "elect", "activemask")
+_UNKNOWN = ("ld", "ldu", "atom", "mbarrier", "call", "shfl", "match", "elect", "activemask")
 
 
 def _dominators(before: tuple[tuple[int, ...], ...], roots: set[int], order: range) -> list[int]:

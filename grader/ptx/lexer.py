@@ -11,22 +11,32 @@ _TOKEN = re.compile(
     r"""
     (?P<space>[ \t\r\f]+|//[^\n]*|/\*.*?\*/)
   | (?P<newline>\n)
+  | (?P<numbers>(?:(?:0|[1-9]\d{0,17}+),[ ]?){16,}+)
   | (?P<real>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][+-]?\d+)?)
   | (?P<integer>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)
-  | (?P<word>[%._$A-Za-z][\w$]*(?:(?:\.|::)[\w$]+)*)
+  | (?P<word>(?:[%_$][\w$]|[._$A-Za-z])[\w$]*(?:(?:\.|::)[\w$]+)*)
   | (?P<string>"[^"\n]*")
-  | (?P<punctuation>[][(){}<>,;:=|!@+*-])
+  | (?P<punctuation><<|>>|[<>=!]=|&&|\|\||[][(){}<>,;:=|!@+*/%~&^?-])
     """,
     re.VERBOSE | re.DOTALL,
 )
 
 
 class Token(NamedTuple):
-    """A lexeme: ``kind`` is a group of the expression above; ``line`` counts from 1."""
+    """A lexeme: ``kind`` is a group of the expression above; ``line`` counts from 1, ``start`` from 0.
+
+    A long run of plain numbers, each with its comma, is one token: nvcc writes tables byte by byte.
+    """
 
     kind: str
     text: str
     line: int
+    start: int = 0
+
+    @property
+    def end(self) -> int:
+        """Where in the text the lexeme ends."""
+        return self.start + len(self.text)
 
 
 def tokens(text: str) -> list[Token]:
@@ -43,6 +53,6 @@ def tokens(text: str) -> list[Token]:
         elif kind == "space":
             line += match.group().count("\n")
         else:
-            found.append(Token(kind, match.group(), line))
+            found.append(Token(kind, match.group(), line, position))
         position = match.end()
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 TYPE_BYTES = {
@@ -61,6 +61,16 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """Whole numbers that follow each other in an initialiser, of 64 bits each in this machine's byte order.
+
+    A table of a million elements is millions of numbers: one object for each would take seconds per launch.
+    """
+
+    packed: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Address:
     """``[base + offset]``; the base is a register, a symbol or an absolute number (section 6.4.1)."""
 
@@ -112,11 +122,16 @@ class Instruction:
         return ".".join((self.opcode, *self.modifiers))
 
 
+Extent: TypeAlias = tuple[int, int]
+"""A part of the PTX text: the index of its first character, and the one after its last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable in a state space (section 5.1): ``count`` elements of ``type``; 0 elements: ``[]``.
 
-    ``initial`` holds numbers as bits, or symbols whose generic address is meant.
+    ``initial`` holds numbers as bits, or symbols whose generic address is meant; ``text`` is where in the
+    PTX the declaration begins and ends.
     """
 
     space: str
@@ -124,9 +139,10 @@ class Variable:
     type: str
     count: int = 1
     align: int = 1
-    initial: tuple[Immediate | Symbol, ...] = ()
+    initial: tuple[Immediate | Symbol | Numbers, ...] = ()
     linkage: str = ""
     ptx_line: int = 0
+    text: Extent = field(default=(0, 0), compare=False)
 
     @property
     def size(self) -> int:
@@ -140,7 +156,8 @@ class Function:
 
     ``registers`` pairs each declared register with its type; ranges such as ``%r<44>`` are spelt out.
     ``labels`` gives for each label the index of the instruction it stands before, ``targets`` for each
-    ``.branchtargets`` list its labels.
+    ``.branchtargets`` list its labels; ``text`` is where in the PTX it begins and ends, ``named`` where its
+    name does.
     """
 
     name: str
@@ -153,6 +170,8 @@ class Function:
     labels: tuple[tuple[str, int], ...] = ()
     defined: bool = True
     targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    text: Extent = field(default=(0, 0), compare=False)
+    named: Extent = field(default=(0, 0), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 
 from grader.errors import PtxSyntaxError
 from grader.ptx.body import SPACES, Body
-from grader.ptx.cursor import END, Cursor, integer, real
+from grader.ptx.cursor import END, integer
+from grader.ptx.expressions import ConstantReader
 from grader.ptx.lexer import tokens
-from grader.ptx.nodes import TYPE_BYTES, Function, Immediate, Module, Symbol, Variable
+from grader.ptx.nodes import TYPE_BYTES, Function, Immediate, Module, Numbers, Symbol, Variable
 
 _LINKAGES = (".visible", ".extern", ".weak", ".common")
+_ADDRESS_BITS = 64
 
 
 def parse(text: str) -> Module:
@@ -23,7 +26,7 @@ def parse(text: str) -> Module:
         raise PtxSyntaxError(f"PTX line {parser.line()}: this could not be read") from error
 
 
-class ModuleParser(Cursor):
+class ModuleParser(ConstantReader):
     """The module level (chapter 10)."""
 
     def module(self) -> Module:
@@ -32,8 +35,10 @@ class ModuleParser(Cursor):
         aliases: list[tuple[str, str]] = []
         while (token := self.peek()).kind != "end":
             word = token.text
-            if word in (".version", ".address_size"):
+            if word == ".version":
                 self.rest_of_line(token.line)
+            elif word == ".address_size":
+                self.address_size()
             elif word == ".target":
                 target = self.rest_of_line(token.line)[1].text
             elif word == ".file":
@@ -54,6 +59,12 @@ class ModuleParser(Cursor):
         bodies = {function.name: function for function in functions if function.defined}
         functions += [replace(bodies[body], name=name) for name, body in aliases]
         return Module(target, tuple(functions), tuple(variables), tuple(files))
+
+    def address_size(self) -> None:
+        """`.address_size 64` (section 11.1.3), the only size that devices of today have."""
+        line = self.take().line
+        if self.whole() != _ADDRESS_BITS:
+            raise PtxSyntaxError(f"PTX line {line}: only addresses of {_ADDRESS_BITS} bits are read")
 
     def alias(self) -> tuple[str, str]:
         """`.alias name, function;`: another name of a function (section 10.3.4)."""
@@ -79,27 +90,30 @@ class ModuleParser(Cursor):
 
     def declaration(self) -> Function | list[Variable]:
         """A function, or variables of one type."""
-        linkage = ""
+        linkage, start = "", self.peek().start
         while self.peek().text in _LINKAGES:
             linkage = self.take().text[1:]
         word = self.peek().text
         if word in (".entry", ".func"):
-            return self.function()
+            function = self.function()
+            return replace(function, text=(start, self.last().end))
         if word in SPACES:
-            return self.variables(linkage)
+            variables = self.variables(linkage)
+            return [replace(variable, text=(start, self.last().end)) for variable in variables]
         raise self.unexpected(self.peek(), "a function or a variable")
 
     def function(self) -> Function:
         """`.entry` or `.func`: its head, and its body if it has one."""
         is_entry = self.take().text == ".entry"
         results = self.parameters() if self.peek().text == "(" else ()
-        name = self.take().text
+        token = self.take()
+        name, named = token.text, (token.start, token.end)
         parameters = self.parameters() if self.peek().text == "(" else ()
         while self.peek().text not in ("{", ";"):  # performance directives: .maxntid 256, 1, 1 …
             if self.take().kind == "end":
                 raise self.unexpected(END, "`{`")
         if self.accept(";"):
-            return Function(name, is_entry, parameters, results, defined=False)
+            return Function(name, is_entry, parameters, results, defined=False, named=named)
         body = Body(self)
         body.block()
         return Function(
@@ -112,6 +126,7 @@ class ModuleParser(Cursor):
             tuple(body.instructions),
             tuple(body.labels),
             targets=tuple(body.targets),
+            named=named,
         )
 
     def parameters(self) -> tuple[Variable, ...]:
@@ -169,14 +184,17 @@ class ModuleParser(Cursor):
             self.expect("]")
         return count
 
-    def initialiser(self) -> tuple[Immediate | Symbol, ...]:
+    def initialiser(self) -> tuple[Immediate | Symbol | Numbers, ...]:
         """`= 5` or `= {1, 2, {3}}`, flattened."""
         if not self.accept("{"):
             return (self.initial_value(),)
-        found: list[Immediate | Symbol] = []
+        found: list[Immediate | Symbol | Numbers] = []
         while not self.accept("}"):
             if self.peek().text == "{":
                 found.extend(self.initialiser())
+            elif self.peek().kind == "numbers":
+                listed = map(int, self.take().text.rstrip(", ").split(","))
+                found.append(Numbers(array("Q", listed).tobytes()))
             else:
                 found.append(self.initial_value())
             self.accept(",")
@@ -184,8 +202,8 @@ class ModuleParser(Cursor):
 
     def initial_value(self) -> Immediate | Symbol:
         """A number, ``name``, ``name+4``, ``generic(name)`` or ``0xFF00(name)`` (section 5.4.4)."""
-        if self.peek().kind != "word":
-            number = self.literal()
+        if self.peek().kind != "word" or self.peek().text == "WARP_SZ":
+            number = self.constant()
             if not self.accept("("):
                 return number
             masked = self.initial_value()
@@ -196,15 +214,4 @@ class ModuleParser(Cursor):
             self.expect("(")
             name = self.take().text
             self.expect(")")
-        offset = self.integer() if self.accept("+") else 0
-        return Symbol(name, offset)
-
-    def literal(self) -> Immediate:
-        """A number."""
-        sign = -1 if self.accept("-") else 1
-        token = self.take()
-        if token.kind == "real":
-            return real(token.text, sign)
-        if token.kind == "integer":
-            return Immediate(sign * integer(token.text))
-        raise self.unexpected(token, "a number")
+        return Symbol(name, self.offset())

@@ -9,6 +9,7 @@ import pytest
 from grader.build import build, find_toolchain
 from grader.errors import OurError, StorageError
 from grader.model import Submission
+from grader.ptx import parse
 from grader.sandbox import Job, LocalSandbox, Outcome, Result, Status
 from tests.build.conftest import FILE, INTERFACE, KERNEL, QUICK, only_message
 
@@ -69,6 +70,43 @@ def test_the_content_of_other_files_is_never_shown(source: str, build_source: Bu
     assert built.findings
     shown = [built.log, *(finding.message for finding in built.findings)]
     assert not any(":x:" in text or "/bin" in text or "root" in text for text in shown)
+
+
+ENTRY_IN_A_COMMENT = (
+    '__global__ void aaa(int *) {{ asm volatile("/*\\n.visible .entry {name}(.param .u64 a, .param .u64 b, '
+    '.param .u32 n)\\n*/"); }}\n'
+)
+
+
+@pytest.mark.parametrize("name", ["scale", "_Z5scalePKfPfi"])
+def test_a_kernel_that_stands_in_a_comment_is_none(name: str, build_source: BuildSource) -> None:
+    """What inline assembly says in a comment is read by nobody; the kernel itself is found."""
+    comment = ENTRY_IN_A_COMMENT.format(name=name)
+    built = build_source(comment + KERNEL)
+    assert (built.ok, built.entry) == (True, "_Z5scalePKfPfi")
+    assert parse(built.ptx).function(built.entry).parameters
+    assert only_message(build_source(comment)).startswith("no kernel named `scale`; this file has: `aaa`")
+
+
+INJECTED = """__global__ void aaa(int *) {{
+    asm volatile("ret;}}\\n{definition}\\n.func bbb() {{");
+}}
+"""
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_inline_assembly_defines_no_constant(order: str, build_source: BuildSource) -> None:
+    """A probe that is defined once more is refused as the assembler refuses any such name."""
+    injected = INJECTED.format(definition=".const .align 8 .u64 __grader_TILE_WIDTH = 1;")
+    built = build_source(injected + KERNEL if order == "before" else KERNEL + injected)
+    assert not built.ok
+    assert any("__grader_TILE_WIDTH" in finding.message for finding in built.findings)
+
+
+def test_inline_assembly_that_nobody_can_read_is_refused_by_the_assembler(build_source: BuildSource) -> None:
+    """Whether we can read a text matters only where the assembler takes it."""
+    built = build_source(KERNEL.replace("{", '{ asm volatile("mov.u32 %0, (1;" :: "r"(N)); '))
+    assert only_message(built).startswith("the assembler refuses the inline PTX")
 
 
 class Failing(LocalSandbox):

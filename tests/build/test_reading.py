@@ -12,6 +12,7 @@ from grader.build.probes import UNDEFINED, failed_names, take_values, wrapper
 from grader.build.shown import LONGEST, harmless
 from grader.build.source import is_header_name, line_count, readable
 from grader.model import Resources
+from grader.ptx import parse
 
 FILES = Files("homework.cu", 9, ("support.h",), ("/usr/include",))
 
@@ -133,7 +134,17 @@ def test_probes_are_taken_out_of_the_ptx() -> None:
         f".global .align 8 .u64 __grader_A = 7;\n.visible .const .align 8 .u64 __grader_B = {UNDEFINED};\n"
         ".global .align 8 .u64 __grader_C;\n.global .align 4 .u32 mine = 5;\n"
     )
-    assert take_values(ptx) == (".global .align 4 .u32 mine = 5;\n", {"A": 7, "C": 0})
+    taken = take_values(ptx, parse(ptx), ("A", "B", "C"))
+    assert taken == (".global .align 4 .u32 mine = 5;\n", {"A": 7, "C": 0})
+
+
+def test_a_probe_that_is_defined_twice_is_left_to_the_assembler() -> None:
+    """Inline assembly may define such a variable, too; a name that nobody asked for is no probe."""
+    ptx = (
+        ".global .align 8 .u64 __grader_A = 7;\n.visible .entry k() {\n}\n"
+        ".const .align 8 .u64 __grader_A = 1;\n.const .u64 __grader_B = 2;\n"
+    )
+    assert take_values(ptx, parse(ptx), ("A",)) == (ptx, {})
 
 
 def test_a_failing_probe_is_known_by_its_line() -> None:

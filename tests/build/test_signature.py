@@ -10,6 +10,7 @@ from grader.build.kernel import not_found
 from grader.build.mangled import Signature, read_name
 from grader.build.signature import mismatch
 from grader.model import KernelInterface, Parameter
+from grader.ptx import parse
 
 
 @pytest.mark.parametrize(
@@ -41,16 +42,18 @@ def test_mangled_names_are_read(symbol: str, name: str, types: list[str] | None)
 def test_entries_and_their_parameters_are_read() -> None:
     """Sizes and kinds of parameters, structs among them."""
     ptx = """
-.visible .entry _Z1kv()
+.visible .entry _Z1kv() { ret; }
 .weak .entry k(
 \t.param .u64 k_param_0,
 \t.param .align 4 .b8 k_param_1[12],
 \t.param .u64 .ptr .global .align 4 k_param_2,
 \t.param .f32 k_param_3
-)
-.func (.param .b32 x) helper(.param .b64 y)
+) { /*
+.visible .entry in_a_comment(.param .u64 a) { ret; } */ ret; }
+.visible .entry without_a_body(.param .u64 a);
+.func (.param .b32 x) helper(.param .b64 y) { ret; }
 """
-    assert read_entries(ptx) == (
+    assert read_entries(parse(ptx)) == (
         Entry("_Z1kv", ()),
         Entry(
             "k",

@@ -70,6 +70,47 @@ def test_what_is_missing_or_too_much_is_named_with_its_line(
     assert (finding.kind, finding.file, finding.line) == (FindingKind.STRUCTURE, "mine.cu", line)
 
 
+@pytest.mark.parametrize(
+    ("required", "structure_", "message"),
+    [
+        (
+            {"uses_shuffles": True},
+            replace(TILED, shuffles=Use(2, (5, 7), 0)),
+            "has warp shuffles on lines 5 and 7, but no case executes them; its use is asked for",
+        ),
+        (
+            {"uses_shared_memory": True},
+            replace(TILED, shared_loads=Use(1, (5,), 0), shared_stores=Use(1, (4,), 1)),
+            (
+                "has shared memory on lines 4 and 5, but no case stores there and loads it again; "
+                "its use is asked for"
+            ),
+        ),
+    ],
+)
+def test_what_no_case_executes_does_not_count(
+    required: dict[str, Any], structure_: Structure, message: str
+) -> None:
+    """The instructions are there, and nobody comes to them."""
+    result = structure.check(item(**required), looked_at(structure_))
+    assert [result.verdict, result.fraction, result.message] == [Verdict.FAIL, 0, f"the kernel {message}"]
+
+
+def test_one_executed_instruction_of_a_sort_is_enough() -> None:
+    """All lines are named, for which of them ran may tell what hidden cases are like."""
+    found = replace(TILED, shuffles=Use(3, (5, 7, 9), 1))
+    result = structure.check(item(uses_shuffles=True), looked_at(found))
+    assert result.verdict is Verdict.PASS
+    assert result.message == "the kernel uses warp shuffles on lines 5, 7 and 9"
+    assert structure.check(item(uses_shuffles=False), looked_at(found)).verdict is Verdict.FAIL
+
+
+def test_what_must_not_be_used_may_stand_there_unused() -> None:
+    """The opposite of a requirement that is not met is met."""
+    idle = replace(TILED, atomics=Use(1, (5,), 0))
+    assert structure.check(item(uses_atomics=False), looked_at(idle)).verdict is Verdict.PASS
+
+
 def test_shared_memory_that_is_only_written_is_not_used() -> None:
     """Nor one that is only read: nothing was kept there."""
     only = replace(TILED, shared_loads=Use())

@@ -14,7 +14,7 @@ README = Path(__file__).parents[2] / "grader" / "emulator" / "README.md"
 OPCODES = {
     "textures and surfaces": "tex tld4 txq suld sust sured suq istypep",
     "clusters of blocks": "mapa getctarank clusterlaunchcontrol",
-    "asynchronous barriers and bulk copies (TMA)": "mbarrier tensormap multimem",
+    "bulk copies (TMA)": "tensormap multimem",
     "matrix units of sm_90a and later": "wgmma tcgen05 setmaxnreg",
     "dependent launches": "griddepcontrol",
     "the stack pointer (`alloca`)": "alloca stacksave stackrestore",
@@ -33,6 +33,7 @@ FORMS = {
     f"ld.global.v8.b32 {_EIGHT}, [%b64a]": "vectors of 32 bytes (sm_100)",
     f"st.async.{_ARRIVAL}.u32 [%b32a], %b32b, [%b32c]": "asynchronous stores",
     f"red.async.relaxed.cluster.{_ARRIVAL}.add.u32 [%b32a], %b32b, [%b32c]": "asynchronous stores",
+    "mbarrier.arrive.expect_tx.shared.b64 %b64a, [%b32a], %b32b": "barriers that count bytes (sm_90)",
     "cp.async.bulk.commit_group": "bulk copies (TMA)",
     f"cp.async.bulk.{_ARRIVAL} [%b32a], [%b64a], %b32b, [%b32c]": "bulk copies (TMA)",
     "barrier.cluster.arrive": "barriers of clusters",
@@ -64,6 +65,11 @@ Of the functions that the device's runtime provides there are `vprintf` (its tex
 Three things differ from a device without being refused. The sign and the payload of a NaN that arithmetic
 makes are NumPy's. What PTX calls approximate (`ex2.approx`, `sin.approx`, …) is computed to the nearest
 number, which lies within the documented error. A clock counts the emulator's own steps.
+
+Two things are not seen. PTX without debugging information does not say where in a thread's frame a variable
+begins that is only accessed at constant places: an access beyond a local array that meets such a variable is
+none beyond the frame. And threads that wait at a `cuda::barrier` for an arrival that never comes look at a
+clock between their looks: without optimisation that is given up as too much work, and not as a hang.
 """
 
 

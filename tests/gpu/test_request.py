@@ -94,10 +94,11 @@ def test_a_scalar_that_a_kernel_takes_otherwise_is_named(
         (".visible .global .align 4 .u32 launches;", True),
         (".global .align 4 .b8 memo[1024];", True),
         (".const .align 4 .b8 table[16];", True),
-        ("\t{ .global .u32 hidden; }", True),
+        (".entry k()\n{\n\t{ .global .u32 hidden; } }", True),
         (".shared .align 4 .b8 tile[1024];", False),
-        ("\tld.global.f32 %f1, [%rd1];", False),
-        ("\tcvta.to.global.u64 %rd1, %rd2;", False),
+        (".entry k() { ld.global.f32 %f1, [%rd1]; }", False),
+        (".entry k() { cvta.to.global.u64 %rd1, %rd2; }", False),
+        ("/* .global .u32 mentioned; */", False),
     ],
 )
 def test_variables_of_a_module_are_seen_in_its_ptx(declaration: str, *, found: bool) -> None:

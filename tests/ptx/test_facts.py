@@ -8,6 +8,8 @@ from grader.model import Structure, Use
 from grader.ptx import parse
 from grader.ptx.facts import structure
 
+EXECUTED = frozenset({("k", 1), ("helper", 0)})
+
 HEAD = """.version 9.0
 .target sm_80
 .address_size 64
@@ -111,3 +113,17 @@ def test_code_inlined_from_a_librarys_header_is_the_librarys() -> None:
 def test_the_file_is_named_for_people() -> None:
     """Not by what the compiler called it."""
     assert found("bar.sync 0;").file == "mine.cu"
+
+
+def test_what_was_executed_is_counted_apart() -> None:
+    """By function and place; where nothing is known of it, nothing is said."""
+    body = "shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1;\nbar.sync 0;\ncall helper;\nbar.sync 1;"
+    helper = ".func helper() { .reg .b32 %r<3>; .reg .pred %p<2>; redux.sync.add.s32 %r1, %r2, -1; ret; }\n"
+    module = parse(HEAD + helper + KERNEL % body)
+    known = structure(module, "k", executed=EXECUTED)
+    assert (known.barriers.count, known.barriers.executed) == (2, 1)
+    assert (known.shuffles.count, known.shuffles.executed) == (2, 1)
+    assert (known.atomics.count, known.atomics.executed) == (0, 0)
+    unknown = structure(module, "k")
+    assert unknown.shuffles.executed is None
+    assert unknown.shuffles.counts

@@ -277,7 +277,6 @@ def test_float_literals_are_held_as_their_bits(text: str, value: float, kind: st
         ("_|%q", Pair(Symbol("_"), Register("%q"))),
         ("!%p", Register("%p", negated=True)),
         ("%tid.x", Register("%tid.x")),
-        ("()", Tuple(())),
     ],
 )
 def test_operands_of_every_shape(text: str, expected: Operand) -> None:
@@ -298,6 +297,11 @@ def test_calls_have_results_a_name_and_arguments() -> None:
         Symbol("_Z3addff"),
         Tuple((Symbol("param0"), Symbol("param1"))),
     )
+
+
+def test_a_call_without_arguments_has_an_empty_list() -> None:
+    """Parentheses of a call hold a list, never an expression."""
+    assert instruction("call.uni f, ();").operands == (Symbol("f"), Tuple(()))
 
 
 def test_an_indirect_call_names_its_prototype() -> None:

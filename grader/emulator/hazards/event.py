@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MEET, POST, TAKE, FENCE, PUBLISH, UPDATE, OBSERVE, BARRIER, LANDED = range(9)
+MEET, POST, TAKE, FENCE, PUBLISH, UPDATE, OBSERVE, BARRIER, LANDED, AWAIT, COPIED = range(11)
 
 AT_LOCATION = (PUBLISH, UPDATE, OBSERVE)
 """Events that are strong accesses."""
@@ -22,6 +22,8 @@ class Event(NamedTuple):
 
     - MEET: the lanes with one key (a part of a warp) wait for each other;
     - POST, TAKE: lanes leave what they know at a named barrier ``key``; lanes learn what was left there;
+    - AWAIT: lanes learn what was left at a phase ``key`` of a barrier in shared memory, as others may again;
+    - COPIED: the asynchronous copies that lanes began so far are complete with the phase ``key``;
     - FENCE: what a lane did before may be published by its later writes;
     - PUBLISH, UPDATE, OBSERVE: a strong write, atomic update or strong read of location ``key``, which may
       be an acquire or a release by itself, without a fence; just before it the access happened, of ``size``

@@ -72,6 +72,8 @@ class Events:
     _noted: int = 0
     span: int = 0
     """See `Access`."""
+    _phases: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    """A key for each phase of each barrier in shared memory: by chunk, byte and phase."""
     _since: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     """For each block of the chunk the number of events before its last whole barrier."""
     _warp_epoch: NDArray[np.int64] | None = None
@@ -180,6 +182,23 @@ class Events:
     def passed_barrier(self, m: Machine, parties: tuple[Value, Value]) -> None:
         """Lanes learn what was left at named barriers."""
         self._at_barriers(m, TAKE, parties)
+
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """Lanes, or their copies, arrive in a phase of a barrier (POST, COPIED), or find it complete (AWAIT).
+
+        Keys are negative, so that they differ from those of the numbered barriers.
+        """
+        pairs, which = np.unique(np.stack((byte, phase.astype(np.int64))), axis=1, return_inverse=True)
+        chunk = m.geometry.first_block
+        keys = [self._phases.setdefault((chunk, *pair), -1 - len(self._phases)) for pair in pairs.T.tolist()]
+        self._note(m, what, lanes, np.array(keys)[which.reshape(-1)])
 
     def _at_barriers(self, m: Machine, what: int, parties: tuple[Value, Value]) -> None:
         lanes, keys = parties

@@ -182,6 +182,18 @@ class AccessLog:
         self.events.announced(m, parties)
         self.events.passed_barrier(m, parties)
 
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """See `Events.at_phase`."""
+        self._again.clear()
+        self.events.at_phase(m, what, lanes, byte, phase)
+
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """A barrier is complete: judge the shared accesses of these blocks since the one before."""
         self._again.clear()

@@ -10,7 +10,7 @@ accesses were found that race but for these events, so the exact answer costs no
 PTX ISA section 8.9.5 (causality order), rule by rule:
 
 - program order: a lane knows its own accesses; pairs of one lane are never asked about;
-- a barrier synchronises with the barriers it completes with: MEET, POST with TAKE, BARRIER;
+- a barrier synchronises with the barriers it completes with: MEET, POST with TAKE or AWAIT, BARRIER;
 - a release pattern synchronises with an acquire pattern that observes it: FENCE then PUBLISH or UPDATE, with
   OBSERVE or UPDATE then FENCE, if the scope of each end holds the other; what a lane has learnt, it hands on;
 - a strong write precedes what comes after a strong read that observes it, without any fence.
@@ -24,7 +24,9 @@ import numpy as np
 
 from grader.emulator.hazards.event import (
     AT_LOCATION,
+    AWAIT,
     BARRIER,
+    COPIED,
     FENCE,
     LANDED,
     MEET,
@@ -156,6 +158,8 @@ class _Clocks:
             UPDATE: self._update,
             OBSERVE: self._observe,
             LANDED: self._landed,
+            AWAIT: self._await,
+            COPIED: self._leave_copies,
         }
 
     def reached(
@@ -203,6 +207,18 @@ class _Clocks:
         for key in np.unique(keys).tolist():
             here = rows[keys == key]
             self._clock[here] = np.maximum(self._clock[here], self._posted.pop(key))
+
+    def _leave_copies(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
+        engine = self._engine[rows]
+        for key in np.unique(keys).tolist():
+            told = np.zeros(self._clock.shape[1], np.int32)
+            told[engine[(keys == key) & (engine >= 0)]] = event.when
+            self._posted[key] = np.maximum(told, self._posted.get(key, 0))
+
+    def _await(self, _event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
+        for key in np.unique(keys).tolist():
+            here = rows[keys == key]
+            self._clock[here] = np.maximum(self._clock[here], self._posted.get(key, 0))
 
     def _pass_fence(self, event: Event, rows: NDArray[np.intp], _keys: NDArray[np.int64]) -> None:
         for for_all, pending in self._pending.items():

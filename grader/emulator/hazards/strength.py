@@ -36,11 +36,13 @@ class Strength(NamedTuple):
 def strength_of(instruction: Instruction) -> Strength:
     """The strength of a load, store or atomic operation."""
     words = set(instruction.modifiers)
+    by_phase = "mbarrier" in (instruction.opcode, *words)  # what it orders are events of their own
+    plain = by_phase and bool(words & {"init", "inval"})
     return Strength(
-        strong=instruction.opcode in ("atom", "red") or bool(words & _STRONG),
+        strong=instruction.opcode in ("atom", "red") or bool(words & _STRONG) or (by_phase and not plain),
         volatile="volatile" in words,
-        acquires=bool(words & {"acquire", "acq_rel"}),
-        releases=bool(words & {"release", "acq_rel"}),
+        acquires=bool(words & {"acquire", "acq_rel"}) and not by_phase,
+        releases=bool(words & {"release", "acq_rel"}) and not by_phase,
         wide=not words & _BLOCK_ONLY,
         compares="cas" in words,
     )
@@ -57,12 +59,12 @@ def synchronises_through_memory(module: Module) -> bool:
 
 
 def synchronises_in_parts(module: Module) -> bool:
-    """Whether a module has barriers for some warps of a block, or asynchronous copies."""
+    """Whether a module has barriers for some threads of a block, or asynchronous copies."""
     return any(_is_partial(instruction) for function in module.functions for instruction in function.body)
 
 
 def _is_partial(instruction: Instruction) -> bool:
-    if instruction.opcode == "cp":
+    if instruction.opcode in ("cp", "mbarrier"):
         return True
     if instruction.opcode not in ("bar", "barrier") or "warp" in instruction.modifiers:
         return False

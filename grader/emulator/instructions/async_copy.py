@@ -2,7 +2,7 @@
 
 `cp.async` with its groups. The source is read when a copy is issued; the bytes are in shared memory once the
 thread has waited for the copy, and not before, so that a program without the wait sees what was there.
-Of `cp` nothing else is interpreted: bulk and tensor copies, and completion by mbarrier, are refused.
+Of `cp` nothing else is interpreted: bulk and tensor copies are refused.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator import access
+from grader.emulator.instructions.mbarrier import arrives_for_copies
 from grader.emulator.values import spread
 from grader.ptx import Immediate, Operand, Register
 
@@ -36,6 +37,8 @@ def cp(ins: Instruction, link: Link) -> Step:
         return lambda m: m.copies.commit(m)
     if words == ("async", "wait_all"):
         return _wait_all
+    if words[:3] == ("async", "mbarrier", "arrive"):
+        return arrives_for_copies(ins, link)
     if words == ("async", "wait_group"):
         return _wait_group(ins, link)
     return _copy(ins, link)

@@ -96,8 +96,9 @@ def _extension(link: Link, register: Operand, kind: str) -> Callable[[Value], Va
     dtype = DTYPES[kind]
     if dtype.itemsize >= width:
         return lambda value: value
-    wide = np.dtype(f"{'i' if dtype.kind == 'i' else 'u'}{width}")
-    return lambda value: value.astype(wide)
+    sign = "i" if dtype.kind == "i" else "u"
+    bits, wide = np.dtype(f"{sign}{dtype.itemsize}"), np.dtype(f"{sign}{width}")
+    return lambda value: value.view(bits).astype(wide)
 
 
 def _load_parameter(

@@ -132,7 +132,6 @@ def test_lanes_wait_each_for_their_own_copies(values: Array) -> None:
 
 
 REFUSED = [
-    "cp.async.mbarrier.arrive.shared.b64 [%s];",
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%p], 16, [%s];",
     "cp.async.cg.shared.global [%s], [%p], 4;",
     "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%p], [%s], 16;",
@@ -142,7 +141,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("text", REFUSED, ids=[text.split(" ")[0] for text in REFUSED])
 def test_other_asynchronous_copies_are_refused_as_our_limit(values: Array, text: str) -> None:
-    """Completion by mbarrier, bulk copies, and sizes that there are not."""
+    """Bulk copies, and sizes that there are not."""
     with pytest.raises(UnsupportedPtx, match=text.split(" ", maxsplit=1)[0]):
         _run(text, values)
 

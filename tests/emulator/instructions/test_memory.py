@@ -58,6 +58,13 @@ def _narrow() -> list[Case]:
 CASES = [
     *_round_trips(),
     *_narrow(),
+    Case(
+        ".shared .align 8 .b8 buffer[1024];\nmov.u64 %base, buffer;\nmul.wide.u32 %offset, %j, 8;\n"
+        "add.s64 %base, %base, %offset;\nst.shared.u32 [%base], {a};\nld.shared.f32 {d}, [%base];",
+        ("b64",),
+        ("u32",),
+        lambda a: a,
+    ),
     Case("prefetch.global.L2 [%base];\nmov.u32 {d}, {a};", ("u32",), ("u32",), lambda a: a),
     Case("prefetchu.L1 [%base];\nmov.u32 {d}, {a};", ("u32",), ("u32",), lambda a: a),
     Case("discard.global.L2 [%base], 128;\nmov.u32 {d}, {a};", ("u32",), ("u32",), lambda a: a),
