@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from grader.build import assembly, declarations, diagnostics, probes, templates
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
+from grader.build.conditional import left_out
 from grader.build.constants import constants_everywhere, literal_constants, macros_taken_back
 from grader.build.diagnostics import Files
 from grader.build.entries import read_entries
 from grader.build.kernel import candidates, instances, not_found
 from grader.build.shown import harmless
-from grader.build.source import SOURCE_NAME, compile_files, line_count
+from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
 from grader.model import Build, Finding, FindingKind
 from grader.sandbox import Limits, Stage
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.build.compiler import Translation
+    from grader.build.conditional import LeftOut
     from grader.build.declarations import Kernel, OwnText
     from grader.build.diagnostics import Message
     from grader.build.kernel import Candidate
@@ -57,6 +59,7 @@ def build(
     with sandbox.stage(Stage(limits)) as inside:
         compiler = _compiler(submission, interface, inside, toolchain, limits)
         made, lasting = _outcome(compiler, interface)
+    made = with_remarks(made, remarks(submission))
     if cache and lasting:
         cache_folder.store(cache, key, made)
     return made
@@ -206,10 +209,23 @@ def _not_there(compiler: Compiler, interface: KernelInterface, reading: _Reading
     name = interface.kernel.rsplit("::", 1)[-1]
     declared = next((kernel for kernel in reading.declared if kernel.name == name), None)
     if declared is None:
+        hidden = left_out(compiler.sources, name)
+        if hidden:
+            return _left_out(compiler, interface, hidden)
         message = not_found(interface, reading.declared, read_entries(reading.ptx))
         return Finding(FindingKind.COMPILE, message, file=compiler.files.source)
     file, line = _place(compiler, declared)
     return Finding(FindingKind.COMPILE, templates.no_value(declared, interface), file=file, line=line)
+
+
+def _left_out(compiler: Compiler, interface: KernelInterface, hidden: LeftOut) -> Finding:
+    """The finding for a kernel that the preprocessor takes away."""
+    file = compiler.files.source if hidden.file == SOURCE_NAME else hidden.file
+    message = (
+        f"no kernel named `{interface.kernel}` is compiled: `{harmless(hidden.directive.text)}` in line "
+        f"{hidden.directive.line} leaves it out"
+    )
+    return Finding(FindingKind.COMPILE, message, file=file, line=hidden.line)
 
 
 def _given_by_instance(interface: KernelInterface, reading: _Reading, kernel: Candidate) -> dict[str, int]:

@@ -40,6 +40,10 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
         (
+            r"no kernel named `\w+` is compiled: `#\w+",
+            "write the kernel outside of that `#if`, or define in the file what the directive asks for.",
+        ),
+        (
             r"no kernel named `(\w+)`.* no `__global__` function",
             "put `__global__` before `void {0}`: without it the function is host code and no kernel.",
         ),
