@@ -92,7 +92,7 @@ def _with_tight_brackets(text: str) -> tuple[str, list[tuple[int, str]]]:
     remarks = [
         (
             text.count("\n", 0, found.start("name")) + 1,
-            f"write `<{harmless(found['name'])}>`, as it was read: blanks in the brackets are part of the name",
+            f"write `<{harmless(found['name'])}>`, as it was read: blanks in the brackets belong to the name",
         )
         for found in _INCLUDE.finditer(text)
         if found["before"] or found["after"]

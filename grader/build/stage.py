@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.build import assembly, declarations, diagnostics, probes, templates
+from grader.build import assembly, declarations, diagnostics, probes, rescue, templates
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
 from grader.build.conditional import left_out
@@ -83,7 +83,9 @@ def _outcome(compiler: Compiler, interface: KernelInterface) -> tuple[Build, boo
     try:
         made, lasting = _built(compiler, interface), True
     except Refused as refusal:
-        made, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
+        kernel_alone = rescue.built_without_host_code(compiler, refusal, lambda c: _built(c, interface))
+        made = kernel_alone or Build(ok=False, findings=refusal.findings, log=refusal.log)
+        lasting = kernel_alone is not None or refusal.lasting
     seconds = tuple(compiler.seconds.items())
     toolkit = compiler.toolchain.version
     return replace(made, toolkit=toolkit, source_name=SOURCE_NAME, seconds=seconds), lasting

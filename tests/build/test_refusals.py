@@ -24,9 +24,9 @@ REFUSALS: dict[str, tuple[str | bytes, int | None, str]] = {
     ),
     "unterminated comment": (f"{KERNEL}/* never closed\n", 2, "unterminated comment"),
     "unterminated if": (f"#ifdef X\n{KERNEL}", 1, "unterminated #ifdef"),
-    "unterminated string": (f'{KERNEL}const char *s = "abc;\n', 2, "missing closing quote"),
+    "unterminated string": (f'{KERNEL}__device__ const char *s = "abc;\n', 2, "missing closing quote"),
     "missing header": (
-        f"\n#include <wb.h>\n{KERNEL}",
+        f"\n#include <wb.h>\n{KERNEL.replace('2 *', 'WB *')}",
         2,
         (
             "the header `wb.h` was not found; hand it in beside the file, or remove the #include "
@@ -167,13 +167,16 @@ def test_headers_may_be_called_what_people_call_files(build_source: BuildSource,
 
 def test_an_error_in_a_header_names_the_header(build_source: BuildSource) -> None:
     """A header that came with the submission is a place of its own."""
-    built = build_source(f'#include "lib/mine.h"\n{KERNEL}', headers=(("lib/mine.h", b"\nint x = y;\n"),))
+    built = build_source(
+        f'#include "lib/mine.h"\n{KERNEL}', headers=(("lib/mine.h", b"\n__device__ int x = y;\n"),)
+    )
     assert places(built) == [("lib/mine.h", 2)]
 
 
 def test_a_misspelt_header_is_guessed(build_source: BuildSource) -> None:
     """Where a header of nearly that name is there, it is suggested."""
-    built = build_source(f'#include "suport.h"\n{KERNEL}', headers=(("support.h", b""),))
+    needing = KERNEL.replace("2 *", "TWICE *")
+    built = build_source(f'#include "suport.h"\n{needing}', headers=(("support.h", b""),))
     assert only_message(built) == "the header `suport.h` was not found; did you mean `support.h`?"
 
 
@@ -194,7 +197,8 @@ def test_a_header_with_a_hostile_name_is_left_out(build_source: BuildSource) -> 
 
 def test_an_error_inside_a_system_header_is_told_where_it_comes_from(build_source: BuildSource) -> None:
     """A template of the library that does not compile is the student's line that uses it."""
-    source = "#include <algorithm>\nstruct Q {};\nvoid f() { Q q[3];\n std::sort(q, q + 3); }\n" + KERNEL
+    use = "__host__ __device__ void f() { Q q[3];\n std::sort(q, q + 3); }\n"
+    source = f"#include <algorithm>\nstruct Q {{}};\n{use}{KERNEL}"
     built = build_source(source)
     assert set(places(built)) == {("homework.cu", 4)}
     assert built.findings[0].message.startswith(
