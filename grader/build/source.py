@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.build import repairs
+from grader.build import includes, repairs
 from grader.build.shown import harmless
 from grader.build.toolchain import UNIT
 
@@ -90,7 +90,8 @@ def compile_files(submission: Submission, interface: KernelInterface | ProgramIn
     """
     theirs = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
-    return tuple({**theirs, **ours, SOURCE_NAME: compilable(submission.source)}.items())
+    files = {**theirs, **ours, SOURCE_NAME: compilable(submission.source)}
+    return tuple(includes.reaching(files, SOURCE_NAME).items())
 
 
 def is_header_name(name: str) -> bool:
