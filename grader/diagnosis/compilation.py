@@ -40,6 +40,26 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
         (
+            r"^the \w+ holds \d+ .* files \(.*; expected exactly one$",
+            "leave one file with your kernel in what you hand in; its headers may stay beside it.",
+        ),
+        (
+            r"^`.*` is empty; expected",
+            "save the file in your editor, and look at what you hand in before you do.",
+        ),
+        (
+            r"^`.*` has [\d,]+ bytes; expected",
+            "hand in the source text alone, without data and without what was made of it.",
+        ),
+        (
+            r"^the \w+ (?:has no source file|is empty); expected",
+            "put the file with your kernel into it, with the ending `.cu`.",
+        ),
+        (
+            r"^`.*` is .*; expected the source text of your kernel$",
+            "hand in the `.cu` file as your editor saves it.",
+        ),
+        (
             r"no kernel named `\w+` is compiled: `#\w+",
             "write the kernel outside of that `#if`, or define in the file what the directive asks for.",
         ),
