@@ -34,6 +34,7 @@ _ON_DEVICE = re.compile(
 _ATTRIBUTE = re.compile(r"(?:__attribute__\s*\(|alignas\s*)\((?:[^()]|\([^()]*\))*\)\)?")
 _OPERATOR = re.compile(r"\boperator\s*[^\s\w(]+")
 _NAMESPACE = re.compile(r'(?:inline\s+)?namespace\b[\w:\s]*$|extern\s+"C(?:\+\+)?"\s*$')
+_CONDITION = ("static_assert", "_Static_assert")
 _LONGEST = 500_000
 """Characters of own text that are looked at; a file with more is left as it is."""
 _LONGEST_HEAD = 2000
@@ -61,7 +62,7 @@ class _Declaration:
 def without_host_code(unit: str, files: Collection[str], broken: Collection[Place]) -> Without:
     """The unit without functions for the host in ``files``, and without ``broken`` declarations for the host.
 
-    What has an attribute of the device anywhere, and what is `constexpr`, stays.
+    What has an attribute of the device anywhere, what is `constexpr`, and a `static_assert` stay.
     """
     lines = unit.split("\n")
     own = list(_own_lines(lines, files))
@@ -79,7 +80,7 @@ def without_host_code(unit: str, files: Collection[str], broken: Collection[Plac
         here = range(first - 1, bisect_right(begins, declaration.end - 1))
         there = {own[number][1] for number in here} | (set() if declaration.closed else {END})
         drops = declaration.defines_function or not there.isdisjoint(broken)
-        if drops and not _ON_DEVICE.search(content):
+        if drops and not _ON_DEVICE.search(content) and not content.lstrip().startswith(_CONDITION):
             kept += [text[end : declaration.start], re.sub(r"[^\n]", " ", content)]
             end = declaration.end
             gone.update(here)

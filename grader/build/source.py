@@ -7,12 +7,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.build import includes, repairs
+from grader.build import includes, repairs, sizes
 from grader.build.shown import harmless
 from grader.build.toolchain import UNIT
+from grader.model import KernelInterface
 
 if TYPE_CHECKING:
-    from grader.model import Build, Finding, KernelInterface, Named, ProgramInterface, Submission
+    from grader.model import Build, Finding, Named, ProgramInterface, Submission
 
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
@@ -91,6 +92,8 @@ def compile_files(submission: Submission, interface: KernelInterface | ProgramIn
     theirs = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
     files = {**theirs, **ours, SOURCE_NAME: compilable(submission.source)}
+    if isinstance(interface, KernelInterface):
+        files = sizes.set_to(interface, files)
     return tuple(includes.reaching(files, SOURCE_NAME).items())
 
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.build import assembly, declarations, diagnostics, probes, rescue, templates
+from grader.build import assembly, declarations, diagnostics, probes, rescue, sizes, templates
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
 from grader.build.conditional import left_out
@@ -109,6 +109,11 @@ class _Reading:
 
 
 def _built(compiler: Compiler, interface: KernelInterface) -> Build:
+    missing = sizes.undefined(interface, (text for _, text in compiler.sources))
+    if missing:
+        wanted = " or ".join(f"`{name}`" for name in missing)
+        message = f"this file defines no {wanted}, by which the assignment changes its size"
+        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
     translation, names = _probed(compiler, probes.names_of(interface))
     reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation))
     kernel = reading.candidates[0]

@@ -76,6 +76,7 @@ DEVICE = {
     "constant of the kernel": f"const int W = nothing;\n{KERNEL.replace('2 *', 'W *')}",
     "header of the kernel": f'#include "mine.h"\n{KERNEL.replace("2 *", "TWICE *")}',
     "host function called": f"int f() {{ return nothing; }}\n{KERNEL.replace('2 *', 'f() *')}",
+    "condition": f"static_assert(sizeof(int) == 5);\n{KERNEL}",
     "constexpr function": f"constexpr int f() {{ return nothing; }}\n{KERNEL}",
 }
 
