@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import traceback
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader import gpu
+from grader.build import build_at
 from grader.build.launch import plan_launch
 from grader.emulator import backend as emulator
 from grader.emulator.hanging import much_work
@@ -20,7 +21,7 @@ from grader.errors import OurError
 from grader.gpu.request import DeviceCase
 from grader.gpu.together import Both, together
 from grader.kernel_outputs import Launched, compared
-from grader.memory import limited
+from grader.memory_limit import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
 from grader.oracle import load_oracle
 from grader.plan import arguments
@@ -58,7 +59,8 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
         name: emulator.Emulated(each, each.source_name, submission.file, plan.steps, text=text)
         for name, each in ((plan.assignment.kernel.kernel, built), *built.others)
     }
-    cases = tuple(_prepared(plan, kernels, case, oracle) for case in plan.cases)
+    sized = _Sized(plan, submission, tools, text) if plan.assignment.kernel.sizes else None
+    cases = tuple(_prepared(plan, kernels, case, oracle, sized) for case in plan.cases)
     seconds: Named[float] = ()
     if plan.station is None:
         found = [_emulated_alone(run) for run in _emulated(plan, cases)]
@@ -101,7 +103,9 @@ def _on_gpu(
     timed = timing if len(launches) == len(cases) and not isinstance(timing, Finding) else None
     found = [_emulated_alone(run) for run in runs]
     seen, problem = None, ""
-    for each in (*(other for _, other in built.others), built):  # the timed one last: `seen` is of it
+    builds = {id(case.kernel.build): case.kernel.build for case in cases} | {id(built): built}
+    builds[id(built)] = builds.pop(id(built))
+    for each in builds.values():  # the timed one last: `seen` is of it
         own = [index for index, case in enumerate(cases) if case.kernel.build is each]
         wanted = tuple(launches[index] for index in own if index in launches)
         seen, problem = None, ""
@@ -174,8 +178,48 @@ def _bug(what: str, problem: BaseException) -> str:
     return f"{what} failed: {type(problem).__name__}: {problem} ({place})"
 
 
-def _prepared(plan: Plan, kernels: dict[str, emulator.Emulated], case: Case, oracle: Oracle) -> _Prepared:
-    kernel = kernels[case.kernel or plan.assignment.kernel.kernel]
+@dataclass(slots=True)
+class _Sized:
+    """Kernels of a file that writes sizes down as macros, each built when it is asked for."""
+
+    plan: Plan
+    submission: Submission
+    tools: Tools
+    text: tuple[str, ...]
+    known: dict[tuple[str, Named[int]], emulator.Emulated] = field(default_factory=dict)
+
+    def kernel(self, case: Case) -> emulator.Emulated:
+        """The kernel of a case, built with the case's sizes."""
+        interface = self.plan.assignment.kernel
+        name = case.kernel or interface.kernel
+        if (name, case.shape) not in self.known:
+            built = build_at(self.tools, self.submission, interface, name, case.shape)
+            self.known[name, case.shape] = emulator.Emulated(
+                built, built.source_name, self.submission.file, self.plan.steps, text=self.text
+            )
+        return self.known[name, case.shape]
+
+
+def _not_built(built: Build, case: Case) -> Finding:
+    """Why a case cannot be launched whose sizes do not compile; of a hidden one without what they are."""
+    reason = (
+        next((f": {f.message}" for f in built.findings), "") if case.visibility is Visibility.VISIBLE else ""
+    )
+    return Finding(FindingKind.FAULT, f"with the sizes of this case the file does not compile{reason}")
+
+
+def _prepared(
+    plan: Plan,
+    kernels: dict[str, emulator.Emulated],
+    case: Case,
+    oracle: Oracle,
+    sized: _Sized | None = None,
+) -> _Prepared:
+    kernel = sized.kernel(case) if sized else kernels[case.kernel or plan.assignment.kernel.kernel]
+    if not kernel.build.ok:
+        if kernel.build.error:
+            raise OurError(kernel.build.error)
+        return _Prepared(case, kernel, _not_built(kernel.build, case), ())
     launch = plan_launch(plan.assignment.kernel, kernel.build, dict(case.shape))
     if isinstance(launch, Finding):
         return _Prepared(case, kernel, launch, ())
@@ -222,7 +266,8 @@ def _finished(
     )
     if not plan.feedback:
         return replace(evidence, cases=shown)
-    shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
+    if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
+        shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
     try:
         with limited():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.build import assemble, build_with
+from grader.build import assemble, build_at
 from grader.build.launch import plan_launch
 from grader.emulator import backend as emulator
 from grader.emulator.launch import STEPS
@@ -157,6 +157,9 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
         built = _staff_build(assignment, name, tools)
         kernel = emulator.Emulated(built, "", f"{name}.cu")
         for case in (case for case in cases if case.id in chosen):
+            if assignment.kernel.sizes:
+                built = _staff_build(assignment, name, tools, case.shape)
+                kernel = emulator.Emulated(built, "", f"{name}.cu")
             launch = plan_launch(assignment.kernel, built, dict(case.shape))
             if isinstance(launch, Finding):
                 raise OurError(
@@ -206,13 +209,14 @@ def _staff_kernel(
     return StaffKernel(name, images, launch)
 
 
-def _staff_build(assignment: Assignment, name: str, tools: Tools) -> Build:
+def _staff_build(assignment: Assignment, name: str, tools: Tools, shape: Named[int] = ()) -> Build:
     path = staff_kernel(assignment, name)
     try:
         source = path.read_bytes()
     except OSError as problem:
         raise OurError(f"the staff's kernel {path} cannot be read: {problem.strerror}") from None
-    built = build_with(tools, Submission(name, path.name, source, ""), assignment.kernel)
+    interface = assignment.kernel
+    built = build_at(tools, Submission(name, path.name, source, ""), interface, interface.kernel, shape)
     if not built.ok:
         reasons = "; ".join(finding.message for finding in built.findings) or built.error
         raise OurError(f"the staff's kernel {path.name} does not build: {reasons}")

@@ -201,4 +201,4 @@ def _ending(case: Case, run: ProgramRun) -> tuple[Finding, ...]:
     if endings.by_itself(run):
         return ()
     message = f"the program did not come to its end: {endings.stopped(run)}"
-    return (Finding(endings.kind(run), message, case=case.id),)
+    return (Finding(endings.kind(run), message, run.ending, case=case.id),)

@@ -13,7 +13,7 @@ from grader.build.cubin import OWN_SOURCE, assemble, compile_own
 from grader.build.program import build_program
 from grader.build.stage import LIMITS, build
 from grader.build.toolchain import Toolchain, find_toolchain, toolchain_in
-from grader.build.tools import Tools, build_with
+from grader.build.tools import Tools, build_at, build_with
 
 __all__ = [
     "LIMITS",
@@ -22,6 +22,7 @@ __all__ = [
     "Tools",
     "assemble",
     "build",
+    "build_at",
     "build_program",
     "build_with",
     "compile_own",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Submission
     from grader.sandbox import Limits
 
-FORMAT = 4
+FORMAT = 5
 """Changes whenever a build of the same files would come out differently."""
 
 
@@ -56,8 +56,10 @@ def _asked_for(
     if isinstance(interface, ProgramInterface):
         return (("program", architecture),)
     others = (("others", interface.others),) if interface.others else ()
+    sized = (("sizes", (interface.sizes, interface.given)),) if interface.sizes else ()
     return (
         *others,
+        *sized,
         ("kernel", interface.kernel),
         ("parameters", [(p.name, p.direction, p.dtype) for p in interface.parameters]),
         ("constants", interface.constants),

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.build import declarations, diagnostics
+from grader.build import declarations, diagnostics, host_code
+from grader.build.source import SOURCE_NAME
 from grader.build.toolchain import UNIT
 from grader.errors import OurError, StorageError
 from grader.model import Finding, FindingKind
@@ -17,6 +18,7 @@ from grader.sandbox.inside import own_words
 
 if TYPE_CHECKING:
     from grader.build.diagnostics import Files, Message
+    from grader.build.host_code import Place
     from grader.build.toolchain import Toolchain
     from grader.model import Named
     from grader.sandbox import Outcome, Result, Sandbox
@@ -40,13 +42,24 @@ _MEBIBYTE = 2**20
 
 
 class Refused(Exception):  # noqa: N818 - the compiler's verdict on a submission; never leaves `build`
-    """The submission does not compile; ``lasting`` unless another time, or machine, might see it compile."""
+    """The submission does not compile; ``lasting`` unless another time, or machine, might see it compile.
 
-    def __init__(self, findings: tuple[Finding, ...], log: str = "", *, lasting: bool = True) -> None:
+    ``messages`` are the compiler's, where the reason are errors in the text or headers that are not there.
+    """
+
+    def __init__(
+        self,
+        findings: tuple[Finding, ...],
+        log: str = "",
+        *,
+        lasting: bool = True,
+        messages: tuple[Message, ...] = (),
+    ) -> None:
         super().__init__(log)
         self.findings = findings
         self.log = log
         self.lasting = lasting
+        self.messages = messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +82,17 @@ class Compiler:
     sources: Named[bytes]
     files: Files
     seconds: dict[str, float] = field(default_factory=dict)
+    broken: frozenset[Place] | None = None
+    """Where host code does not compile; it is then left out (`grader.build.host_code`)."""
 
     def translate(self, wrapper: bytes) -> Translation:
         """Preprocess and compile; raises Refused where the preprocessor or a limit ends it."""
-        preprocessed = self._preprocess(wrapper)
+        preprocessed = self.preprocess(wrapper)
+        unit = preprocessed if self.broken is None else self._without_host_code(preprocessed, self.broken)
         with ThreadPoolExecutor(2) as pool:
-            default = pool.submit(self._compile, "compile", self.toolchain.compile, preprocessed)
+            default = pool.submit(self._compile, "compile", self.toolchain.compile, unit)
             hazard = pool.submit(
-                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, preprocessed
+                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, unit
             )
         text = _decoded(preprocessed)
         for result in (default.result(), hazard.result()):
@@ -90,6 +106,15 @@ class Compiler:
         messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
         return Translation(messages, text, self._ptx(default.result()), self._ptx(hazard.result()))
 
+    def _without_host_code(self, preprocessed: bytes, broken: frozenset[Place]) -> bytes:
+        """Raises Refused where what is ``broken`` is no host code."""
+        without = host_code.without_host_code(
+            preprocessed.decode("latin-1"), {SOURCE_NAME, *self.files.headers}, broken
+        )
+        if not broken <= without.places:
+            raise Refused(())
+        return without.text.encode("latin-1")
+
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text."""
         argv = (self.toolchain.ptxas, f"-arch=sm_{self.toolchain.architecture}", "-v", PTX, "-o", CUBIN)
@@ -101,13 +126,16 @@ class Compiler:
         """The refusal that the errors among ``messages`` make; raises ToolMissing for a broken toolchain."""
         files = replace(self.files, checked=not preprocessing)
         diagnostics.check_toolchain(messages, files)
-        return Refused(diagnostics.errors(messages, files), diagnostics.plain_log(messages, files))
+        log = diagnostics.plain_log(messages, files)
+        named = () if preprocessing and not any(map(diagnostics.missing_header, messages)) else messages
+        return Refused(diagnostics.errors(messages, files), log, messages=named)
 
     def _gave_up(self, outcome: Outcome) -> Refused:
         text = f"the compiler gave up on this file (exit status {outcome.returncode}) without naming a line"
         return Refused((self._finding(text),))
 
-    def _preprocess(self, wrapper: bytes) -> bytes:
+    def preprocess(self, wrapper: bytes) -> bytes:
+        """The unit as the compiler gets it; raises Refused for headers that are not there, among others."""
         argv = (*self.toolchain.preprocess, *_PREPROCESSOR_OPTIONS)
         files = (*self.sources, (f"{UNIT}.cu", wrapper))
         result = self._run(

@@ -36,9 +36,14 @@ def literal_constants(text: str, kernel: str = "") -> dict[str, int]:
 
     Those inside a function count only if it is the ``kernel``: another function's own say nothing of it.
     """
+    return constants_everywhere(_without_other_functions(text, kernel))
+
+
+def constants_everywhere(text: str) -> dict[str, int]:
+    """The same for those inside any function."""
     values: dict[str, int] = {}
     ambiguous: set[str] = set()
-    for name, definition in _definitions(_without_other_functions(text, kernel)):
+    for name, definition in _definitions(text):
         value = number(definition, values)
         if value is None or values.setdefault(name, value) != value:
             ambiguous.add(name)

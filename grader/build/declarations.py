@@ -139,6 +139,19 @@ def _split(parameters: str) -> tuple[str, ...]:
     return tuple(" ".join(part.split()) for part in parameters.split(",") if part.strip())
 
 
+def lone_extents(own: OwnText, kernel: Kernel) -> frozenset[str]:
+    """Names that alone make an extent of a shared array of the ``kernel``: ``W`` of ``[W][W + 1]``."""
+    extents = (
+        extent.strip()
+        for declaration in _SHARED.finditer(own.text)
+        for file, line in (own.place(declaration.start()),)
+        if file == kernel.file and line >= kernel.line
+        for array in _ARRAY.finditer(declaration["declarators"])
+        for extent in _EXTENT.findall(array["extents"])
+    )
+    return frozenset(extent for extent in extents if extent.isidentifier())
+
+
 def shared_shapes(
     own: OwnText, constants: Mapping[str, int], kernel: Kernel | None
 ) -> Named[tuple[int, ...]]:

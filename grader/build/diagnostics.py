@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from grader.build import removed
+from grader.build.host_code import END
 from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME
 from grader.build.toolchain import UNIT
@@ -20,6 +22,8 @@ from grader.model import Finding, FindingKind, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from grader.build.host_code import Place
 
 WRAPPER = f"{UNIT}.cu"
 MOST_FINDINGS = 20
@@ -155,6 +159,27 @@ def _log_line(finding: Finding, message: Message) -> str:
     return f"{where}: {'error' if message.error else 'warning'}: {finding.message}"
 
 
+def places(messages: Iterable[Message], files: Files) -> frozenset[Place] | None:
+    """Where the errors among ``messages`` are; None where one of them is in no line of the student's."""
+    found: set[Place] = set()
+    for message in (m for m in messages if m.error):
+        if os.path.normpath(message.file) == WRAPPER and message.line == 1:
+            found.add(END)
+            continue
+        own = (p for p in ((message.file, message.line), message.origin) if p and p[0] and files.is_own(p[0]))
+        place = next(own, None)
+        if place is None or place[1] is None:
+            return None
+        found.add((os.path.normpath(place[0]), place[1]))
+    return frozenset(found)
+
+
+def missing_header(message: Message) -> str:
+    """The name of the header that the message says is missing; empty where it says something else."""
+    missing = _MISSING.match(message.text)
+    return missing["name"] if missing and message.error else ""
+
+
 def check_toolchain(messages: Iterable[Message], files: Files) -> None:
     """Raise ToolMissing where a message shows that the toolchain is incomplete or does not fit together."""
     for message in messages:
@@ -170,7 +195,7 @@ def _finding(message: Message, files: Files) -> Finding:
     if message.file and files.is_foreign(message.file):
         return foreign_file(message.file, files, None)
     file, line = _place(message, files)
-    text = _missing_header(message, files) or tidy(message.text, files)
+    text = _missing_header(message, files) or tidy(message.text, files) + removed.instead(message.text)
     if message.file and files.is_toolchain(message.file) and not message.file.startswith("<"):
         text += f" (in {harmless(message.file.rsplit('/', 1)[-1])}, which this file uses)"
     return Finding(FindingKind.COMPILE, text, file=file, line=line)

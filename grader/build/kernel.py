@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from grader.build.mangled import Signature, read_name
+from grader.build import templates
+from grader.build.mangled import read_name
 from grader.build.shown import harmless
-from grader.build.signature import c_type, mismatch
+from grader.build.signature import mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from grader.build.declarations import Kernel
     from grader.build.entries import Entry
+    from grader.build.mangled import Signature
     from grader.model import KernelInterface
 
 MOST_LISTED = 10
@@ -22,34 +24,47 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A kernel of the PTX that goes by the right name; ``problem`` says why its parameters do not fit."""
+    """A kernel of the PTX that goes by the right name; ``problem`` says why its parameters do not fit.
+
+    ``declared`` is where the file declares it, as far as that is known, and ``numbers`` are the whole numbers
+    among its template arguments by their parameters' names.
+    """
 
     entry: Entry
     signature: Signature
     problem: str
-    fits_template: bool
-    """Whether its template arguments are the constants' values; true for what is no template."""
+    declared: Kernel | None
+    numbers: Mapping[str, int]
 
 
 def candidates(
-    entries: Iterable[Entry], interface: KernelInterface, values: Iterable[int]
+    entries: Iterable[Entry],
+    interface: KernelInterface,
+    values: Mapping[str, int],
+    declared: Iterable[Kernel] = (),
+    launches: Iterable[tuple[str, ...]] = (),
 ) -> tuple[Candidate, ...]:
     """The kernels with the assignment's name, best first; ties stay in the order of the PTX.
 
-    A kernel whose parameters fit comes before one whose do not, and among those a template instance
-    with the constants' ``values`` as its arguments before one with others.
+    A kernel whose parameters fit comes before one whose do not. Among those a template's instance that agrees
+    with the constants' ``values`` comes first, and then one with the template arguments of the first of the
+    ``launches`` that the file's text shows.
     """
-    wanted = tuple(values)
-    found = []
+    by_name = {kernel.name: kernel for kernel in reversed(tuple(declared))}
+    order = {arguments: number for number, arguments in enumerate(launches)}
+    ranked: list[tuple[tuple[bool, bool, int], Candidate]] = []
     for entry in entries:
         signature = read_name(entry.name)
         if not _has_name(signature, entry.name, interface.kernel):
             continue
-        numbers = [argument for argument in signature.template if isinstance(argument, int)]
-        fits = not numbers or not wanted or any(number in wanted for number in numbers)
+        kernel = by_name.get(signature.name)
+        numbers = templates.numbers_of(signature, kernel)
         problem = mismatch(interface.kernel, entry, signature, interface.parameters)
-        found.append(Candidate(entry, signature, problem, fits))
-    return tuple(sorted(found, key=lambda c: (bool(c.problem), not c.fits_template)))
+        differs = not templates.agrees(interface, values, numbers)
+        place = order.get(tuple(map(str, signature.template)), len(order))
+        candidate = Candidate(entry, signature, problem, kernel, numbers)
+        ranked.append(((bool(problem), differs, place), candidate))
+    return tuple(candidate for _, candidate in sorted(ranked, key=lambda each: each[0]))
 
 
 def _has_name(signature: Signature, symbol: str, kernel: str) -> bool:
@@ -58,38 +73,27 @@ def _has_name(signature: Signature, symbol: str, kernel: str) -> bool:
 
 
 def instances(
-    declared: Iterable[Kernel], interface: KernelInterface, values: Mapping[str, int]
+    declared: Iterable[Kernel],
+    interface: KernelInterface,
+    values: Mapping[str, int],
+    launches: Iterable[tuple[str, ...]] = (),
 ) -> tuple[str, ...]:
     """What to write in C++ to have the kernel emitted: ``ns::matmul<16>`` for a template, ``matmul`` else.
 
-    A template parameter that is a constant of the assignment gets its value, any other number that of
-    the first constant, a type the element type of the first array.
+    A template gets the arguments of the file's ``launches``, or else those that can be known
+    (`templates.asked_for`); where neither is there, it is left out.
     """
-    return tuple(
-        "::".join(("", *kernel.scopes, kernel.name)) + _arguments(kernel.template, interface, values)
-        for kernel in declared
-        if kernel.name == interface.kernel.rsplit("::", 1)[-1]
-    )
-
-
-def _arguments(template: tuple[str, ...], interface: KernelInterface, values: Mapping[str, int]) -> str:
-    if not template:
-        return ""
-    first = interface.constants[0].name if interface.constants else ""
-    aliases = {alias: c.name for c in interface.constants for alias in (c.name, *c.aliases)}
-    array = next((p.dtype for p in interface.parameters if p.direction != "value"), "float32")
-    given: list[str] = []
-    for parameter in template:
-        declaration, _, default = parameter.partition("=")
-        words = declaration.replace("...", " ").split()
-        constant = aliases.get(words[-1] if words else "")
-        if words[:1] in (["typename"], ["class"]):
-            given.append(c_type(array))
-        elif constant or (first and not default):
-            given.append(str(values[constant or first]))
-        else:
-            break
-    return f"<{', '.join(given)}>"
+    named: list[str] = []
+    for kernel in declared:
+        if kernel.name != interface.kernel.rsplit("::", 1)[-1]:
+            continue
+        name = "::".join(("", *kernel.scopes, kernel.name))
+        if not kernel.template:
+            named.append(name)
+            continue
+        known = tuple(launches) or (templates.asked_for(kernel, interface, values),)
+        named += [f"{name}<{', '.join(arguments)}>" for arguments in known if arguments is not None]
+    return tuple(named)
 
 
 def not_found(interface: KernelInterface, declared: Iterable[Kernel], entries: Iterable[Entry]) -> str:

@@ -18,7 +18,7 @@ from grader.build.compiler import Refused
 from grader.build.diagnostics import Files
 from grader.build.program_compiler import ProgramCompiler, calls_device
 from grader.build.shown import harmless
-from grader.build.source import SOURCE_NAME, compile_files, line_count
+from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
 from grader.errors import OurError
 from grader.model import Build
 from grader.sandbox import Limits, Stage
@@ -62,6 +62,7 @@ def _kept(tools: Tools, submission: Submission, interface: ProgramInterface, arc
     with tools.sandbox.stage(Stage(LIMITS)) as sandbox:
         compiler = _compiler(tools, sandbox, submission, interface, architecture)
         made, lasting = _outcome(compiler)
+    made = with_remarks(made, remarks(submission))
     if folder and lasting:
         cache_folder.store(folder, key, made)
     return made

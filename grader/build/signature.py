@@ -61,6 +61,11 @@ def c_type(dtype: str) -> str:
     return _C_NAMES.get(dtype, dtype)
 
 
+def is_c_type(name: str) -> bool:
+    """Whether CUDA C++ calls an element type so."""
+    return name in _ELEMENTS or name in _VECTORS
+
+
 def expected(parameter: Parameter) -> str:
     """How a student would declare the parameter."""
     if parameter.direction == "value":

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from grader.build import includes, repairs, sizes
+from grader.build.shown import harmless
 from grader.build.toolchain import UNIT
+from grader.model import KernelInterface
 
 if TYPE_CHECKING:
-    from grader.model import KernelInterface, Named, ProgramInterface, Submission
+    from grader.model import Build, Finding, Named, ProgramInterface, Submission
 
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
@@ -22,6 +26,26 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+def remarks(submission: Submission) -> tuple[Finding, ...]:
+    """What of the files was read as it was meant, and not as it stands there (`grader.build.repairs`)."""
+    texts = ((submission.file, submission.source), *submission.headers)
+    return tuple(
+        remark for name, text in texts for remark in repairs.findings(readable(text).decode(), harmless(name))
+    )
+
+
+def with_remarks(build: Build, told: tuple[Finding, ...]) -> Build:
+    """The build with remarks: before its warnings, or after what keeps it from being one."""
+    if build.ok:
+        return replace(build, warnings=(*told, *build.warnings))
+    return replace(build, findings=(*build.findings, *told))
+
+
+def compilable(source: bytes) -> bytes:
+    """``source`` as a compiler gets it: `readable`, and as its author meant it."""
+    return repairs.repaired(readable(source).decode()).text.encode()
 
 
 def readable(source: bytes) -> bytes:
@@ -65,9 +89,12 @@ def compile_files(submission: Submission, interface: KernelInterface | ProgramIn
     The assignment's header wins over a student's copy. A student's header whose name is not a plain one
     is left out; the compiler then says that it is missing.
     """
-    theirs = {n: readable(content) for n, content in submission.headers if is_header_name(n)}
+    theirs = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
-    return tuple({**theirs, **ours, SOURCE_NAME: readable(submission.source)}.items())
+    files = {**theirs, **ours, SOURCE_NAME: compilable(submission.source)}
+    if isinstance(interface, KernelInterface):
+        files = sizes.set_to(interface, files)
+    return tuple(includes.reaching(files, SOURCE_NAME).items())
 
 
 def is_header_name(name: str) -> bool:

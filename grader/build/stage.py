@@ -6,15 +6,16 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.build import assembly, declarations, diagnostics, probes
+from grader.build import assembly, declarations, diagnostics, probes, rescue, sizes, templates
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
-from grader.build.constants import literal_constants, macros_taken_back
+from grader.build.conditional import left_out
+from grader.build.constants import constants_everywhere, literal_constants, macros_taken_back
 from grader.build.diagnostics import Files
 from grader.build.entries import read_entries
 from grader.build.kernel import candidates, instances, not_found
 from grader.build.shown import harmless
-from grader.build.source import SOURCE_NAME, compile_files, line_count
+from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
 from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingKind
 from grader.ptx import parse
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.build.compiler import Translation
+    from grader.build.conditional import LeftOut
     from grader.build.declarations import Kernel, OwnText
     from grader.build.diagnostics import Message
     from grader.build.entries import Entry
@@ -61,6 +63,7 @@ def build(
     with sandbox.stage(Stage(limits)) as inside:
         compiler = _compiler(submission, interface, inside, toolchain, limits)
         made, lasting = _outcome(compiler, interface)
+    made = with_remarks(made, remarks(submission))
     if cache and lasting:
         cache_folder.store(cache, key, made)
     return made
@@ -84,7 +87,9 @@ def _outcome(compiler: Compiler, interface: KernelInterface) -> tuple[Build, boo
     try:
         made, lasting = _built(compiler, interface), True
     except Refused as refusal:
-        made, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
+        kernel_alone = rescue.built_without_host_code(compiler, refusal, lambda c: _built(c, interface))
+        made = kernel_alone or Build(ok=False, findings=refusal.findings, log=refusal.log)
+        lasting = kernel_alone is not None or refusal.lasting
     seconds = tuple(compiler.seconds.items())
     toolkit = compiler.toolchain.version
     return replace(made, toolkit=toolkit, source_name=SOURCE_NAME, seconds=seconds), lasting
@@ -103,32 +108,42 @@ class _Reading:
     assumed: tuple[str, ...]
     declared: tuple[Kernel, ...]
     entries: tuple[Entry, ...]
+    launches: tuple[tuple[str, ...], ...]
+    """Template arguments that launches of the kernel have in the text."""
     candidates: tuple[Candidate, ...]
 
 
 def _built(compiler: Compiler, interface: KernelInterface) -> Build:
+    missing = sizes.undefined(interface, (text for _, text in compiler.sources))
+    if missing:
+        wanted = " or ".join(f"`{name}`" for name in missing)
+        message = f"this file defines no {wanted}, by which the assignment changes its size"
+        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
     translation, names = _probed(compiler, probes.names_of(interface))
     reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation, names))
     kernel = reading.candidates[0]
-    declared = next((k for k in reading.declared if k.name == kernel.signature.name), None)
     if kernel.problem:
-        file, line = _place(compiler, declared)
+        file, line = _place(compiler, kernel.declared)
         raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
     log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
     resources = assembly.resources(log, kernel.entry.name)
     messages = reading.translation.messages
+    given = _given_by_instance(interface, reading, kernel)
     return Build(
         ok=True,
         warnings=diagnostics.warnings(messages, compiler.files),
         ptx=reading.ptx,
         hazard_ptx=reading.hazard_ptx,
         entry=kernel.entry.name,
-        constants=reading.constants,
-        assumed=reading.assumed,
+        constants=tuple((name, given.get(name, value)) for name, value in reading.constants),
+        assumed=tuple(name for name in reading.assumed if name not in given),
+        instance=str(kernel.signature) if kernel.signature.template else "",
         resources=resources,
         log=diagnostics.plain_log(messages, compiler.files),
         parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
-        shared_shapes=_shapes(reading, kernel, declared),
+        shared_shapes=declarations.shared_shapes(
+            reading.own, {**reading.values, **kernel.numbers}, kernel.declared
+        ),
     )
 
 
@@ -166,7 +181,9 @@ def _read(
     taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probes.names_of(interface))
     literal = literal_constants(own.text, interface.kernel.rsplit("::", 1)[-1])
     constants = probes.constants_of(interface, probed, taken_back, literal)
-    numbers = (value for _, value in constants)
+    plain_name = interface.kernel.rsplit("::", 1)[-1]
+    known = constants_everywhere(own.text) | probed
+    launches = templates.launched(own.text, plain_name, known)
     return _Reading(
         translation=translation,
         ptx=ptx,
@@ -177,7 +194,8 @@ def _read(
         assumed=probes.assumed(interface, probed, taken_back, literal),
         declared=declared,
         entries=entries,
-        candidates=candidates(entries, interface, numbers),
+        launches=launches,
+        candidates=candidates(entries, interface, dict(constants), declared, launches),
     )
 
 
@@ -203,18 +221,52 @@ def _instantiated(
     Raises Refused where there is no such kernel.
     """
     best = next(iter(reading.candidates), None)
-    if best and not (best.signature.template and (best.problem or not best.fits_template)):
+    if best and not (best.problem and best.signature.template):
         return reading
-    uses = instances(reading.declared, interface, dict(reading.constants))
+    made = {tuple(map(str, candidate.signature.template)) for candidate in reading.candidates}
+    launches = [arguments for arguments in reading.launches if arguments not in made]
+    uses = instances(reading.declared, interface, dict(reading.constants), launches)
     if not uses and not best:
-        message = not_found(interface, reading.declared, reading.entries)
-        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+        raise Refused((_not_there(compiler, interface, reading),))
     translation = compiler.translate(probes.wrapper(names, uses)) if uses else reading.translation
     errors = tuple(m for m in translation.messages if m.error)
     again = reading if errors else _read(compiler, interface, translation, names)
     if again.candidates:
         return again
     raise Refused((_no_instance(compiler, interface, reading, uses, errors),))
+
+
+def _not_there(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> Finding:
+    """The finding where the file has no such kernel, or only a template of which nobody says an instance."""
+    name = interface.kernel.rsplit("::", 1)[-1]
+    declared = next((kernel for kernel in reading.declared if kernel.name == name), None)
+    if declared is None:
+        hidden = left_out(compiler.sources, name)
+        if hidden:
+            return _left_out(compiler, interface, hidden)
+        message = not_found(interface, reading.declared, reading.entries)
+        return Finding(FindingKind.COMPILE, message, file=compiler.files.source)
+    file, line = _place(compiler, declared)
+    return Finding(FindingKind.COMPILE, templates.no_value(declared, interface), file=file, line=line)
+
+
+def _left_out(compiler: Compiler, interface: KernelInterface, hidden: LeftOut) -> Finding:
+    """The finding for a kernel that the preprocessor takes away."""
+    file = compiler.files.source if hidden.file == SOURCE_NAME else hidden.file
+    message = (
+        f"no kernel named `{interface.kernel}` is compiled: `{harmless(hidden.directive.text)}` in line "
+        f"{hidden.directive.line} leaves it out"
+    )
+    return Finding(FindingKind.COMPILE, message, file=file, line=hidden.line)
+
+
+def _given_by_instance(interface: KernelInterface, reading: _Reading, kernel: Candidate) -> dict[str, int]:
+    """The constants that the graded instance of a template gives; none where the kernel is no template."""
+    if kernel.declared is None or not kernel.numbers:
+        return {}
+    return templates.constants_of_instance(
+        interface, kernel.numbers, reading.assumed, reading.own, kernel.declared
+    )
 
 
 def _no_instance(
@@ -259,11 +311,3 @@ def _place(compiler: Compiler, declared: Kernel | None) -> tuple[str, int | None
     if declared is None:
         return compiler.files.source, None
     return (compiler.files.source if declared.file == SOURCE_NAME else declared.file), declared.line
-
-
-def _shapes(reading: _Reading, kernel: Candidate, declared: Kernel | None) -> Named[tuple[int, ...]]:
-    """The extents of the kernel's shared arrays, its template's parameters among the known names."""
-    parameters = (text.partition("=")[0].split()[-1:] for text in (declared.template if declared else ()))
-    arguments = zip(parameters, kernel.signature.template, strict=False)
-    template = {name[0]: value for name, value in arguments if name and isinstance(value, int)}
-    return declarations.shared_shapes(reading.own, reading.values | template, declared)

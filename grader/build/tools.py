@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.build.toolchain import Toolchain
-    from grader.model import KernelInterface, Submission
+    from grader.model import KernelInterface, Named, Submission
     from grader.sandbox import Sandbox
 
 
@@ -52,6 +52,15 @@ def build_with(
             return other
         others.append((name, other))
     return replace(built, others=tuple(others)) if others else built
+
+
+def build_at(
+    tools: Tools, submission: Submission, interface: KernelInterface, kernel: str, shape: Named[int]
+) -> Build:
+    """Build one ``kernel`` with those sizes of a ``shape`` that the file writes down as macros."""
+    names = {name for name, _ in interface.sizes}
+    given = tuple((name, size) for name, size in shape if name in names)
+    return _one_kernel(tools, submission, replace(interface, kernel=kernel, others=(), given=given))
 
 
 def _one_kernel(tools: Tools, submission: Submission, interface: KernelInterface) -> Build:

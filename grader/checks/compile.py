@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING
-from grader.model import CheckResult, Severity, Verdict
+from grader.model import CheckResult, Finding, FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
     from grader.model import Build, Evidence, RubricItem
@@ -19,17 +19,25 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
         message = f"not judged, through no fault of the submission: {wording.printable(build.error)}"
         return CheckResult(item, Verdict.ERROR, NOTHING, message)
     if build.ok:
-        return CheckResult(item, Verdict.PASS, FULL, _praise(build), findings=build.warnings)
-    return CheckResult(
-        item, Verdict.FAIL, NOTHING, _complaint(build), hint=item.hint, findings=build.findings
-    )
+        findings = (*build.warnings, *_instance(build))
+        return CheckResult(item, Verdict.PASS, FULL, _praise(build), findings=findings)
+    reached = bool(build.toolkit)  # what the staff advise is about errors of a compiler
+    hint = item.hint if reached else ""
+    return CheckResult(item, Verdict.FAIL, NOTHING, _complaint(build), hint=hint, findings=build.findings)
 
 
 def _praise(build: Build) -> str:
-    """`compiles`, and how many warnings there are to read."""
-    if not build.warnings:
-        return "the submission compiles"
-    return f"the submission compiles, with {wording.count(len(build.warnings), 'warning')}"
+    """`compiles`, how many warnings there are to read, and which instance of a template is graded."""
+    warnings = sum(finding.severity is Severity.WARNING for finding in build.warnings)
+    more = f", with {wording.count(warnings, 'warning')}" if warnings else ""
+    instance = f"; {wording.instance(build)}" if build.instance else ""
+    return f"the submission compiles{more}{instance}"
+
+
+def _instance(build: Build) -> tuple[Finding, ...]:
+    """A finding that costs nothing where an instance of a template is graded: reports tell of those."""
+    told = wording.instance(build)
+    return (Finding(FindingKind.COMPILE, told, severity=Severity.INFO),) if told else ()
 
 
 def _complaint(build: Build) -> str:

@@ -28,4 +28,5 @@ def _judge(run: ProgramRun, status: int) -> Outcome:
         why = f"the program did not come to its end: {endings.stopped(run)}"
     words = endings.last_words(run)
     detail = f"{why}. The end of what it printed to standard error" if words else ""
-    return Outcome(Verdict.FAIL, why, detail, words, kind=endings.kind(run))
+    ending = "" if endings.by_itself(run) else run.ending
+    return Outcome(Verdict.FAIL, why, detail, words, kind=endings.kind(run), ending=ending)

@@ -50,10 +50,11 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
 
 
 def _assumed(build: Build) -> str:
-    """What the launch took for granted, where the file calls its constants something else."""
+    """Which instance of a template ran, and what was taken for granted, where constants have other names."""
     values = dict(build.constants)
     taken = " and ".join(f"`{name}`, so it was launched with {values[name]}" for name in build.assumed)
-    return f". The file defines no {taken}" if taken else ""
+    sentences = (wording.instance(build), f"The file defines no {taken}" if taken else "")
+    return "".join(f". {sentence}" for sentence in sentences if sentence)
 
 
 def judge(case: CaseEvidence) -> CaseVerdict:

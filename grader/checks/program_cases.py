@@ -37,6 +37,8 @@ class Outcome:
     block: tuple[str, ...] = ()
     share: Fraction = NOTHING
     kind: FindingKind = FindingKind.WRONG_OUTPUT
+    ending: str = ""
+    """How the run ended, where not by itself: the `hazard` of its finding."""
 
     @property
     def told(self) -> str:
@@ -80,7 +82,7 @@ def ended_early(run: ProgramRun) -> Outcome | None:
     if endings.by_itself(run):
         return None
     why = f"the program did not come to its end: {endings.stopped(run)}"
-    return Outcome(Verdict.FAIL, why, kind=endings.kind(run))
+    return Outcome(Verdict.FAIL, why, kind=endings.kind(run), ending=run.ending)
 
 
 def _outcome(case: CaseEvidence, judge: Judge) -> Outcome:
@@ -137,8 +139,8 @@ def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[Outcome, ...]) ->
             continue
         if is_visible(case):
             message = told(case, outcome) if len(cases) > 1 else outcome.told
-            found.append(Finding(outcome.kind, message, case=case.case.id))
+            found.append(Finding(outcome.kind, message, outcome.ending, case=case.case.id))
         elif outcome.kind is not FindingKind.WRONG_OUTPUT:
             which = "" if outcome.reason in told_already else " (in a hidden case)"
-            found.append(Finding(outcome.kind, outcome.reason + which))
+            found.append(Finding(outcome.kind, outcome.reason + which, outcome.ending))
     return tuple(dict.fromkeys(found))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from grader.model import Dim3, Finding, FindingKind, Named, Visibility
+from grader.model import Build, Dim3, Finding, FindingKind, Named, Visibility
 
 LONGEST = 500
 """Characters of somebody else's text (a compiler's, say) that one message may hold."""
@@ -46,6 +46,13 @@ def printable(text: str) -> str:
 def capital(text: str) -> str:
     """The text as a sentence begins; what starts with a name of the source stays as it is."""
     return text[:1].upper() + text[1:]
+
+
+def instance(build: Build) -> str:
+    """Which instance of a template is graded; empty where the kernel is no template."""
+    if not build.instance:
+        return ""
+    return f"`{printable(build.instance)}` is the instance of the template that is graded"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

@@ -12,7 +12,7 @@ from grader.cli import sandboxes
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.model import AnswersInterface
 from grader.spec import find_assignment, load_assignment
-from grader.submission import ANSWERS, SOURCE, read_submissions
+from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
 
 if TYPE_CHECKING:
     import argparse
@@ -109,13 +109,20 @@ def submissions(path: Path, assignment: Assignment) -> tuple[Submission, ...]:
 
 
 def only_submission(path: Path, assignment: Assignment, command: str) -> Submission:
-    """The one that was handed in; raises UsageError where there are several, or none."""
+    """The one that was handed in; raises UsageError where there are several, or none.
+
+    A folder or an archive may be what one student hands in, as it would lie in a class.
+    """
     found = submissions(path, assignment)
-    if len(found) != 1:
-        raise UsageError(
-            f"{path}: holds {len(found)} submissions; `{command}` takes one, `grade` takes a class"
-        )
-    return found[0]
+    if len(found) == 1:
+        return found[0]
+    whole = read_submission(path, ANSWERS if asks_questions(assignment) else SOURCE)
+    if whole.problem is None:
+        return whole
+    raise UsageError(
+        f"{path}: holds {len(found)} submissions; `{command}` takes one, `grade` takes a class. "
+        f"As one student's it is refused: {whole.problem.message}"
+    )
 
 
 def asks_questions(assignment: Assignment) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.build import build_with
+from grader.build import build_at, build_with
 from grader.build.launch import plan_launch
 from grader.build.source import readable
 from grader.cli import setup
@@ -102,7 +102,11 @@ def _block(text: str, launch: Launch) -> Dim3:
 
 def _built(tools: Tools, submission: Submission, assignment: Assignment, case: Case) -> Build:
     """The build with the kernel that the case launches; raises UsageError where it does not compile."""
-    built = build_with(tools, submission, assignment.interface)
+    interface = assignment.kernel
+    if interface.sizes:
+        built = build_at(tools, submission, interface, case.kernel or interface.kernel, case.shape)
+    else:
+        built = build_with(tools, submission, interface)
     if case.kernel and built.ok:
         built = dict(built.others).get(case.kernel, built)
     if built.error:

@@ -33,6 +33,14 @@ SIMPLE = {
     FindingKind.FAULT: "fault",
 }
 
+ENDINGS = {
+    "time": "program-endless",
+    "memory": "program-memory",
+    "output-limit": "program-flood",
+    "signal": "program-crash",
+}
+"""How the run of a whole program ended, as its finding's ``hazard`` says: no kernel's fault."""
+
 IMPORTANCE = (
     "local-without-value",
     "barrier-divergence",
@@ -71,6 +79,8 @@ GUARDS = frozenset({"guard-bounds-swapped", "rows-and-columns-swapped"})
 
 def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
     """The id of the mistake, empty where a finding suggests none."""
+    if finding.hazard in ENDINGS:
+        return ENDINGS[finding.hazard]
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
         return _out_of_bounds(finding, around)
     if finding.kind is FindingKind.RACE:

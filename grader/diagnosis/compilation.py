@@ -40,12 +40,43 @@ PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
         (
+            r"^the \w+ holds \d+ .* files \(.*; expected exactly one$",
+            "leave one file with your kernel in what you hand in; its headers may stay beside it.",
+        ),
+        (
+            r"^`.*` is empty; expected",
+            "save the file in your editor, and look at what you hand in before you do.",
+        ),
+        (
+            r"^`.*` has [\d,]+ bytes; expected",
+            "hand in the source text alone, without data and without what was made of it.",
+        ),
+        (
+            r"^the \w+ (?:has no source file|is empty); expected",
+            "put the file with your kernel into it, with the ending `.cu`.",
+        ),
+        (
+            r"^`.*` is .*; expected the source text of your kernel$",
+            "hand in the `.cu` file as your editor saves it.",
+        ),
+        (
+            r"no kernel named `\w+` is compiled: `#\w+",
+            "write the kernel outside of that `#if`, or define in the file what the directive asks for.",
+        ),
+        (
             r"no kernel named `(\w+)`.* no `__global__` function",
             "put `__global__` before `void {0}`: without it the function is host code and no kernel.",
         ),
         (
             r"no kernel named `(\w+)`.* asked for, too$",
             "write a kernel `{0}` as well: each kernel that the hand-out asks for has to be in the file.",
+        ),
+        (
+            r"the kernel `(\w+)` is a template that this file never uses, so that nothing gives",
+            (
+                "launch the kernel in `main` with the values that you mean, or name them in a line after it: "
+                "`template __global__ void {0}<…>(…);`."
+            ),
         ),
         (
             r"no kernel named `(\w+)`",

@@ -218,5 +218,32 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "look at pointers and at what may call `trap` or fail an `assert`.",
         "fault",
     ),
+    "program-endless": Mistake(
+        "program without an end",
+        "the program does not come to an end",
+        "look at its loops: whether each condition can become false, and whether the program waits for input "
+        "that nobody gives.",
+        "loops",
+    ),
+    "program-memory": Mistake(
+        "too much memory",
+        "the program takes more memory than it may",
+        "look at what is allocated, and how often: in a loop, or in a function that calls itself.",
+        "loops",
+    ),
+    "program-flood": Mistake(
+        "too much output",
+        "the program prints or writes more than it may",
+        "look at the loops that print or write: whether their conditions can become false, and whether they "
+        "do so only where something is asked for.",
+        "loops",
+    ),
+    "program-crash": Mistake(
+        "the program crashed",
+        "host code of the program did something that ends it",
+        "look at pointers and indices of the host code: whether memory is there before it is used, whether "
+        "each index stays inside its array, and what the functions called return where they fail.",
+        "loops",
+    ),
 }
 """What findings show."""

@@ -63,6 +63,10 @@ class KernelInterface:
     include: Named[str] = ()
     others: tuple[str, ...] = ()
     """Further kernels of the file that cases name: they have the same parameters and the same launch."""
+    sizes: Named[tuple[str, ...]] = ()
+    """Dimensions that the file writes down as macros, with other names that these may have."""
+    given: Named[int] = ()
+    """What those dimensions are to be in this build; without them they are what the file says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,8 @@ class Build:
     constants: Named[int] = ()
     assumed: tuple[str, ...] = ()
     """Those of the constants that the file does not define: it is launched with their defaults."""
+    instance: str = ""
+    """Which instance is graded, where the kernel is a template: ``matmul<16>``."""
     resources: Resources | None = None
     log: str = ""
     toolkit: str = ""

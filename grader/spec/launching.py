@@ -43,6 +43,7 @@ def flaws(draft: Draft) -> Iterator[Flaw]:
     yield from _parameters(submission)
     yield from _constants(submission)
     shapes = list(_shapes(draft))
+    yield from _sized(draft, submission, shapes)
     if not shapes:
         return
     wrong = [*_unknown_names(submission, shapes), *_dimensions(submission, shapes)]
@@ -89,6 +90,19 @@ def _constants(submission: KernelPart) -> Iterator[Flaw]:
                 path = ("submission", "constants", name, "aliases", index)
                 yield Flaw(path, f"expected a name of its own; `{alias}` is {seen[alias]} already")
             seen[alias] = f"an alias of `{name}`"
+
+
+def _sized(draft: Draft, submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+    """Sizes that are no dimension, that a constant is called like, or that would have to be timed."""
+    taken = {each for name, c in submission.constants.items() for each in (name, *c.aliases)}
+    for name, others in submission.sizes.items():
+        path = ("submission", "sizes", name)
+        if shapes and not all(name in shape.spans for shape in shapes):
+            yield Flaw(path, f"expected a dimension of every case; `{name}` is none", at_key=True)
+        for other in sorted(taken & {name, *others}):
+            yield Flaw(path, f"expected names of its own; `{other}` is a constant's already", at_key=True)
+    if submission.sizes and draft.timing:
+        yield Flaw(("timing",), "expected no `timing` beside `sizes`: a file of another size is another file")
 
 
 def _unknown_names(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:

@@ -99,6 +99,7 @@ def _interface(
         shared=part.launch.shared,
         include=include,
         others=others,
+        sizes=tuple((name, tuple(names)) for name, names in part.sizes.items()),
     )
 
 

@@ -64,6 +64,10 @@ class LaunchPart(Part):
     shared: Formula | None = None
 
 
+def _names(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
 def _constant(value: object) -> object:
     return {"default": value} if isinstance(value, str) else value
 
@@ -77,6 +81,9 @@ class KernelPart(Part):
     launch: LaunchPart
     constants: dict[
         Name, Annotated[ConstantPart, BeforeValidator(_constant, json_schema_input_type=Whole | ConstantPart)]
+    ] = {}
+    sizes: dict[
+        Name, Annotated[list[Name], BeforeValidator(_names, json_schema_input_type=Name | list[Name])]
     ] = {}
     include: list[HeaderName] = []
 

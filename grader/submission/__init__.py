@@ -13,6 +13,7 @@ submission with a ``problem``, which its grade will say.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from grader.submission.archives import opened_class
 from grader.submission.files import Unusable
 from grader.submission.folders import MAX_DEPTH, read_item
 from grader.submission.items import Bundle, OnDisk, entries
-from grader.submission.names import ARCHIVES, ending, ids, stem
+from grader.submission.names import ARCHIVES, ending, ids, safe, stem
 from grader.submission.platforms import by_student, is_download
 from grader.submission.text import decode, harmless, lines
 from grader.submission.wanted import ANSWERS, SOURCE
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from grader.submission.items import Item
     from grader.submission.wanted import Wanted
 
-__all__ = ["ANSWERS", "SOURCE", "decode", "harmless", "lines", "read_submissions"]
+__all__ = ["ANSWERS", "SOURCE", "decode", "harmless", "lines", "read_submission", "read_submissions"]
 
 
 def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, ...]:
@@ -60,6 +61,16 @@ def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, .
         return tuple(
             sorted((_read(item, given[key], wanted) for key, item in keyed.items()), key=lambda one: one.id)
         )
+
+
+def read_submission(path: Path, wanted: Wanted = SOURCE) -> Submission:
+    """What one student handed in at ``path``: a file, a folder or an archive.
+
+    Its ``problem`` says what is wrong, and its id is the source's name without the ending.
+    """
+    whole = path.resolve()
+    read = _read(OnDisk(whole), "", wanted)
+    return replace(read, id=safe(stem(read.file)))
 
 
 def _found(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:

@@ -6,7 +6,7 @@ import codecs
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from grader.submission import archives
+from grader.submission import archives, included
 from grader.submission.files import MAX_BYTES, Unusable, require_text
 from grader.submission.names import ARCHIVES, ending
 from grader.submission.text import harmless
@@ -67,22 +67,27 @@ def _require_name(item: Item, wanted: Wanted) -> None:
 
 
 def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
-    files = _files(folder, wanted)
+    found = _content(folder, wanted)
+    files = [item for item in found if not item.is_folder]
     source = _source(files, folder.noun, wanted)
     if ending(source.name) in ARCHIVES:
         return read_item(source, wanted, archived=archived)
     content = _content_of(source, wanted)
     beside = wanted.beside
-    chosen = [file for file in files if beside and file is not source and beside.fullmatch(file.name)]
+    if beside is None:
+        return source.name, content, ()
+    chosen = [file for file in files if file is not source and beside.fullmatch(file.name)]
     _require_distinct([source, *chosen])
-    headers = tuple((file.name, _text_of(file, wanted)) for file in chosen)
-    if sum(len(header) for _, header in headers) > MAX_BYTES:
+    headers = {file.name: _text_of(file, wanted) for file in chosen}
+    below = [item for item in found if item.is_folder]
+    headers |= included.from_folders(content, headers, below, beside, lambda item: _text_of(item, wanted))
+    if sum(map(len, headers.values())) > MAX_BYTES:
         raise Unusable(f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected less")
-    return source.name, content, headers
+    return source.name, content, tuple(headers.items())
 
 
-def _files(folder: Item, wanted: Wanted) -> list[Item]:
-    """The files of the folder or, if there is but one folder in it, of that one."""
+def _content(folder: Item, wanted: Wanted) -> list[Item]:
+    """What is in the folder or, if there is but one folder in it, in that one."""
     noun = folder.noun
     for _ in range(MAX_DEPTH):
         found = folder.items()
@@ -94,7 +99,7 @@ def _files(folder: Item, wanted: Wanted) -> list[Item]:
         folder = found[0]
     if not found:
         raise Unusable(f"the {noun} is empty; expected one {wanted.one} in it")
-    return [item for item in found if not item.is_folder]
+    return found
 
 
 def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 class Wanted:
     """Endings of files that may hold it, in groups of falling preference, and words for it.
 
-    ``beside`` matches the names of files that belong to it where they lie in the same folder. ``one`` is what
+    ``beside`` matches the names of files that belong to it where they lie in the same folder, or where an
+    ``#include`` names them in a folder beside or below. ``one`` is what
     messages ask for, ``file`` what one file is, ``text`` what it holds, and ``group`` several of them.
     """
 
@@ -30,7 +31,7 @@ class Wanted:
 
 SOURCE = Wanted(
     groups=((".cu",), (".c", ".cpp", ".cuh"), (".h",)),
-    beside=re.compile(r"\w[\w.+ -]*\.(h|cuh)", re.IGNORECASE),
+    beside=re.compile(r"\w[\w.+ -]*\.(h|cuh|hpp|hxx|hh|inl|inc)", re.IGNORECASE),
     one=".cu file",
     file="the file with your kernel",
     kind="a source file",

@@ -8,6 +8,7 @@ from grader.build import declarations, diagnostics
 from grader.build.assembly import refusals, resources
 from grader.build.constants import literal_constants, macros_taken_back
 from grader.build.diagnostics import Files, read_messages
+from grader.build.includes import reaching
 from grader.build.probes import UNDEFINED, failed_names, take_values, wrapper
 from grader.build.shown import LONGEST, harmless
 from grader.build.source import is_header_name, line_count, readable
@@ -223,3 +224,28 @@ def test_only_plain_header_names_are_written() -> None:
         "x/" * 9 + "a.h",
     )
     assert not any(is_header_name(name) for name in hostile)
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "read"),
+    [
+        ("t.h", ("t.h",), "t.h"),
+        ("../t.h", ("t.h",), "t.h"),
+        ("../../lib/t.h", ("lib/t.h", "t.h"), "lib/t.h"),
+        ("common/t.h", ("t.h",), "t.h"),
+        ("..\\common\\t.h", ("include/t.h",), "include/t.h"),
+        ("x/t.h", ("a/t.h", "b/t.h"), "x/t.h"),
+        ("lib/../t.h", ("t.h",), "lib/../t.h"),
+        ("none.h", ("t.h",), "none.h"),
+    ],
+)
+def test_an_include_names_the_header_that_came_along(path: str, headers: tuple[str, ...], read: str) -> None:
+    """Folders that were left behind do not matter; what is found as it stands, or is not clear, stays."""
+    files = {"unit.cu": f'#include "{path}"\n'.encode(), **dict.fromkeys(headers, b"")}
+    assert reaching(files, "unit.cu")["unit.cu"].decode() == f'#include "{read}"\n'
+
+
+def test_a_header_below_reaches_its_neighbours() -> None:
+    """Paths of a header begin where it lies."""
+    files = {"unit.cu": b"", "lib/a.h": b'#include "../b.h"\n#include "../../c.h"\n', "b.h": b"", "c.h": b""}
+    assert reaching(files, "unit.cu")["lib/a.h"] == b'#include "../b.h"\n#include "c.h"\n'

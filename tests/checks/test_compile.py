@@ -15,7 +15,7 @@ Make = Any
 
 def failed(*findings: Finding) -> Build:
     """A build that did not succeed."""
-    return Build(ok=False, findings=findings)
+    return Build(ok=False, findings=findings, toolkit="13.0.88")
 
 
 def test_a_build_earns_all_points(item: Make, evidence: Make) -> None:
@@ -41,6 +41,15 @@ def test_the_first_error_is_told_with_its_line(item: Make, evidence: Make) -> No
     assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
     assert result.message == 'line 12: expected a ";" (and 2 more errors)'
     assert result.hint == "look there"
+
+
+def test_the_hint_of_the_staff_waits_for_a_compiler(item: Make, evidence: Make) -> None:
+    """It speaks of the compiler's errors: what never reached a compiler has other reasons."""
+    problem = Finding(
+        FindingKind.COMPILE, "the folder holds 2 .cu files (`a.cu`, `b.cu`); expected exactly one"
+    )
+    result = check(item("compile", hint="repair the first error"), evidence(build=Build(False, (problem,))))
+    assert (result.verdict, result.hint) == (Verdict.FAIL, "")
 
 
 @pytest.mark.parametrize(

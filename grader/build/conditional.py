@@ -1,0 +1,61 @@
+"""A kernel that stands in the text and is not compiled: a directive of the preprocessor leaves it out."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from grader.model import Named
+
+_LEFT_OUT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n]){0,2000}"', re.DOTALL)
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<what>if|ifdef|ifndef|elif|else|endif)\b(?P<condition>[^\n]*)")
+_LONGEST_HEAD = 400
+
+
+class Directive(NamedTuple):
+    """An ``#if``, ``#ifdef``, ``#elif`` … as it stands, blanks made one, and its line."""
+
+    text: str
+    line: int
+
+
+class LeftOut(NamedTuple):
+    """Where a kernel stands, and the directive that decides about it."""
+
+    file: str
+    line: int
+    directive: Directive
+
+
+def left_out(sources: Named[bytes], kernel: str) -> LeftOut | None:
+    """The first definition of a kernel that stands between ``#if`` and ``#endif``; None where there is none.
+
+    To be asked where the compiler saw no such kernel: one between directives is then one that is left out.
+    """
+    wanted = re.compile(rf"\b__global__\b[^;{{}}#]{{0,{_LONGEST_HEAD}}}\b{re.escape(kernel)}\s*\(")
+    for file, source in sources:
+        text = _LEFT_OUT.sub(_blank, source.decode(errors="replace"))
+        for match in wanted.finditer(text):
+            directive = _innermost(text[: match.start()])
+            if directive:
+                return LeftOut(file, text.count("\n", 0, match.end()) + 1, directive)
+    return None
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
+
+
+def _innermost(text: str) -> Directive | None:
+    """The directive whose branch is still open at the end of a text."""
+    opened: list[Directive] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        match = _DIRECTIVE.match(line)
+        if match is None:
+            continue
+        if match["what"] in ("elif", "else", "endif") and opened:
+            opened.pop()
+        if match["what"] != "endif":
+            opened.append(Directive(" ".join(f"#{match['what']}{match['condition']}".split()), number))
+    return opened[-1] if opened else None

@@ -1,0 +1,152 @@
+"""A compile unit without host code, for files whose kernel is asked for and whose host code does not compile.
+
+Nothing of a file's host code runs here, so that an error in it says nothing of the kernel. Left out are
+definitions of functions for the host and, of what else stands outside device code, what does not compile.
+The text is that of the preprocessor, where macros are expanded and conditions decided. Line numbers stay.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+Place: TypeAlias = tuple[str, int]
+"""A file and a line of it."""
+
+END: Place = ("", 0)
+"""The end of the unit, where a compiler misses what was not closed."""
+
+_MARK = re.compile(r'# (?P<line>\d+) "(?P<file>[^"]*)"')
+_TOKEN = re.compile(
+    r'R"(?P<delimiter>[^()\\\s]{0,16})\(.{0,1000}?\)(?P=delimiter)"|"(?:\\.|[^"\\\n]){0,2000}"|\'(?:\\.|[^\'\\\n])*\''
+    r"|(?P<number>\d[\w'.]*)|(?P<word>[A-Za-z_]\w*)|(?P<sign>[{}()\[\];=])",
+    re.DOTALL,
+)
+_ON_DEVICE = re.compile(
+    r"__attribute__\s*\(\(\s*(?:global|device|constant|shared|managed)\b|\bconst(?:expr|eval)\b"
+)
+_ATTRIBUTE = re.compile(r"(?:__attribute__\s*\(|alignas\s*)\((?:[^()]|\([^()]*\))*\)\)?")
+_OPERATOR = re.compile(r"\boperator\s*[^\s\w(]+")
+_NAMESPACE = re.compile(r'(?:inline\s+)?namespace\b[\w:\s]*$|extern\s+"C(?:\+\+)?"\s*$')
+_CONDITION = ("static_assert", "_Static_assert")
+_LONGEST = 500_000
+"""Characters of own text that are looked at; a file with more is left as it is."""
+_LONGEST_HEAD = 2000
+_NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """A unit without host code, and the lines that something was left out of (`END` if it was not closed)."""
+
+    text: str
+    places: frozenset[Place]
+
+
+@dataclass(frozen=True, slots=True)
+class _Declaration:
+    """One declaration at namespace scope: where it stands in the own text, and what it is."""
+
+    start: int
+    end: int
+    defines_function: bool
+    closed: bool = True
+
+
+def without_host_code(unit: str, files: Collection[str], broken: Collection[Place]) -> Without:
+    """The unit without functions for the host in ``files``, and without ``broken`` declarations for the host.
+
+    What has an attribute of the device anywhere, what is `constexpr`, and a `static_assert` stay.
+    """
+    lines = unit.split("\n")
+    own = list(_own_lines(lines, files))
+    text = "\n".join("" if lines[index].startswith("#") else lines[index] for index, _ in own)
+    if len(text) > _LONGEST:
+        return Without(unit, frozenset())
+    begins = [0, *(match.end() for match in re.finditer("\n", text))]
+    kept: list[str] = []
+    end = 0
+    gone: set[int] = set()
+    places: set[Place] = set()
+    for declaration in _declarations(text):
+        content = text[declaration.start : declaration.end]
+        first = bisect_right(begins, declaration.end - len(content.lstrip()))
+        here = range(first - 1, bisect_right(begins, declaration.end - 1))
+        there = {own[number][1] for number in here} | (set() if declaration.closed else {END})
+        drops = declaration.defines_function or not there.isdisjoint(broken)
+        if drops and not _ON_DEVICE.search(content) and not content.lstrip().startswith(_CONDITION):
+            kept += [text[end : declaration.start], re.sub(r"[^\n]", " ", content)]
+            end = declaration.end
+            gone.update(here)
+            places |= there
+    changed = "".join((*kept, text[end:])).split("\n")
+    for number, (index, _) in enumerate(own):
+        if number in gone or not lines[index].startswith("#"):
+            lines[index] = changed[number]
+    return Without("\n".join(lines), frozenset(places))
+
+
+def _own_lines(lines: list[str], files: Collection[str]) -> Iterator[tuple[int, Place]]:
+    """The unit's lines that come from ``files``: their index, and where they come from."""
+    file, number = "", 0
+    for index, line in enumerate(lines):
+        mark = _MARK.match(line)
+        if mark:
+            file, number = os.path.normpath(mark["file"]), int(mark["line"])
+            continue
+        if file in files:
+            yield index, (file, number)
+        number += 1
+
+
+def _declarations(text: str) -> Iterator[_Declaration]:
+    """Every declaration at namespace scope, in order."""
+    signs = [match for match in _TOKEN.finditer(text) if match["sign"]]
+    partners = _partners(signs)
+    start = parentheses = index = 0
+    while index < len(signs):
+        sign, begin, end = signs[index]["sign"], signs[index].start(), signs[index].end()
+        parentheses = max(0, parentheses + _NESTING.get(sign, 0))
+        if sign == "{":
+            head = "" if parentheses else text[max(start, begin - _LONGEST_HEAD) : begin]
+            if _NAMESPACE.search(head):
+                start = end
+            elif index not in partners:
+                yield _Declaration(start, len(text), _is_function(head), closed=False)
+                return
+            else:
+                index = partners[index]
+                if _is_function(head):
+                    yield _Declaration(start, signs[index].end(), defines_function=True)
+                    start = signs[index].end()
+        elif sign == "}":
+            start = end
+        elif sign == ";" and not parentheses:
+            yield _Declaration(start, end, defines_function=False)
+            start = end
+        index += 1
+
+
+def _partners(signs: list[re.Match[str]]) -> dict[int, int]:
+    """For the index of each opening brace that of the one which closes it."""
+    partners: dict[int, int] = {}
+    opened: list[int] = []
+    for index, sign in enumerate(signs):
+        if sign["sign"] == "{":
+            opened.append(index)
+        elif sign["sign"] == "}" and opened:
+            partners[opened.pop()] = index
+    return partners
+
+
+def _is_function(head: str) -> bool:
+    """Whether a brace after ``head`` opens the body of a function, and not a class or initial values."""
+    plain = _OPERATOR.sub("operator", _ATTRIBUTE.sub(" ", re.sub(r"template\s*<[^;{}()]*>", " ", head)))
+    opening = plain.find("(")
+    return opening > 0 and "=" not in plain[:opening]
