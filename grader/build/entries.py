@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _ENTRY = re.compile(r"^(?:\.\w+ )*\.entry (?P<name>[\w$]+)\((?P<parameters>[^)]*)\)", re.MULTILINE)
 _PARAMETER = re.compile(
-    r"\.param (?:\.align \d+ )?\.(?P<type>[a-z]\d+)(?: \.ptr(?: \.\w+)*(?: \d+)?)? "
+    r"\.param (?:\.align (?P<align>\d+) )?\.(?P<type>[a-z]\d+)(?: \.ptr(?: \.\w+)*(?: \d+)?)? "
     r"(?P<name>[\w$]+)(?:\[(?P<count>\d+)\])?"
 )
 _BITS_PER_BYTE = 8
@@ -20,7 +20,9 @@ class EntryParameter:
     type: str
     bytes: int
     is_struct: bool = False
-    """Passed by value as an array of bytes."""
+    """Passed by value as an array of bytes: a struct, or anything that is a ``__grid_constant__``."""
+    align: int = 0
+    """The alignment that PTX declares, in bytes; 0 where it declares none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,10 @@ def read_entries(ptx: str) -> tuple[Entry, ...]:
 def _parameters(text: str) -> tuple[EntryParameter, ...]:
     return tuple(
         EntryParameter(
-            m["type"], int(m["type"][1:]) // _BITS_PER_BYTE * int(m["count"] or 1), m["count"] is not None
+            m["type"],
+            int(m["type"][1:]) // _BITS_PER_BYTE * int(m["count"] or 1),
+            m["count"] is not None,
+            int(m["align"] or 0),
         )
         for m in _PARAMETER.finditer(text)
     )

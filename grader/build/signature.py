@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.build.entries import EntryParameter
+
 if TYPE_CHECKING:
-    from grader.build.entries import Entry, EntryParameter
+    from grader.build.entries import Entry
     from grader.build.mangled import Signature, Type
     from grader.model import Parameter
 
@@ -94,6 +96,7 @@ def _parameters(count: int) -> str:
 
 def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -> str:
     """What the parameter is instead; empty where it will do."""
+    actual = _by_its_type(actual, named, wanted)
     if wanted.direction == "value":
         fits = _takes_scalar(_DTYPES.get(wanted.dtype), actual) and (named is None or named.kind == "value")
         return "" if fits else _shown(actual, named)
@@ -108,13 +111,32 @@ def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -
     return ""
 
 
+def _by_its_type(actual: EntryParameter, named: Type | None, wanted: Parameter) -> EntryParameter:
+    """The parameter as it would be without ``__grid_constant__``, for which PTX has aligned bytes.
+
+    A plain C name does not tell the type behind the bytes: then it counts as what is wanted.
+    """
+    if not actual.is_struct or actual.align != actual.bytes:
+        return actual
+    if (named.kind if named else wanted.direction) != "value":
+        return EntryParameter("u64", actual.bytes)
+    element = _ELEMENTS.get(named.name) if named else _DTYPES.get(wanted.dtype)
+    if element is None or element.bytes != actual.bytes or _is_short_float(element):
+        return actual
+    return EntryParameter(f"{'f' if element.kind == 'f' else 'u'}{8 * actual.bytes}", actual.bytes)
+
+
+def _is_short_float(element: Element) -> bool:
+    return element.kind != "i" and element.bytes == HALF_BYTES
+
+
 def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
     """Whether the value fits: the same width and kind, or a wider integer for an integer."""
     if wanted is None:
         return False
     if wanted.kind == "i":
         return actual.type[0] != "f" and not actual.is_struct and actual.bytes >= wanted.bytes
-    if wanted.bytes == HALF_BYTES:
+    if _is_short_float(wanted):
         return actual.is_struct and actual.bytes == HALF_BYTES
     return actual.type[0] == "f" and actual.bytes == wanted.bytes
 
