@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.arithmetic import evaluate
+from grader.arithmetic import Name, evaluate, number_for
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, KernelInterface, Parameter
 
@@ -191,7 +191,7 @@ def _value(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> A
 def _scalar(parameter: Parameter, names: Shape) -> np.generic:
     if parameter.value is None and parameter.name not in names:
         raise UsageError(f"`{parameter.name}` is neither a dimension nor a constant; give it a value")
-    number = names[parameter.name] if parameter.value is None else evaluate(parameter.value, names)
+    number = number_for(parameter.dtype, parameter.value or Name(parameter.name), names)
     try:
         value: np.generic = np.dtype(parameter.dtype).type(number)
     except OverflowError as problem:

@@ -32,7 +32,7 @@ METRICS = tuple(Counters.__dataclass_fields__)
 MAX_EXTENT = 2**31 - 1
 """A dimension fits an ``int``."""
 
-_RESERVED = ("ceil", "min", "max")
+_RESERVED = ("ceil", "floor", "min", "max")
 _DECLARATION = re.compile(
     r"(?:(?P<direction>in|out|inout)\s+)?(?P<dtype>[A-Za-z_][A-Za-z0-9_]*)\s*"
     r"(?:\[(?P<extents>.*)\]|=(?P<value>.*))?",

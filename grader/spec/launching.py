@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names
+from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names, number_for
 from grader.spec.document import Flaw, Path
 from grader.spec.fields import suggestion
 from grader.spec.structure import FixedCase, KernelPart, RandomCases
@@ -62,12 +62,24 @@ def _shapes(draft: Draft) -> Iterator[_Shape]:
 
 
 def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
+    for path, _, expression in _scalars(submission):
+        yield path, expression
+    yield from _whole_numbers(submission)
+
+
+def _scalars(submission: KernelPart) -> Iterator[tuple[Path, str, Expression]]:
+    """Where each scalar is, its type, and what it is given."""
     for name, declared in submission.parameters.items():
-        path = ("submission", "parameters", name)
-        for extent in declared.extents:
-            yield path, extent
         if declared.direction == "value":
-            yield path, declared.value or Name(name)
+            path = ("submission", "parameters", name)
+            yield path, declared.dtype, declared.value or Name(name)
+
+
+def _whole_numbers(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
+    """The expressions that must have whole values whatever they are used for."""
+    for name, declared in submission.parameters.items():
+        for extent in declared.extents:
+            yield ("submission", "parameters", name), extent
     launch = submission.launch
     for key, expressions in (("block", launch.block), ("grid", launch.grid)):
         for index, expression in enumerate(expressions):
@@ -137,8 +149,10 @@ def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
     try:
         block = [evaluate(expression, values) for expression in submission.launch.block]
         grid = [evaluate(expression, values) for expression in submission.launch.grid]
-        for _, expression in _expressions(submission):
+        for _, expression in _whole_numbers(submission):
             evaluate(expression, values)
+        for _, dtype, expression in _scalars(submission):
+            number_for(dtype, expression, values)
         yield from _sizes(submission, values)
     except ArithmeticProblem as problem:
         yield f"in this shape {problem}"
