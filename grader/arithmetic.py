@@ -5,7 +5,7 @@
 A text is parsed once into a small tree of frozen nodes and evaluated as often as there are launches. It
 is never handed to Python. ``/`` is exact: ``ceil(55 / 16)`` is 4, and where a whole number is needed
 another result is an error rather than rounded. ``%`` takes the sign of its right operand. The text comes from
-files that somebody else wrote, so its length, its nesting and the size of every number on the way are bounded.
+files that somebody else wrote, so its length, nesting and the size of every number on the way are bounded.
 
     expression := term (("+" | "-") term)*
     term       := factor (("*" | "/" | "%") factor)*

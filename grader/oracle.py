@@ -12,6 +12,10 @@ An operation has a folder ``reference/<operation>/`` whose ``oracle.py`` is trus
   mapping of output arrays: right ones in every order that a kernel might choose, and ones of lower precision.
   They prove that the error bound forgives the former and not the latter.
 
+`inputs`, `expected`, `orders` and `coarser` that take an argument ``types`` are given the assignment's
+types of its arrays by name (``{"A": "float16", "C": "float32"}``). A bfloat16 array is float32 to them. Where
+what `expected` gives is masked (``numpy.ma``), anything is right.
+
 Outputs hold poison before a launch, so that what nobody wrote can be told from what was written.
 """
 
@@ -22,7 +26,8 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -31,10 +36,13 @@ from numpy.typing import NDArray
 from grader.arithmetic import Name, evaluate, number_for
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, KernelInterface, Parameter
+from grader.precision import BFLOAT16, encoded, numpy_type
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
+
+    from grader.model import Named
 
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = Mapping[str, int]
@@ -43,6 +51,8 @@ Results: TypeAlias = Iterable[tuple[str, Mapping[str, Array]]]
 
 _FLOAT_POISON = {2: 0x7ED1, 4: 0x7FD15EA5, 8: 0x7FFD15EA5ED15EA5}
 """Quiet NaNs with a payload that no arithmetic makes by itself, by size in bytes."""
+
+_BFLOAT16_POISON = 0x7FD1
 
 _PAIR = 2
 """Values, and how far off each may be."""
@@ -64,8 +74,8 @@ class Oracle:
     coarser: Callable[[Mapping[str, Array], Shape], Results] | None = None
 
 
-def load_oracle(folder: Path) -> Oracle:
-    """Load ``folder/oracle.py``.
+def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
+    """Load ``folder/oracle.py`` for arrays of these types.
 
     Raises:
         UsageError: there is no such file, it cannot be loaded, or it lacks one of its three parts.
@@ -78,9 +88,24 @@ def load_oracle(folder: Path) -> Oracle:
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
     path = folder / "oracle.py"
-    more = (getattr(module, name, None) for name in ("work", "orders", "coarser"))
-    inputs, expected = _guarded(path, module.inputs), _guarded(path, module.expected)
-    return Oracle(folder, tuple(module.KINDS), inputs, expected, *more)
+    inputs, expected, orders, coarser = (
+        _typed(getattr(module, name, None), types) for name in ("inputs", "expected", "orders", "coarser")
+    )
+    work = getattr(module, "work", None)
+    kinds = tuple(module.KINDS)
+    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, orders, coarser)
+
+
+def array_types(interface: KernelInterface) -> Named[str]:
+    """The types of the arrays that a kernel is given, by name."""
+    return tuple((each.name, each.dtype) for each in interface.parameters if each.direction != "value")
+
+
+def _typed(function: Any, types: Named[str]) -> Any:  # noqa: ANN401 - a function of the oracle's, or None
+    """The function with the types of the arrays, if it asks for them."""
+    if callable(function) and "types" in signature(function).parameters:
+        return wraps(function)(partial(function, types=dict(types)))
+    return function
 
 
 def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -177,7 +202,7 @@ def _value(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> A
         return _scalar(parameter, names)
     extents = tuple(evaluate(extent, names) for extent in parameter.extents)
     if parameter.direction == "out":
-        return np.full(extents, poison(parameter.dtype))
+        return np.full(extents, poison(numpy_type(parameter.dtype)))
     if parameter.name not in arrays:
         raise OurError(f"the oracle gives no `{parameter.name}`, which the kernel reads")
     given = arrays[parameter.name]
@@ -185,7 +210,7 @@ def _value(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> A
         raise OurError(
             f"the oracle's {parameter.name} has shape {given.shape}, the assignment says {extents}"
         )
-    return np.ascontiguousarray(given, dtype=parameter.dtype)
+    return encoded(given, parameter.dtype)
 
 
 def _scalar(parameter: Parameter, names: Shape) -> np.generic:
@@ -193,10 +218,19 @@ def _scalar(parameter: Parameter, names: Shape) -> np.generic:
         raise UsageError(f"`{parameter.name}` is neither a dimension nor a constant; give it a value")
     number = number_for(parameter.dtype, parameter.value or Name(parameter.name), names)
     try:
-        value: np.generic = np.dtype(parameter.dtype).type(number)
+        value: np.generic = _element(number, parameter.dtype)
     except OverflowError as problem:
         raise UsageError(f"`{parameter.name}` is {number}, which {parameter.dtype} cannot hold") from problem
     return value
+
+
+def _element(number: float, dtype: str) -> np.generic:
+    """A number in a type; raises OverflowError where an integer type cannot hold it."""
+    if dtype != "bfloat16":
+        element: np.generic = np.dtype(dtype).type(number)
+        return element
+    rounded: np.generic = encoded(np.array([number]), dtype)[0]
+    return rounded
 
 
 def poison(dtype: np.dtype[Any] | str) -> np.generic:
@@ -207,6 +241,9 @@ def poison(dtype: np.dtype[Any] | str) -> np.generic:
 
     """
     kind = np.dtype(dtype)
+    if kind == BFLOAT16:
+        short: np.generic = np.array([_BFLOAT16_POISON], np.uint16).view(kind)[0]
+        return short
     if kind.kind == "f" and kind.itemsize in _FLOAT_POISON:
         bits = _FLOAT_POISON[kind.itemsize]
     elif kind.kind in "iu":

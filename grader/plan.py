@@ -18,7 +18,8 @@ from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths
 from grader.gpu.timed import SETS, StaffKernel
 from grader.model import AnswersInterface, Argument, Build, Finding, ProgramInterface, Submission, Visibility
-from grader.oracle import draw_inputs, load_oracle, make_arguments
+from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
+from grader.precision import numpy_type
 from grader.program_outputs import verify
 from grader.spec import expand_cases, recorded_counters, reference_folder, staff_kernel
 
@@ -90,7 +91,7 @@ def make_plan(
     if isinstance(assignment.interface, ProgramInterface):
         verify(assignment, load_oracle(reference_folder(assignment)) if assignment.reference else None)
         return Plan(assignment, seed, cases, (), station)
-    oracle = load_oracle(reference_folder(assignment))
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     recorded = recorded_counters(assignment)
     baselines = _baselines(assignment, cases, oracle, tools) if recorded is None else recorded
     timing = _timing(assignment, oracle, tools, station) if station and recorded is None else None
@@ -178,7 +179,7 @@ def _staff_kernel(
     if isinstance(launch, Finding):
         raise OurError(f"{name}.cu cannot be launched for the timing: {launch.message}")
     scalars = tuple(
-        Argument(p.name, p.direction, np.dtype(p.dtype).type(0)) for p in assignment.kernel.parameters
+        Argument(p.name, p.direction, numpy_type(p.dtype).type(0)) for p in assignment.kernel.parameters
     )
     types = widths(scalars, built.parameter_bytes)
     kept = has_variables(built.ptx)

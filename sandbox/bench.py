@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import roofline
 from buffers import Helpers, Workplace
+from case import scalar_of
 from kept import Kept
 from loaded import Loaded
 
@@ -166,6 +167,4 @@ def _argument(argument: dict[str, Any], widths: dict[str, str]) -> np.generic | 
     if argument["direction"] != "value":
         name: str = argument["name"]
         return name
-    width = widths.get(argument["name"], argument["dtype"])
-    scalar: np.generic = np.dtype(width).type(argument["value"])
-    return scalar
+    return scalar_of(argument, widths)

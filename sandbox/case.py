@@ -68,11 +68,19 @@ def _values(case: Mapping[str, Any], places: Mapping[str, int]) -> list[np.gener
     """The launch's arguments: addresses, and scalars in the width that the kernel takes them in."""
     widths = case.get("widths", {})
     return [
-        np.dtype(widths.get(each["name"], each["dtype"])).type(each["value"])
-        if each["direction"] == "value"
-        else np.uintp(places[each["name"]])
+        scalar_of(each, widths) if each["direction"] == "value" else np.uintp(places[each["name"]])
         for each in case["arguments"]
     ]
+
+
+def scalar_of(argument: Mapping[str, Any], widths: Mapping[str, str]) -> np.generic:
+    """A scalar as wide as the kernel takes it; of a type that NumPy lacks its bytes."""
+    if "bytes" in argument:
+        content = bytes.fromhex(argument["bytes"])
+        raw: np.generic = np.frombuffer(content, f"V{len(content)}")[0]
+        return raw
+    value: np.generic = np.dtype(widths.get(argument["name"], argument["dtype"])).type(argument["value"])
+    return value
 
 
 def _launched(device: Device, case: Mapping[str, Any], function: int, values: list[np.generic]) -> Record:

@@ -226,7 +226,10 @@ def _argument(argument: Argument, folder: str, files: dict[str, bytes]) -> dict[
             "file": file,
             "offset": argument.offset,
         }
-    return {"name": argument.name, "direction": "value", "dtype": value.dtype.name, "value": value.item()}
+    scalar = {"name": argument.name, "direction": "value"}
+    if value.dtype.kind == "V":
+        return scalar | {"bytes": value.tobytes().hex()}
+    return scalar | {"dtype": value.dtype.name, "value": value.item()}
 
 
 def npy(array: NDArray[Any]) -> bytes:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 DTYPES = (
-    *("float16", "float32", "float64", "int8", "uint8", "int16", "uint16"),
+    *("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "uint16"),
     *("int32", "uint32", "int64", "uint64"),
 )
-"""Element and scalar types of kernel parameters, by their NumPy names."""
+"""Element and scalar types of kernel parameters, by their NumPy names, and one that NumPy lacks."""
 
 METRICS = tuple(Counters.__dataclass_fields__)
 """The counters that a `traffic` item may look at."""
@@ -53,6 +53,8 @@ _AS_IN_CUDA = {
     "float": "float32",
     "double": "float64",
     "half": "float16",
+    "__half": "float16",
+    "__nv_bfloat16": "bfloat16",
     "int": "int32",
     "unsigned": "uint32",
 }
