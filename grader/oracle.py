@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from grader.arithmetic import Name, evaluate, number_for
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, KernelInterface, Parameter
-from grader.precision import BFLOAT16, encoded, numpy_type
+from grader.precision import BFLOAT16, bits, encoded, numpy_type, struct_type
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
 
 def array_types(interface: KernelInterface) -> Named[str]:
     """The types of the arrays that a kernel is given, by name."""
-    return tuple((each.name, each.dtype) for each in interface.parameters if each.direction != "value")
+    return tuple((array.name, array.dtype) for array in interface.arrays)
 
 
 def _typed(function: Any, types: Named[str]) -> Any:  # noqa: ANN401 - a function of the oracle's, or None
@@ -180,7 +180,7 @@ def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
 def make_arguments(
     interface: KernelInterface, shape: Shape, arrays: Mapping[str, Array], constants: Shape
 ) -> tuple[Argument, ...]:
-    """The arguments of a launch, in the order of the interface.
+    """The arguments of a launch, in the order of the interface; a struct comes before the arrays behind it.
 
     ``arrays`` come from the oracle; ``out`` arrays are filled with poison; scalars are computed from
     ``shape`` and ``constants``.
@@ -191,15 +191,35 @@ def make_arguments(
 
     """
     names = {**constants, **shape}
-    return tuple(
-        Argument(parameter.name, parameter.direction, _value(parameter, names, arrays))
-        for parameter in interface.parameters
-    )
+    made: list[Argument] = []
+    for parameter in interface.parameters:
+        if parameter.fields:
+            made.append(_struct(parameter, names))
+        elif parameter.direction == "value":
+            made.append(Argument(parameter.name, parameter.direction, _scalar(parameter, names)))
+        made += [
+            Argument(
+                array.name, array.direction, _array(array, names, arrays), is_parameter=array is parameter
+            )
+            for array in parameter.arrays
+        ]
+    return tuple(made)
 
 
-def _value(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Array | np.generic:
-    if parameter.direction == "value":
-        return _scalar(parameter, names)
+def _struct(parameter: Parameter, names: Shape) -> Argument:
+    """A struct as its bytes, with zeros for the pointers in it and between its fields."""
+    layout = struct_type((field.name, field.dtype, field.direction != "value") for field in parameter.fields)
+    content = np.zeros(1, layout)
+    for field in parameter.fields:
+        if field.direction == "value":
+            content[field.name] = bits(_scalar(field, names))
+    at = {name: place[1] for name, place in (layout.fields or {}).items()}
+    offsets = [at[field.name] for field in parameter.fields if field.direction != "value"]
+    pointers = tuple(zip((array.name for array in parameter.arrays), offsets, strict=True))
+    return Argument(parameter.name, "value", content.view(f"V{layout.itemsize}")[0], pointers=pointers)
+
+
+def _array(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Array:
     extents = tuple(evaluate(extent, names) for extent in parameter.extents)
     if parameter.direction == "out":
         return np.full(extents, poison(numpy_type(parameter.dtype)))

@@ -5,7 +5,7 @@ Assignment, seed ─make_plan▶ Plan: concrete cases, what the staff's kernels 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,9 +108,7 @@ def arguments(
 
 
 def _moved(argument: Argument, offset: int) -> Argument:
-    if argument.direction == "value" or not offset:
-        return argument
-    return Argument(argument.name, argument.direction, argument.value, offset)
+    return argument if argument.direction == "value" else replace(argument, offset=offset)
 
 
 def timing_sets(
@@ -179,7 +177,8 @@ def _staff_kernel(
     if isinstance(launch, Finding):
         raise OurError(f"{name}.cu cannot be launched for the timing: {launch.message}")
     scalars = tuple(
-        Argument(p.name, p.direction, numpy_type(p.dtype).type(0)) for p in assignment.kernel.parameters
+        Argument(p.name, p.direction, np.void(1) if p.fields else numpy_type(p.dtype).type(0))
+        for p in assignment.kernel.parameters
     )
     types = widths(scalars, built.parameter_bytes)
     kept = has_variables(built.ptx)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import ArrayLike
 
@@ -54,6 +54,24 @@ def numbers(array: Array) -> Array:
         return array
     bits = np.ascontiguousarray(array).view(np.uint16).reshape(array.shape)
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def bits(value: np.generic) -> np.generic:
+    """A scalar as `struct_type` stores it: a bfloat16 as its sixteen bits."""
+    return np.uint16(int.from_bytes(value.tobytes(), "little")) if value.dtype == BFLOAT16 else value
+
+
+def struct_type(fields: Iterable[tuple[str, str, bool]]) -> np.dtype[Any]:
+    """A struct of fields with a name, a type, and whether they are pointers, laid out as C lays it out.
+
+    Each field lies at a multiple of its size, and the struct's size is a multiple of its largest field's
+    (Itanium C++ ABI, section 2.1, for plain structs; CUDA C++ Programming Guide, "Built-in Vector Types").
+    """
+    stored = {"bfloat16": "uint16"}
+    return np.dtype(
+        [(name, "u8" if pointer else stored.get(dtype, dtype)) for name, dtype, pointer in fields],
+        align=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from arena import Array, as_records
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     """What finds room for arrays on a device."""
 
 Record: TypeAlias = dict[str, Any]
+
+ADDRESS = np.dtype(np.uintp)
 
 ENDED_BY_DRIVER = "cudaErrorLaunchTimeout"
 """Where a screen hangs on the device, the driver has a time limit of its own, of a few seconds."""
@@ -67,13 +69,46 @@ def _array(argument: Mapping[str, Any], folder: Path) -> Array:
 def _values(case: Mapping[str, Any], places: Mapping[str, int]) -> list[np.generic]:
     """The launch's arguments: addresses, and scalars in the width that the kernel takes them in."""
     widths = case.get("widths", {})
-    return [
-        scalar_of(each, widths) if each["direction"] == "value" else np.uintp(places[each["name"]])
-        for each in case["arguments"]
-    ]
+    return [value_of(each, widths).at(places) for each in passed(case["arguments"])]
 
 
-def scalar_of(argument: Mapping[str, Any], widths: Mapping[str, str]) -> np.generic:
+class Value(NamedTuple):
+    """What a kernel is passed: a number, the address of an array, or a struct.
+
+    ``content`` is the array's name in place of its address; ``pointers`` says for each array that a struct
+    points to at which byte its address goes.
+    """
+
+    content: np.generic | str
+    pointers: Mapping[str, int]
+
+    def at(self, places: Mapping[str, int]) -> np.generic:
+        """The value for arrays that lie at these addresses."""
+        if isinstance(self.content, str):
+            address: np.generic = ADDRESS.type(places[self.content])
+            return address
+        if not self.pointers:
+            return self.content
+        filled = bytearray(self.content.tobytes())
+        for array, start in self.pointers.items():
+            filled[start : start + ADDRESS.itemsize] = ADDRESS.type(places[array]).tobytes()
+        value: np.generic = np.frombuffer(bytes(filled), f"V{len(filled)}")[0]
+        return value
+
+
+def passed(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The arguments that are the kernel's parameters: arrays behind structs are not."""
+    return [each for each in arguments if each.get("is_parameter", True)]
+
+
+def value_of(argument: Mapping[str, Any], widths: Mapping[str, str]) -> Value:
+    """What a kernel is passed for an argument."""
+    if argument["direction"] != "value":
+        return Value(argument["name"], {})
+    return Value(_scalar(argument, widths), argument.get("pointers", {}))
+
+
+def _scalar(argument: Mapping[str, Any], widths: Mapping[str, str]) -> np.generic:
     """A scalar as wide as the kernel takes it; of a type that NumPy lacks its bytes."""
     if "bytes" in argument:
         content = bytes.fromhex(argument["bytes"])

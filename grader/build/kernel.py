@@ -77,7 +77,7 @@ def _arguments(template: tuple[str, ...], interface: KernelInterface, values: Ma
         return ""
     first = interface.constants[0].name if interface.constants else ""
     aliases = {alias: c.name for c in interface.constants for alias in (c.name, *c.aliases)}
-    array = next((p.dtype for p in interface.parameters if p.direction != "value"), "float32")
+    array = next((each.dtype for each in interface.arrays), "float32")
     given: list[str] = []
     for parameter in template:
         declaration, _, default = parameter.partition("=")

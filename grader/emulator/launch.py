@@ -323,7 +323,8 @@ class Execution:
     def _parameters(self) -> dict[str, dict[int, Any]]:
         """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
         places = {argument.name: place for argument, _, place in self.layout.arrays}
-        passed = zip(self.function.parameters, self.arguments, strict=True)
+        given = (argument for argument in self.arguments if argument.is_parameter)
+        passed = zip(self.function.parameters, given, strict=True)
         return {formal.name: pieces_of(formal, argument, places) for formal, argument in passed}
 
     def _result(self, *, completed: bool) -> Run:

@@ -109,7 +109,8 @@ def lay_out(
     for argument, value, allocation in placed:
         memory.fill(allocation, value, initialised=argument.direction != "out")
     where = {argument.name: allocation for argument, _, allocation in placed}
-    passed = dict(zip((formal.name for formal in function.parameters), arguments, strict=False))
+    given = (argument for argument in arguments if argument.is_parameter)
+    passed = dict(zip((formal.name for formal in function.parameters), given, strict=False))
     for formal in parameters:
         content = bytes_of(pieces_of(formal, passed[formal.name], where), formal.size)
         memory.fill(places[formal.name], content, initialised=True)

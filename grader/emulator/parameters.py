@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 def pieces_of(formal: Variable, argument: Argument, places: dict[str, Allocation]) -> dict[int, Value]:
     """A parameter by byte offset (PTX ISA section 5.1.6.1); an array is where it was placed."""
-    if argument.name in places:
+    if isinstance(argument.value, np.ndarray):
         return {0: np.uint64(GLOBAL_BASE + places[argument.name].start)}
     value: Any = argument.value
     if value.dtype.kind != "V":
         return {0: _widened(value, formal.size)}
-    return dict(enumerate(np.frombuffer(value.tobytes(), np.uint8)))
+    content = np.frombuffer(value.tobytes(), np.uint8).copy()
+    for array, at in argument.pointers:
+        content[at : at + 8].view(np.uint64)[0] = GLOBAL_BASE + places[array].start
+    return dict(enumerate(content))
 
 
 def bytes_of(pieces: dict[int, Value], size: int) -> NDArray[np.uint8]:

@@ -115,7 +115,8 @@ def helpers_source() -> bytes:
 
 def widths(arguments: Iterable[Argument], parameter_bytes: tuple[int, ...]) -> Named[str]:
     """The integer scalars that a kernel takes wider or narrower than they are, as ``int64`` and the like."""
-    pairs = zip(arguments, parameter_bytes, strict=False)
+    passed = (argument for argument in arguments if argument.is_parameter)
+    pairs = zip(passed, parameter_bytes, strict=False)
     return tuple(
         (argument.name, f"{'int' if argument.value.dtype.kind == 'i' else 'uint'}{8 * taken}")
         for argument, taken in pairs
@@ -225,10 +226,11 @@ def _argument(argument: Argument, folder: str, files: dict[str, bytes]) -> dict[
             "direction": argument.direction,
             "file": file,
             "offset": argument.offset,
+            "is_parameter": argument.is_parameter,
         }
     scalar = {"name": argument.name, "direction": "value"}
     if value.dtype.kind == "V":
-        return scalar | {"bytes": value.tobytes().hex()}
+        return scalar | {"bytes": value.tobytes().hex(), "pointers": dict(argument.pointers)}
     return scalar | {"dtype": value.dtype.name, "value": value.item()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
@@ -25,6 +25,8 @@ class Parameter:
     ``dtype`` is a NumPy name (``float32``, ``int32``, ``uint64`` …).
     ``value`` is what a scalar is given, an expression over the shape and the constants: its own name
     unless the assignment says ``M: int32 = N``.
+    A struct passed by value has the direction ``value``, its C++ name as ``dtype``, and ``fields``, which are
+    scalars and, for pointers to arrays, arrays.
     """
 
     name: str
@@ -32,6 +34,19 @@ class Parameter:
     dtype: str
     extents: tuple[Expression, ...] = ()
     value: Expression | None = None
+    fields: tuple[Parameter, ...] = ()
+
+    @property
+    def arrays(self) -> tuple[Parameter, ...]:
+        """The arrays behind it: itself, or those that its fields point to.
+
+        The only one of a struct is called what the struct is called, of several ``A.elements``.
+        """
+        if not self.fields:
+            return () if self.direction == "value" else (self,)
+        pointed = [field for field in self.fields if field.direction != "value"]
+        names = [self.name] if len(pointed) == 1 else [f"{self.name}.{field.name}" for field in pointed]
+        return tuple(replace(field, name=name) for field, name in zip(pointed, names, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,11 @@ class KernelInterface:
     include: Named[str] = ()
     others: tuple[str, ...] = ()
     """Further kernels of the file that cases name: they have the same parameters and the same launch."""
+
+    @property
+    def arrays(self) -> tuple[Parameter, ...]:
+        """All arrays that it is given, in whatever way."""
+        return tuple(array for parameter in self.parameters for array in parameter.arrays)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from grader.spec.structure import FixedCase, KernelPart, RandomCases
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from grader.spec.declarations import Declaration
     from grader.spec.draft import Draft
 
 Span: TypeAlias = tuple[int, int]
@@ -67,19 +68,25 @@ def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
     yield from _whole_numbers(submission)
 
 
+def _declared(submission: KernelPart) -> Iterator[tuple[Path, str, Declaration]]:
+    """Where each scalar and array is, and its name: those in structs, not the structs."""
+    for name, declared in submission.parameters.items():
+        path = ("submission", "parameters", name)
+        yield from ((path, field, form) for field, form in declared.fields or ((name, declared),))
+
+
 def _scalars(submission: KernelPart) -> Iterator[tuple[Path, str, Expression]]:
     """Where each scalar is, its type, and what it is given."""
-    for name, declared in submission.parameters.items():
+    for path, name, declared in _declared(submission):
         if declared.direction == "value":
-            path = ("submission", "parameters", name)
             yield path, declared.dtype, declared.value or Name(name)
 
 
 def _whole_numbers(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
     """The expressions that must have whole values whatever they are used for."""
-    for name, declared in submission.parameters.items():
+    for path, _, declared in _declared(submission):
         for extent in declared.extents:
-            yield ("submission", "parameters", name), extent
+            yield path, extent
     launch = submission.launch
     for key, expressions in (("block", launch.block), ("grid", launch.grid)):
         for index, expression in enumerate(expressions):
@@ -89,7 +96,7 @@ def _whole_numbers(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
 
 
 def _parameters(submission: KernelPart) -> Iterator[Flaw]:
-    if all(declared.direction in ("in", "value") for declared in submission.parameters.values()):
+    if all(declared.direction in ("in", "value") for _, _, declared in _declared(submission)):
         yield Flaw(("submission", "parameters"), "expected at least one `out` or `inout` array to look at")
 
 
@@ -166,7 +173,7 @@ def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
 
 
 def _sizes(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
-    for name, declared in submission.parameters.items():
+    for _, name, declared in _declared(submission):
         extents = [evaluate(extent, values) for extent in declared.extents]
         if min(extents, default=1) < 1 or prod(extents) > MAX_ELEMENTS:
             limits = f"at most {MAX_ELEMENTS} elements and no extent below 1"

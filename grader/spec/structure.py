@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, mode
 from pydantic_core import PydanticCustomError
 
 from grader.model import Visibility
+from grader.spec.declarations import Declared
 from grader.spec.fields import (
-    Declared,
     Draws,
     Extent,
     Flag,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def controls(assignment: Assignment, seed: int) -> tuple[tuple[Control, ...], str]:
     """The controls on all cases of a seed; and where there are none why, empty if none is needed."""
-    outputs = [p for p in assignment.kernel.parameters if p.direction in ("out", "inout")]
+    outputs = [p for p in assignment.kernel.arrays if p.direction in ("out", "inout")]
     rounded = {parameter.dtype for parameter in outputs if "float" in parameter.dtype}
     if not rounded:
         return (), ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,16 @@ class HarnessJob:
         (self.folder / "in").mkdir(exist_ok=True)
         np.save(self.folder / file, content, allow_pickle=False)
         return {"name": name, "direction": direction, "file": file, "offset": offset}
+
+    def vectors(self) -> list[dict[str, Any]]:
+        """Arguments of a kernel that takes `struct { int count; float *a, *c; }` by value, and N."""
+        content = {"bytes": struct.pack("<ixxxxQQ", N, 0, 0).hex(), "pointers": {"v.a": 8, "v.c": 16}}
+        return [
+            {"name": "v", "direction": "value"} | content,
+            self.array("v.a", "in", np.arange(N, dtype=np.float32)) | {"is_parameter": False},
+            self.array("v.c", "out", np.full(N, POISON)) | {"is_parameter": False},
+            self.value("N", "int32", N),
+        ]
 
     def value(self, name: str, dtype: str, value: float) -> dict[str, Any]:
         """An argument that is a scalar."""
