@@ -203,7 +203,16 @@ def make_arguments(
             )
             for array in parameter.arrays
         ]
-    return tuple(made)
+    return (*made, *(_symbol(symbol, names, arrays) for symbol in interface.symbols))
+
+
+def _symbol(symbol: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Argument:
+    """What a variable of the student's file holds; a scalar is an array of one element."""
+    if symbol.direction == "value":
+        content, direction = np.array([_scalar(symbol, names)]), "in"
+    else:
+        content, direction = _array(symbol, names, arrays), symbol.direction
+    return Argument(symbol.name, direction, content, is_parameter=False, symbol=symbol.name)
 
 
 def _struct(parameter: Parameter, names: Shape) -> Argument:

@@ -108,7 +108,8 @@ def arguments(
 
 
 def _moved(argument: Argument, offset: int) -> Argument:
-    return argument if argument.direction == "value" else replace(argument, offset=offset)
+    stays = argument.direction == "value" or argument.symbol
+    return argument if stays else replace(argument, offset=offset)
 
 
 def timing_sets(
@@ -182,7 +183,9 @@ def _staff_kernel(
     )
     types = widths(scalars, built.parameter_bytes)
     kept = has_variables(built.ptx)
-    images = tuple((a, Image(assemble(tools, built.ptx, a), built.entry, types, kept)) for a in architectures)
+    images = tuple(
+        (a, Image(assemble(tools, built.ptx, a), built.entry, types, variables=kept)) for a in architectures
+    )
     return StaffKernel(name, images, launch)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from arena import Array, as_records
 from faults import DeviceFault
+from variables import Variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -46,15 +47,19 @@ def run_case(
     as it is in the emulator, and a case gives the same wherever it stands in the order. Raises DeviceFault
     where the fault is not the kernel's: no memory, no such kernel, a device that is broken.
     """
-    arrays = [_array(each, folder) for each in case["arguments"] if each["direction"] != "value"]
+    given = [each for each in case["arguments"] if each["direction"] != "value"]
+    arrays = [_array(each, folder) for each in given]
+    in_memory = [a for a, each in zip(arrays, given, strict=True) if not each.get("symbol")]
+    in_variables = [a for a, each in zip(arrays, given, strict=True) if each.get("symbol")]
     module = device.load(folder / kernel["image"])
     function = device.entry(module, case.get("entry") or kernel["entry"])
-    arena = room(device, arrays)
-    places = arena.places()
+    variables = Variables(device, module, in_variables, kernel.get("symbols", {}))
+    arena = room(device, in_memory)
+    places = arena.places() | variables.places()
     ready({array.name: [places[array.name], array.content.nbytes] for array in arrays})
     record = _launched(device, case, function, _values(case, places))
     if record["state"] == "done":
-        record |= _outcome(arena, case["name"], folder)
+        record |= _outcome(arena, variables, case["name"], folder)
     if record["state"] in ("done", "refused"):
         arena.release()
         device.unload(module)
@@ -141,8 +146,10 @@ def _ended(state: str, fault: DeviceFault) -> Record:
     return {"state": state, "error": fault.name, "message": fault.message}
 
 
-def _outcome(arena: Arena, name: str, folder: Path) -> Record:
+def _outcome(arena: Arena, variables: Variables, name: str, folder: Path) -> Record:
     after = arena.afterwards()
+    if arena.is_read_back:
+        variables.read(after)
     files = {array: f"out/{name}-{array}.npy" for array in after.outputs}
     if files:
         (folder / "out").mkdir(exist_ok=True)

@@ -60,6 +60,7 @@ def _asked_for(
         *others,
         ("kernel", interface.kernel),
         ("parameters", [_declared(parameter) for parameter in interface.parameters]),
+        *((("symbols", [_declared(symbol) for symbol in interface.symbols]),) if interface.symbols else ()),
         ("constants", interface.constants),
     )
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.build import assembly, declarations, diagnostics, probes
+from grader.build import assembly, declarations, diagnostics, probes, variables
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
 from grader.build.constants import literal_constants, macros_taken_back
@@ -109,6 +109,9 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
     if kernel.problem:
         file, line = _place(compiler, declared)
         raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
+    lacking = variables.missing(interface, reading.ptx)
+    if lacking:
+        raise Refused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
     resources = _assembled(compiler, reading, kernel)
     messages = reading.translation.messages
     return Build(

@@ -11,7 +11,7 @@ from grader.emulator.absent import called, threads_spelt, whereabouts
 from grader.emulator.collected import Collected
 from grader.emulator.hanging import much_work, sentence, stuck
 from grader.emulator.memory import GLOBAL_BASE
-from grader.emulator.naming import LOCAL_VARIABLE, global_element, symbol_name
+from grader.emulator.naming import LOCAL_VARIABLE, global_element
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
 from grader.emulator.sentences import race_finding, race_sentence
@@ -19,6 +19,7 @@ from grader.emulator.unset import Unset, used_and_missing, why_empty
 from grader.emulator.values import spread
 from grader.model import Finding, FindingKind
 from grader.ptx.nodes import TYPE_BYTES, Symbol
+from grader.ptx.symbols import symbol_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -99,7 +99,7 @@ class Arrays:
         key = ("global", place.start)
         if key not in self._numbers:
             argument = self.given.get(place.name) if place.direction in ("in", "out", "inout") else None
-            if argument is not None:
+            if argument is not None and argument.value.nbytes == place.end - place.start:
                 dtype = argument.value.dtype
                 given = as_numbers(np.asarray(argument.value)).reshape(-1)
                 before = None if argument.direction == "out" else given

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.gpu import paired
+from grader.ptx.symbols import module_variables, symbol_called
 from grader.sandbox import Job, Limits
 from grader.spec import data_root
 
@@ -84,6 +85,8 @@ class Image:
     cubin: bytes
     entry: str
     widths: Named[str] = ()
+    symbols: Named[str] = ()
+    """Variables by their names in the source, and what they are called in the cubin."""
     variables: bool = False
     """Whether the module has variables, in which something could be kept from launch to launch."""
 
@@ -177,6 +180,13 @@ def run_job(
     )
 
 
+def symbols_of(arguments: Iterable[Argument], ptx: str) -> Named[str]:
+    """For each variable that holds an argument its name in a PTX text."""
+    known = module_variables(ptx)
+    wanted = (argument.symbol for argument in arguments if argument.symbol)
+    return tuple((symbol, symbol_called(symbol, known) or symbol) for symbol in wanted)
+
+
 def has_variables(ptx: str) -> bool:
     """Whether a PTX text declares variables in global or constant memory, whoever wrote it."""
     return re.search(r"(?:^|\s)\.(?:global|const)\s", ptx) is not None
@@ -193,7 +203,8 @@ def described(arguments: Iterable[Argument], folder: str, files: dict[str, bytes
 
 
 def _kernel(name: str, image: Image) -> dict[str, Any]:
-    return {"image": f"{name}.cubin", "entry": image.entry, "variables": image.variables}
+    kernel = {"image": f"{name}.cubin", "entry": image.entry, "variables": image.variables}
+    return kernel | {"symbols": dict(image.symbols)}
 
 
 def _comes_back(argument: Argument) -> bool:
@@ -227,6 +238,7 @@ def _argument(argument: Argument, folder: str, files: dict[str, bytes]) -> dict[
             "file": file,
             "offset": argument.offset,
             "is_parameter": argument.is_parameter,
+            "symbol": argument.symbol,
         }
     scalar = {"name": argument.name, "direction": "value"}
     if value.dtype.kind == "V":

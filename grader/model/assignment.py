@@ -76,13 +76,17 @@ class KernelInterface:
     grid: tuple[Expression, ...]
     shared: Expression | None = None
     include: Named[str] = ()
+    symbols: tuple[Parameter, ...] = ()
+    """Variables of the student's file that are filled before a launch and read after it: arrays, and
+    scalars (``value``), which are arrays of one element."""
     others: tuple[str, ...] = ()
     """Further kernels of the file that cases name: they have the same parameters and the same launch."""
 
     @property
     def arrays(self) -> tuple[Parameter, ...]:
         """All arrays that it is given, in whatever way."""
-        return tuple(array for parameter in self.parameters for array in parameter.arrays)
+        given = (*self.parameters, *self.symbols)
+        return tuple(array for parameter in given for array in parameter.arrays)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,8 @@ class Argument:
     """Of a struct: for each array that it points to, at which byte the pointer is."""
     is_parameter: bool = True
     """False for an array that the kernel is not passed itself."""
+    symbol: str = ""
+    """The variable of the student's file that holds the array; empty where it has memory of its own."""
 
 
 @dataclass(frozen=True, slots=True)

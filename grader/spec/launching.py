@@ -43,6 +43,7 @@ def flaws(draft: Draft) -> Iterator[Flaw]:
         return
     yield from _parameters(submission)
     yield from _constants(submission)
+    yield from _symbols(submission, timed=draft.timing is not None)
     shapes = list(_shapes(draft))
     if not shapes:
         return
@@ -70,9 +71,10 @@ def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
 
 def _declared(submission: KernelPart) -> Iterator[tuple[Path, str, Declaration]]:
     """Where each scalar and array is, and its name: those in structs, not the structs."""
-    for name, declared in submission.parameters.items():
-        path = ("submission", "parameters", name)
-        yield from ((path, field, form) for field, form in declared.fields or ((name, declared),))
+    for key, declarations in (("parameters", submission.parameters), ("symbols", submission.symbols)):
+        for name, declared in declarations.items():
+            path = ("submission", key, name)
+            yield from ((path, field, form) for field, form in declared.fields or ((name, declared),))
 
 
 def _scalars(submission: KernelPart) -> Iterator[tuple[Path, str, Expression]]:
@@ -98,6 +100,17 @@ def _whole_numbers(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
 def _parameters(submission: KernelPart) -> Iterator[Flaw]:
     if all(declared.direction in ("in", "value") for _, _, declared in _declared(submission)):
         yield Flaw(("submission", "parameters"), "expected at least one `out` or `inout` array to look at")
+
+
+def _symbols(submission: KernelPart, *, timed: bool) -> Iterator[Flaw]:
+    for name, declared in submission.symbols.items():
+        path = ("submission", "symbols", name)
+        if declared.fields:
+            yield Flaw(path, "expected an array or a number; structs in variables are not supported")
+        if name in submission.parameters:
+            yield Flaw(path, f"expected a name of its own; `{name}` is a parameter already", at_key=True)
+    if submission.symbols and timed:
+        yield Flaw(("timing",), "launches are not timed where variables of the file are filled", at_key=True)
 
 
 def _constants(submission: KernelPart) -> Iterator[Flaw]:

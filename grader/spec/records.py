@@ -98,6 +98,7 @@ def _interface(
         grid=tuple(part.launch.grid),
         shared=part.launch.shared,
         include=include,
+        symbols=tuple(_parameter(name, declared) for name, declared in part.symbols.items()),
         others=others,
     )
 

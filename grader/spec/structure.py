@@ -74,6 +74,7 @@ class KernelPart(Part):
     kind: Literal["kernel"]
     kernel: KernelName
     parameters: dict[Name, Declared]
+    symbols: dict[Name, Declared] = {}
     launch: LaunchPart
     constants: dict[
         Name, Annotated[ConstantPart, BeforeValidator(_constant, json_schema_input_type=Whole | ConstantPart)]

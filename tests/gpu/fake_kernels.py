@@ -63,6 +63,12 @@ def copies_in_a_struct(machine: Machine, vectors: bytes, n: int) -> None:
 
 
 @kernel
+def copies_between_variables(machine: Machine, n: int) -> None:
+    """The same with `__device__ float A[], C[]` of its module."""
+    machine.floats(machine.variables["C"], n)[:] = machine.floats(machine.variables["A"], n)
+
+
+@kernel
 def doubles(machine: Machine, a: int, n: int) -> None:
     """A kernel that works in place."""
     machine.floats(a, n)[:] *= 2

@@ -209,3 +209,12 @@ def test_a_struct_is_passed_with_its_pointers(tmp_path: Path, images: Path) -> N
     answered, _ = launched(job, images)
     assert answered.states == ["done"]
     np.testing.assert_array_equal(answered.output(0, "v.c"), np.arange(N, dtype=np.float32))
+
+
+def test_variables_of_the_module_are_filled_and_read(tmp_path: Path, images: Path) -> None:
+    """As `cudaMemcpyToSymbol` and `cudaMemcpyFromSymbol` do; the cubin has them as local symbols."""
+    job = HarnessJob(tmp_path, b"", symbols={"A": "held_a", "C": "held_c"})
+    job.case("copies_between_variables", *job.variables())
+    answered, _ = launched(job, images)
+    assert answered.states == ["done"]
+    np.testing.assert_array_equal(answered.output(0, "C"), np.arange(N, dtype=np.float32))
