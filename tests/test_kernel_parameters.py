@@ -123,10 +123,16 @@ def test_structs_by_value_are_passed(matrices: Path, tools: Tools) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "item", "words"),
     [
-        ("        __syncthreads();\n        for", "        for", 2, "left["),
-        ("right[y][x] = at(B, tile + y, col)", "right[x][y] = at(B, tile + y, col)", 1, "`C`"),
+        ("        __syncthreads();\n        for", "        for", 2, "which thread (0, 0) writes on line 16"),
+        (
+            "right[y][x] = at(B, tile + y, col)",
+            "right[x][y] = at(B, tile + y, col)",
+            1,
+            "`C` is what you get when `B` is read with rows and columns exchanged",
+        ),
+        (" && col < m.width ? ", " ? ", 1, "only the last rows or columns of `C`, which do not fill a tile"),
         ("row < extent.y && col < extent.x", "true", 3, "C has 19 x 21 elements"),
-        ("tile < A.width", "tile < A.width - BLOCK_SIZE", 1, "`C`"),
+        ("tile < A.width", "tile < A.width - BLOCK_SIZE", 1, "every element of `C` is 0"),
     ],
 )
 def test_mistakes_with_structs_are_told_by_the_array(
@@ -236,3 +242,74 @@ def test_on_a_gpu_structs_are_passed_as_the_same_bytes(matrices: Path, tools: To
     (a, _, *_), extent = cases[1]["arguments"][:2], cases[1]["arguments"][-1]
     assert (a["bytes"], a["pointers"]) == (struct.pack("<iiQ", 33, 19, 0).hex(), {"A": 8})
     assert (extent["bytes"], extent["pointers"]) == (struct.pack("<III", 21, 19, 1).hex(), {})
+
+
+SUB_MATRICES = """
+#define BLOCK_SIZE 8
+typedef struct { int width; int height; int stride; float* elements; } Matrix;
+
+__device__ Matrix tile_of(Matrix m, int row, int col) {
+    Matrix part = {BLOCK_SIZE, BLOCK_SIZE, m.stride, nullptr};
+    part.elements = &m.elements[m.stride * BLOCK_SIZE * row + BLOCK_SIZE * col];
+    return part;
+}
+__device__ float get(const Matrix m, int row, int col) { return m.elements[row * m.stride + col]; }
+__device__ void put(Matrix m, int row, int col, float value) { m.elements[row * m.stride + col] = value; }
+
+__global__ void multiply(const Matrix A, const Matrix B, Matrix C) {
+    int row = threadIdx.y, col = threadIdx.x;
+    Matrix own = tile_of(C, blockIdx.y, blockIdx.x);
+    float sum = 0;
+    for (int step = 0; step < A.width / BLOCK_SIZE; ++step) {
+        Matrix left = tile_of(A, blockIdx.y, step), right = tile_of(B, step, blockIdx.x);
+        __shared__ float As[BLOCK_SIZE][BLOCK_SIZE], Bs[BLOCK_SIZE][BLOCK_SIZE];
+        As[row][col] = get(left, row, col);
+        Bs[row][col] = get(right, row, col);
+        __syncthreads();
+        for (int k = 0; k < BLOCK_SIZE; ++k) sum += As[row][k] * Bs[k][col];
+        __syncthreads();
+    }
+    put(own, row, col, sum);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def sub_matrices(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shared-memory product of the CUDA C++ Programming Guide: structs with a stride, whole tiles."""
+    text = MATRICES.replace("    outside: float32 = 0.5\n    extent: dim3 = N, M\n", "")
+    for width in ("K", "N"):
+        text = text.replace(f"width: int32 = {width}, ", f"width: int32 = {width}, stride: int32 = {width}, ")
+    for height in ("M", "K"):  # the stride comes after the height
+        for width in ("K", "N"):
+            old = f"stride: int32 = {width}, height: int32 = {height}"
+            text = text.replace(old, f"height: int32 = {height}, stride: int32 = {width}")
+    folder = tmp_path_factory.mktemp("sub-matrices")
+    (folder / "assignment.yaml").write_text(text.replace("{M: 19, K: 33, N: 21}", "{M: 16, K: 48, N: 64}"))
+    return folder
+
+
+def test_the_product_of_the_programming_guide_has_full_marks(sub_matrices: Path, tools: Tools) -> None:
+    """Device functions take and return structs, by value, with pointers into the arrays."""
+    grade = _graded(sub_matrices, tools, SUB_MATRICES)
+    assert _verdicts(grade) == [Verdict.PASS] * 4, [item.result.message for item in grade.items]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "item", "words"),
+    [
+        ("        __syncthreads();\n    }", "    }", 2, "Bs[0][0]"),
+        ("step < A.width / BLOCK_SIZE", "step < A.width / BLOCK_SIZE - 1", 1, "`C`"),
+        ("m.stride * BLOCK_SIZE * row", "m.height * BLOCK_SIZE * row", 1, "`C[0][0]` should be"),
+        ("tile_of(B, step, blockIdx.x)", "tile_of(B, blockIdx.x, step)", 1, "`C[0][0]` should be"),
+        ("row * m.stride + col] = value", "row * m.stride + col + 1] = value", 3, "past its end: C has"),
+    ],
+)
+def test_mistakes_in_the_product_of_the_programming_guide_are_told(
+    right: str, wrong: str, item: int, words: str, sub_matrices: Path, tools: Tools
+) -> None:
+    """A race, a tile too few, wrong tiles, and an element beside the matrix."""
+    assert SUB_MATRICES.count(right) == 1
+    result = _graded(sub_matrices, tools, SUB_MATRICES.replace(right, wrong)).items[item].result
+    assert result.verdict is Verdict.FAIL
+    assert words in result.message
