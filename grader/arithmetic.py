@@ -1,16 +1,18 @@
-"""Arithmetic over named whole numbers, as assignments use it for extents, grids and blocks.
+"""Arithmetic over named whole numbers, as assignments use it for extents, grids, blocks and scalars.
 
-    ceil(N / TILE_SIZE)      2 * BLOCK_SIZE * 4      min(M, N) % 32
+    ceil(N / TILE_SIZE)      2 * BLOCK_SIZE * 4      min(M, N) % 32      0.25 * N
 
 A text is parsed once into a small tree of frozen nodes and evaluated as often as there are launches. It
-is never handed to Python. ``/`` is exact: ``ceil(55 / 16)`` is 4, and a result that is not a whole number
-is an error rather than rounded. ``%`` takes the sign of its right operand. The text comes from files that
-somebody else wrote, so its length, its nesting and the size of every number on the way are bounded.
+is never handed to Python. ``/`` is exact: ``ceil(55 / 16)`` is 4, and where a whole number is needed
+another result is an error rather than rounded. ``%`` takes the sign of its right operand. The text comes from
+files that somebody else wrote, so its length, nesting and the size of every number on the way are bounded.
 
     expression := term (("+" | "-") term)*
     term       := factor (("*" | "/" | "%") factor)*
     factor     := "-" factor | number | name | "(" expression ")"
-                | "ceil" "(" expression ")" | ("min" | "max") "(" expression ("," expression)* ")"
+                | ("ceil" | "floor") "(" expression ")"
+                | ("min" | "max") "(" expression ("," expression)* ")"
+    number     := digits ["." digits]
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import math
 import operator
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -36,7 +39,7 @@ MAX_DEPTH = 24
 MAX_VALUE = 2**63 - 1
 """No number may exceed this in size, neither on the way nor as the result."""
 
-_TOKEN = re.compile(r"[0-9]+|[A-Za-z_][A-Za-z0-9_]*|\S")
+_TOKEN = re.compile(r"[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*|\S")
 
 
 class ArithmeticProblem(UsageError):  # noqa: N818 - the assignment's problem, not ours
@@ -55,12 +58,14 @@ class ArithmeticProblem(UsageError):  # noqa: N818 - the assignment's problem, n
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A whole number, not negative."""
+    """A number, not negative; whole, or a decimal fraction."""
 
-    value: int
+    value: int | Fraction
 
     def __str__(self) -> str:
-        return str(self.value)
+        if isinstance(self.value, int):
+            return str(self.value)
+        return f"{Decimal(self.value.numerator) / self.value.denominator:f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """``ceil(x)``, ``min(a, …)`` or ``max(a, …)``."""
+    """``ceil(x)``, ``floor(x)``, ``min(a, …)`` or ``max(a, …)``."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -122,9 +127,14 @@ _OPERATORS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
 }
 _FUNCTIONS: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
     "ceil": lambda values: Fraction(math.ceil(values[0])),
+    "floor": lambda values: Fraction(math.floor(values[0])),
     "min": min,
     "max": max,
 }
+
+
+_OF_ONE = ("ceil", "floor")
+"""Functions that take one argument; the others take any number of them."""
 
 
 def _bracketed(expression: Expression, needed: bool) -> str:  # noqa: FBT001 - one caller's condition
@@ -197,7 +207,7 @@ class _Parser:
     def _call(self, function: str) -> Expression:
         self.take("(", f"`(` after `{function}`")
         arguments = [self.sum()]
-        while function != "ceil" and self._peek() == ",":
+        while function not in _OF_ONE and self._peek() == ",":
             self._next += 1
             arguments.append(self.sum())
         return self._closed(Call(function, tuple(arguments)))
@@ -210,11 +220,15 @@ class _Parser:
         return self._tokens[self._next][1]
 
 
-def _bounded(digits: str) -> int:
+def _bounded(digits: str) -> int | Fraction:
     # The length first: turning a very long text into a number takes long.
-    if len(digits) > len(str(MAX_VALUE)) or int(digits) > MAX_VALUE:
+    if len(digits) > len(str(MAX_VALUE)):
+        problem = "has too many digits" if "." in digits else "is too large"
+        raise ArithmeticProblem(f"the number {digits[:8]}… {problem}")
+    value = Fraction(digits)
+    if value > MAX_VALUE:
         raise ArithmeticProblem(f"the number {digits[:8]}… is too large")
-    return int(digits)
+    return value.numerator if value.denominator == 1 else value
 
 
 # --- tree to number ----------------------------------------------------------------------------------
@@ -244,7 +258,7 @@ def evaluate(expression: Expression, values: Mapping[str, int]) -> int:
     result = _exact(expression, values)
     if result.denominator != 1:
         raise ArithmeticProblem(
-            f"`{expression}` is {result}, not a whole number; use ceil(…) to round a quotient up"
+            f"`{expression}` is {result}, not a whole number; use ceil(…) or floor(…) to round it"
         )
     return result.numerator
 
@@ -252,6 +266,16 @@ def evaluate(expression: Expression, values: Mapping[str, int]) -> int:
 def exactly(expression: Expression, values: Mapping[str, Fraction]) -> Fraction:
     """The number that ``expression`` stands for, whole or not; raises what `evaluate` raises."""
     return _exact(expression, values)
+
+
+def number_for(dtype: str, expression: Expression, values: Mapping[str, int]) -> int | float:
+    """What a scalar of this type is given: for a type of floating point not only a whole number.
+
+    Raises what `evaluate` raises.
+    """
+    if "float" not in dtype:
+        return evaluate(expression, values)
+    return float(_exact(expression, values))
 
 
 def _exact(expression: Expression, values: Mapping[str, int] | Mapping[str, Fraction]) -> Fraction:

@@ -2,7 +2,8 @@
 
 An element is right where ``|got - expected| <= bound``, asked so that NaN can never pass. An infinity is
 right only where exactly that infinity is expected; an infinite bound forgives no infinite error, and an
-oracle that expects NaN accepts nothing.
+oracle that expects NaN accepts nothing. What it expects as a masked array is not compared where the mask is
+true: there anything is right, NaN and what nobody wrote among it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from grader.model import Comparison, WrongElement
+from grader.precision import numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -37,7 +39,8 @@ def compare(
 
     ``expected`` has the shape of ``got``; ``bound`` is an absolute error, one for all or one for each.
     ``poison`` is true where the buffer still holds what it held before the launch (see `untouched`).
-    The error is taken in float64, so integers beyond 2⁵³ are compared as rounded.
+    The error is taken in float64; integers that differ are told apart beyond 2⁵³, too, if ``expected``
+    holds integers. A masked element of ``expected`` counts as neither right nor wrong.
 
     Raises:
         ValueError: the shapes do not fit each other, or a bound is no number from 0 up. Both are ours:
@@ -46,18 +49,23 @@ def compare(
     """
     if got.shape != expected.shape:
         raise ValueError(f"{array_name} has shape {got.shape} where the oracle has {expected.shape}")
+    got, anything = numbers(got), np.ma.getmaskarray(expected)
+    expected = np.ma.getdata(expected)
     values, wanted = np.asarray(got, np.float64), np.asarray(expected, np.float64)
-    bounds = np.broadcast_to(np.asarray(bound, np.float64), got.shape)
+    bounds = np.broadcast_to(np.asarray(np.ma.getdata(bound), np.float64), got.shape)
+    bounds = np.where(anything, 0.0, bounds)
     if not (bounds >= 0).all():
         raise ValueError(f"the oracle's error bound for {array_name} is negative or NaN")
-    error = _absolute_error(values, wanted)
+    error = np.where(anything, 0.0, _absolute_error(values, wanted))
+    if got.dtype.kind in "iu" and expected.dtype.kind in "iu":
+        error = np.maximum(error, (got != expected) & ~anything)
     right = (error <= bounds) & np.isfinite(error)
     unwritten = np.zeros_like(right) if poison is None else ~right & poison
     worst = int(np.argmax(error)) if error.size else None
     picture, cell = wrong_map(_states(values, right, unwritten))
     return Comparison(
         array=array_name,
-        total=got.size,
+        total=got.size - int(np.count_nonzero(anything)),
         wrong=int(np.count_nonzero(~right)),
         unwritten=int(np.count_nonzero(unwritten)),
         max_error=0.0 if worst is None else float(error.flat[worst]),
@@ -65,7 +73,7 @@ def compare(
         first=_first_wrong(values, wanted, bounds, right, unwritten),
         wrong_map=picture,
         map_cell=cell,
-        max_relative_error=_largest_relative_error(error, wanted),
+        max_relative_error=_largest_relative_error(error, np.where(anything, 0.0, wanted)),
     )
 
 

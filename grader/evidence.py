@@ -23,7 +23,7 @@ from grader.gpu.together import Both, together
 from grader.kernel_outputs import Launched, compared
 from grader.memory_limit import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
-from grader.oracle import load_oracle
+from grader.oracle import array_types, load_oracle
 from grader.plan import arguments
 from grader.shrinking import with_smallest
 from grader.spec import reference_folder
@@ -53,7 +53,7 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
 
     A failure of ours is in the records, case by case.
     """
-    oracle = load_oracle(reference_folder(plan.assignment))
+    oracle = load_oracle(reference_folder(plan.assignment), array_types(plan.assignment.kernel))
     text = tuple(submission.source.decode("latin-1").split("\n"))
     kernels = {
         name: emulator.Emulated(each, each.source_name, submission.file, plan.steps, text=text)

@@ -15,6 +15,7 @@ from grader.diagnosis import WrongOutput, explain_output
 from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR
 from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
 from grader.oracle import expected_of
+from grader.precision import numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +35,11 @@ class Launched:
     both: Both
 
     def arrays(self, *directions: str) -> dict[str, NDArray[Any]]:
-        """The arrays as they were before the launch, by name."""
+        """The numbers of the arrays as they were before the launch, by name."""
+        return {name: numbers(value) for name, value in self.contents(*directions).items()}
+
+    def contents(self, *directions: str) -> dict[str, NDArray[Any]]:
+        """The arrays themselves as they were before the launch, by name."""
         given = ((a.name, a.value) for a in self.arguments if a.direction in directions)
         return {name: value for name, value in given if isinstance(value, np.ndarray)}
 
@@ -49,12 +54,12 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     unoptimised = {} if run.findings else dict(run.unoptimised)
     for name, got in run.outputs:
         values, bound = expected[name]
-        unwritten = untouched(got, launched.arrays("out", "inout")[name])
+        unwritten = untouched(got, launched.contents("out", "inout")[name])
         comparison = compare(name, got, values, bound, poison=unwritten)
         if name in unoptimised:
             unlike += _unlike(comparison, compare(name, unoptimised[name], values, bound))
         if explained and comparison.wrong:
-            wrong = _wrong_output(launched, comparison, got, (values, bound, unwritten), inputs)
+            wrong = _wrong_output(launched, comparison, *_asked(got, values, bound, unwritten), inputs)
             comparison = _explained(explained, comparison, wrong)
         comparisons.append(comparison)
     return CaseEvidence(
@@ -86,6 +91,19 @@ def _unlike(graded: Comparison, unoptimised: Comparison) -> list[Finding]:
     what = f"`{graded.array}` is right in the {right} program and wrong in the {wrong} one"
     message = f"{what}: {UNDEFINED_BEHAVIOUR}"
     return [Finding(FindingKind.UNDEFINED, message, address=graded.array, severity=severity)]
+
+
+def _asked(
+    got: NDArray[Any], values: NDArray[Any], bound: NDArray[Any], unwritten: NDArray[np.bool_]
+) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]]:
+    """An output, and what it is judged by, with something right wherever anything would be right."""
+    anything, found = np.ma.getmaskarray(values), numbers(got)
+    if not anything.any():
+        return found, (np.ma.getdata(values), bound, unwritten)
+    found = np.where(anything & ~np.isfinite(found), 0, found)
+    wanted = np.where(anything, found, np.ma.getdata(values))
+    bounds = np.where(anything, 0.0, np.ma.getdata(bound))
+    return found, (wanted, bounds, unwritten & ~anything)
 
 
 def _wrong_output(

@@ -12,6 +12,10 @@ An operation has a folder ``reference/<operation>/`` whose ``oracle.py`` is trus
   mapping of output arrays: right ones in every order that a kernel might choose, and ones of lower precision.
   They prove that the error bound forgives the former and not the latter.
 
+`inputs`, `expected`, `orders` and `coarser` that take an argument ``types`` are given the assignment's
+types of its arrays by name (``{"A": "float16", "C": "float32"}``). A bfloat16 array is float32 to them. Where
+what `expected` gives is masked (``numpy.ma``), anything is right.
+
 Outputs hold poison before a launch, so that what nobody wrote can be told from what was written.
 """
 
@@ -22,19 +26,23 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.arithmetic import evaluate
+from grader.arithmetic import Name, evaluate, number_for
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, KernelInterface, Parameter
+from grader.precision import BFLOAT16, bits, encoded, numpy_type, struct_type
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
+
+    from grader.model import Named
 
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = Mapping[str, int]
@@ -43,6 +51,8 @@ Results: TypeAlias = Iterable[tuple[str, Mapping[str, Array]]]
 
 _FLOAT_POISON = {2: 0x7ED1, 4: 0x7FD15EA5, 8: 0x7FFD15EA5ED15EA5}
 """Quiet NaNs with a payload that no arithmetic makes by itself, by size in bytes."""
+
+_BFLOAT16_POISON = 0x7FD1
 
 _PAIR = 2
 """Values, and how far off each may be."""
@@ -64,8 +74,8 @@ class Oracle:
     coarser: Callable[[Mapping[str, Array], Shape], Results] | None = None
 
 
-def load_oracle(folder: Path) -> Oracle:
-    """Load ``folder/oracle.py``.
+def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
+    """Load ``folder/oracle.py`` for arrays of these types.
 
     Raises:
         UsageError: there is no such file, it cannot be loaded, or it lacks one of its three parts.
@@ -78,9 +88,24 @@ def load_oracle(folder: Path) -> Oracle:
             f"{folder / 'oracle.py'}: expected `inputs`, `expected` and `KINDS`, {missing[0]} is missing"
         )
     path = folder / "oracle.py"
-    more = (getattr(module, name, None) for name in ("work", "orders", "coarser"))
-    inputs, expected = _guarded(path, module.inputs), _guarded(path, module.expected)
-    return Oracle(folder, tuple(module.KINDS), inputs, expected, *more)
+    inputs, expected, orders, coarser = (
+        _typed(getattr(module, name, None), types) for name in ("inputs", "expected", "orders", "coarser")
+    )
+    work = getattr(module, "work", None)
+    kinds = tuple(module.KINDS)
+    return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, orders, coarser)
+
+
+def array_types(interface: KernelInterface) -> Named[str]:
+    """The types of the arrays that a kernel is given, by name."""
+    return tuple((array.name, array.dtype) for array in interface.arrays)
+
+
+def _typed(function: Any, types: Named[str]) -> Any:  # noqa: ANN401 - a function of the oracle's, or None
+    """The function with the types of the arrays, if it asks for them."""
+    if callable(function) and "types" in signature(function).parameters:
+        return wraps(function)(partial(function, types=dict(types)))
+    return function
 
 
 def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -155,7 +180,7 @@ def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
 def make_arguments(
     interface: KernelInterface, shape: Shape, arrays: Mapping[str, Array], constants: Shape
 ) -> tuple[Argument, ...]:
-    """The arguments of a launch, in the order of the interface.
+    """The arguments of a launch, in the order of the interface; a struct comes before the arrays behind it.
 
     ``arrays`` come from the oracle; ``out`` arrays are filled with poison; scalars are computed from
     ``shape`` and ``constants``.
@@ -166,18 +191,47 @@ def make_arguments(
 
     """
     names = {**constants, **shape}
-    return tuple(
-        Argument(parameter.name, parameter.direction, _value(parameter, names, arrays))
-        for parameter in interface.parameters
-    )
+    made: list[Argument] = []
+    for parameter in interface.parameters:
+        if parameter.fields:
+            made.append(_struct(parameter, names))
+        elif parameter.direction == "value":
+            made.append(Argument(parameter.name, parameter.direction, _scalar(parameter, names)))
+        made += [
+            Argument(
+                array.name, array.direction, _array(array, names, arrays), is_parameter=array is parameter
+            )
+            for array in parameter.arrays
+        ]
+    return (*made, *(_symbol(symbol, names, arrays) for symbol in interface.symbols))
 
 
-def _value(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Array | np.generic:
-    if parameter.direction == "value":
-        return _scalar(parameter, names)
+def _symbol(symbol: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Argument:
+    """What a variable of the student's file holds; a scalar is an array of one element."""
+    if symbol.direction == "value":
+        content, direction = np.array([_scalar(symbol, names)]), "in"
+    else:
+        content, direction = _array(symbol, names, arrays), symbol.direction
+    return Argument(symbol.name, direction, content, is_parameter=False, symbol=symbol.name)
+
+
+def _struct(parameter: Parameter, names: Shape) -> Argument:
+    """A struct as its bytes, with zeros for the pointers in it and between its fields."""
+    layout = struct_type((field.name, field.dtype, field.direction != "value") for field in parameter.fields)
+    content = np.zeros(1, layout)
+    for field in parameter.fields:
+        if field.direction == "value":
+            content[field.name] = bits(_scalar(field, names))
+    at = {name: place[1] for name, place in (layout.fields or {}).items()}
+    offsets = [at[field.name] for field in parameter.fields if field.direction != "value"]
+    pointers = tuple(zip((array.name for array in parameter.arrays), offsets, strict=True))
+    return Argument(parameter.name, "value", content.view(f"V{layout.itemsize}")[0], pointers=pointers)
+
+
+def _array(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Array:
     extents = tuple(evaluate(extent, names) for extent in parameter.extents)
     if parameter.direction == "out":
-        return np.full(extents, poison(parameter.dtype))
+        return np.full(extents, poison(numpy_type(parameter.dtype)))
     if parameter.name not in arrays:
         raise OurError(f"the oracle gives no `{parameter.name}`, which the kernel reads")
     given = arrays[parameter.name]
@@ -185,18 +239,27 @@ def _value(parameter: Parameter, names: Shape, arrays: Mapping[str, Array]) -> A
         raise OurError(
             f"the oracle's {parameter.name} has shape {given.shape}, the assignment says {extents}"
         )
-    return np.ascontiguousarray(given, dtype=parameter.dtype)
+    return encoded(given, parameter.dtype)
 
 
 def _scalar(parameter: Parameter, names: Shape) -> np.generic:
     if parameter.value is None and parameter.name not in names:
         raise UsageError(f"`{parameter.name}` is neither a dimension nor a constant; give it a value")
-    number = names[parameter.name] if parameter.value is None else evaluate(parameter.value, names)
+    number = number_for(parameter.dtype, parameter.value or Name(parameter.name), names)
     try:
-        value: np.generic = np.dtype(parameter.dtype).type(number)
+        value: np.generic = _element(number, parameter.dtype)
     except OverflowError as problem:
         raise UsageError(f"`{parameter.name}` is {number}, which {parameter.dtype} cannot hold") from problem
     return value
+
+
+def _element(number: float, dtype: str) -> np.generic:
+    """A number in a type; raises OverflowError where an integer type cannot hold it."""
+    if dtype != "bfloat16":
+        element: np.generic = np.dtype(dtype).type(number)
+        return element
+    rounded: np.generic = encoded(np.array([number]), dtype)[0]
+    return rounded
 
 
 def poison(dtype: np.dtype[Any] | str) -> np.generic:
@@ -207,6 +270,9 @@ def poison(dtype: np.dtype[Any] | str) -> np.generic:
 
     """
     kind = np.dtype(dtype)
+    if kind == BFLOAT16:
+        short: np.generic = np.array([_BFLOAT16_POISON], np.uint16).view(kind)[0]
+        return short
     if kind.kind == "f" and kind.itemsize in _FLOAT_POISON:
         bits = _FLOAT_POISON[kind.itemsize]
     elif kind.kind in "iu":

@@ -6,7 +6,7 @@ Assignment, seed ─make_plan▶ Plan: concrete cases, what the staff's kernels 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths
 from grader.gpu.timed import SETS, StaffKernel
 from grader.model import AnswersInterface, Argument, Build, Finding, ProgramInterface, Submission, Visibility
-from grader.oracle import draw_inputs, load_oracle, make_arguments
+from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
+from grader.precision import numpy_type
 from grader.program_outputs import verify
 from grader.spec import expand_cases, recorded_counters, reference_folder, staff_kernel
 
@@ -110,7 +111,7 @@ def make_plan(
     if isinstance(assignment.interface, ProgramInterface):
         verify(assignment, load_oracle(reference_folder(assignment)) if assignment.reference else None)
         return Plan(assignment, seed, cases, (), station)
-    oracle = load_oracle(reference_folder(assignment))
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     recorded = recorded_counters(assignment)
     baselines = _baselines(assignment, cases, oracle, tools) if recorded is None else recorded
     timing = _timing(assignment, oracle, tools, station) if station and recorded is None else None
@@ -127,9 +128,8 @@ def arguments(
 
 
 def _moved(argument: Argument, offset: int) -> Argument:
-    if argument.direction == "value" or not offset:
-        return argument
-    return Argument(argument.name, argument.direction, argument.value, offset)
+    stays = argument.direction == "value" or argument.symbol
+    return argument if stays else replace(argument, offset=offset)
 
 
 def timing_sets(
@@ -201,11 +201,14 @@ def _staff_kernel(
     if isinstance(launch, Finding):
         raise OurError(f"{name}.cu cannot be launched for the timing: {launch.message}")
     scalars = tuple(
-        Argument(p.name, p.direction, np.dtype(p.dtype).type(0)) for p in assignment.kernel.parameters
+        Argument(p.name, p.direction, np.void(1) if p.fields else numpy_type(p.dtype).type(0))
+        for p in assignment.kernel.parameters
     )
     types = widths(scalars, built.parameter_bytes)
     kept = has_variables(built.ptx)
-    images = tuple((a, Image(assemble(tools, built.ptx, a), built.entry, types, kept)) for a in architectures)
+    images = tuple(
+        (a, Image(assemble(tools, built.ptx, a), built.entry, types, variables=kept)) for a in architectures
+    )
     return StaffKernel(name, images, launch)
 
 

@@ -17,6 +17,7 @@ from grader.build.launch import plan_launch
 from grader.compare import compare
 from grader.model import Finding, Visibility
 from grader.plan import arguments
+from grader.precision import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,8 +116,12 @@ class Attempts:
         self.budget.left -= run.work
         if not run.completed:
             return False
-        read = {a.name: a.value for a in given if a.direction in ("in", "inout") and _is_array(a.value)}
-        expected = self.oracle.expected(read, shape)  # type: ignore[arg-type]  # arrays, as was asked
+        read = {
+            a.name: numbers(np.asarray(a.value))
+            for a in given
+            if a.direction in ("in", "inout") and _is_array(a.value)
+        }
+        expected = self.oracle.expected(read, shape)
         return any(compare(name, got, *expected[name]).wrong for name, got in run.outputs)
 
 

@@ -16,6 +16,7 @@ from grader.gpu.request import widths
 from grader.gpu.timed import TimingJob
 from grader.model import Finding, Timing
 from grader.plan import timing_sets
+from grader.precision import numbers
 
 if TYPE_CHECKING:
     from grader.gpu.answer import Answer
@@ -109,7 +110,7 @@ def _question(
 
 
 def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int]) -> Expected:
-    given = {a.name: a.value for a in arguments if a.direction in ("in", "inout")}
+    given = {a.name: numbers(a.value) for a in arguments if a.direction in ("in", "inout")}
     return oracle.expected(given, shape)
 
 

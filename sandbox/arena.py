@@ -61,7 +61,12 @@ class Afterwards:
 
 
 class Arena(Protocol):
-    """The arrays of one launch on the device; making one raises DeviceFault where there is no room."""
+    """The arrays of one launch on the device; making one raises DeviceFault where there is no room.
+
+    ``is_read_back`` says whether what the launch did is looked at.
+    """
+
+    is_read_back: bool
 
     def places(self) -> dict[str, int]:
         """The address of every array's first element."""
@@ -79,6 +84,8 @@ class Fenced:
     A zone is as large as the largest array, so that an index wrong by a row, or by a factor, still ends in
     one; but never so large that copying it takes long.
     """
+
+    is_read_back = True
 
     def __init__(self, device: Device, arrays: Sequence[Array]) -> None:
         self._device, self._arrays = device, arrays
@@ -145,6 +152,8 @@ class Exact:
     ``out`` arrays hold nothing, so that the tool sees reads of what nobody wrote; and nothing is read back,
     because a copy of such an array is a read as well.
     """
+
+    is_read_back = False
 
     def __init__(self, device: Device, arrays: Sequence[Array]) -> None:
         self._device, self._arrays = device, arrays

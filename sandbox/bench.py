@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import roofline
 from buffers import Helpers, Workplace
+from case import Value, passed, value_of
 from kept import Kept
 from loaded import Loaded
 
@@ -33,13 +33,13 @@ SPACE = 256 * 2**20
 
 
 class Kernel(NamedTuple):
-    """A kernel ready to be launched; ``arguments`` are, by input set, scalars and names of arrays."""
+    """A kernel ready to be launched; ``arguments`` are, by input set, what it is passed."""
 
     code: Loaded
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared: int
-    arguments: tuple[tuple[np.generic | str, ...], ...]
+    arguments: tuple[tuple[Value, ...], ...]
 
 
 class Bench:
@@ -70,7 +70,7 @@ class Bench:
         """Milliseconds of one launch on an input set, and what it left; ``keep`` its output if it is new."""
         self.running = name
         kernel, places = self._kernels[name], self._work.lay_out(which)
-        arguments = [np.uintp(places[a]) if isinstance(a, str) else a for a in kernel.arguments[which]]
+        arguments = [value.at(places) for value in kernel.arguments[which]]
         function = kernel.code.function()
         self._overwrite_l2()
         ms = self._device.elapsed_ms(
@@ -157,15 +157,5 @@ def _kernel(device: Device, plan: Plan, name: str, image: dict[str, Any], folder
         tuple(launch["grid"]),
         tuple(launch["block"]),
         launch["shared"],
-        tuple(tuple(_argument(each, widths) for each in arguments) for arguments in plan["sets"]),
+        tuple(tuple(value_of(each, widths) for each in passed(arguments)) for arguments in plan["sets"]),
     )
-
-
-def _argument(argument: dict[str, Any], widths: dict[str, str]) -> np.generic | str:
-    """An array's name, or a scalar as wide as this kernel takes it."""
-    if argument["direction"] != "value":
-        name: str = argument["name"]
-        return name
-    width = widths.get(argument["name"], argument["dtype"])
-    scalar: np.generic = np.dtype(width).type(argument["value"])
-    return scalar

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from arena import Array, as_records
 from faults import DeviceFault
+from variables import Variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     """What finds room for arrays on a device."""
 
 Record: TypeAlias = dict[str, Any]
+
+ADDRESS = np.dtype(np.uintp)
 
 ENDED_BY_DRIVER = "cudaErrorLaunchTimeout"
 """Where a screen hangs on the device, the driver has a time limit of its own, of a few seconds."""
@@ -44,15 +47,19 @@ def run_case(
     as it is in the emulator, and a case gives the same wherever it stands in the order. Raises DeviceFault
     where the fault is not the kernel's: no memory, no such kernel, a device that is broken.
     """
-    arrays = [_array(each, folder) for each in case["arguments"] if each["direction"] != "value"]
+    given = [each for each in case["arguments"] if each["direction"] != "value"]
+    arrays = [_array(each, folder) for each in given]
+    in_memory = [a for a, each in zip(arrays, given, strict=True) if not each.get("symbol")]
+    in_variables = [a for a, each in zip(arrays, given, strict=True) if each.get("symbol")]
     module = device.load(folder / kernel["image"])
     function = device.entry(module, case.get("entry") or kernel["entry"])
-    arena = room(device, arrays)
-    places = arena.places()
+    variables = Variables(device, module, in_variables, kernel.get("symbols", {}))
+    arena = room(device, in_memory)
+    places = arena.places() | variables.places()
     ready({array.name: [places[array.name], array.content.nbytes] for array in arrays})
     record = _launched(device, case, function, _values(case, places))
     if record["state"] == "done":
-        record |= _outcome(arena, case["name"], folder)
+        record |= _outcome(arena, variables, case["name"], folder)
     if record["state"] in ("done", "refused"):
         arena.release()
         device.unload(module)
@@ -67,12 +74,53 @@ def _array(argument: Mapping[str, Any], folder: Path) -> Array:
 def _values(case: Mapping[str, Any], places: Mapping[str, int]) -> list[np.generic]:
     """The launch's arguments: addresses, and scalars in the width that the kernel takes them in."""
     widths = case.get("widths", {})
-    return [
-        np.dtype(widths.get(each["name"], each["dtype"])).type(each["value"])
-        if each["direction"] == "value"
-        else np.uintp(places[each["name"]])
-        for each in case["arguments"]
-    ]
+    return [value_of(each, widths).at(places) for each in passed(case["arguments"])]
+
+
+class Value(NamedTuple):
+    """What a kernel is passed: a number, the address of an array, or a struct.
+
+    ``content`` is the array's name in place of its address; ``pointers`` says for each array that a struct
+    points to at which byte its address goes.
+    """
+
+    content: np.generic | str
+    pointers: Mapping[str, int]
+
+    def at(self, places: Mapping[str, int]) -> np.generic:
+        """The value for arrays that lie at these addresses."""
+        if isinstance(self.content, str):
+            address: np.generic = ADDRESS.type(places[self.content])
+            return address
+        if not self.pointers:
+            return self.content
+        filled = bytearray(self.content.tobytes())
+        for array, start in self.pointers.items():
+            filled[start : start + ADDRESS.itemsize] = ADDRESS.type(places[array]).tobytes()
+        value: np.generic = np.frombuffer(bytes(filled), f"V{len(filled)}")[0]
+        return value
+
+
+def passed(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The arguments that are the kernel's parameters: arrays behind structs are not."""
+    return [each for each in arguments if each.get("is_parameter", True)]
+
+
+def value_of(argument: Mapping[str, Any], widths: Mapping[str, str]) -> Value:
+    """What a kernel is passed for an argument."""
+    if argument["direction"] != "value":
+        return Value(argument["name"], {})
+    return Value(_scalar(argument, widths), argument.get("pointers", {}))
+
+
+def _scalar(argument: Mapping[str, Any], widths: Mapping[str, str]) -> np.generic:
+    """A scalar as wide as the kernel takes it; of a type that NumPy lacks its bytes."""
+    if "bytes" in argument:
+        content = bytes.fromhex(argument["bytes"])
+        raw: np.generic = np.frombuffer(content, f"V{len(content)}")[0]
+        return raw
+    value: np.generic = np.dtype(widths.get(argument["name"], argument["dtype"])).type(argument["value"])
+    return value
 
 
 def _launched(device: Device, case: Mapping[str, Any], function: int, values: list[np.generic]) -> Record:
@@ -98,8 +146,10 @@ def _ended(state: str, fault: DeviceFault) -> Record:
     return {"state": state, "error": fault.name, "message": fault.message}
 
 
-def _outcome(arena: Arena, name: str, folder: Path) -> Record:
+def _outcome(arena: Arena, variables: Variables, name: str, folder: Path) -> Record:
     after = arena.afterwards()
+    if arena.is_read_back:
+        variables.read(after)
     files = {array: f"out/{name}-{array}.npy" for array in after.outputs}
     if files:
         (folder / "out").mkdir(exist_ok=True)

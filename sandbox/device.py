@@ -119,6 +119,11 @@ class Device(Context):
         with self._faults():
             return int(self._driver.moduleGetFunction(module, name))
 
+    def symbol(self, module: int, name: str) -> int:
+        """The address of a module's variable, what `cudaGetSymbolAddress` gives."""
+        with self._faults():
+            return int(self._driver.moduleGetGlobal(module, name))
+
     def make_ready(self, function: int) -> None:
         """Have a kernel's code loaded now, and not with its first launch (CUDA's lazy loading)."""
         with self._faults():

@@ -49,6 +49,11 @@ VALUES = {"M": 55, "N": 43, "TILE_SIZE": 16, "zero": 0}
         ("ceil(min(M, N) / 2) * 4", 88),
         ("1 / 3 + 2 / 3", 1),
         ("  \tM\n*2 ", 110),
+        ("floor(N / TILE_SIZE)", 2),
+        ("floor(-N / TILE_SIZE)", -3),
+        ("0.5 * 4", 2),
+        ("1.0", 1),
+        ("floor(2.5) + ceil(2.5)", 5),
     ],
 )
 def test_arithmetic_is_exact(text: str, value: int) -> None:
@@ -64,13 +69,18 @@ def test_arithmetic_is_exact(text: str, value: int) -> None:
         ("2 ** 3", "expected a number, a name or `(` at column 4, found `*`", 4),
         ("N // 2", "expected a number, a name or `(` at column 4, found `/`", 4),
         ("N 2", "expected an operator or the end at column 3, found `2`", 3),
-        ("1.5", "expected an operator or the end at column 2, found `.`", 2),
+        ("1.", "expected an operator or the end at column 2, found `.`", 2),
+        (".5", "expected a number, a name or `(` at column 1, found `.`", 1),
+        ("1.5.2", "expected an operator or the end at column 4, found `.`", 4),
+        ("1e3", "expected an operator or the end at column 2, found `e3`", 2),
+        ("floor(M, N)", "expected `)` at column 8, found `,`", 8),
+        ("0." + "1" * 40, "the number 0.111111… has too many digits", 0),
         ("(N", "expected `)` at column 3, found the end", 3),
         ("N)", "expected an operator or the end at column 2, found `)`", 2),
         ("ceil", "expected `(` after `ceil` at column 5, found the end", 5),
         ("ceil(M, N)", "expected `)` at column 7, found `,`", 7),
         ("min()", "expected a number, a name or `(` at column 5, found `)`", 5),
-        ("floor(N)", "expected an operator or the end at column 6, found `(`", 6),
+        ("round(N)", "expected an operator or the end at column 6, found `(`", 6),
         ("N.real", "expected an operator or the end at column 2, found `.`", 2),
         ("lambda: 0", "expected an operator or the end at column 7, found `:`", 7),
         ("é", "expected a number, a name or `(` at column 1, found `é`", 1),
@@ -93,7 +103,7 @@ def test_a_text_that_is_no_expression_is_refused_with_its_column(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("N / 2", "`N / 2` is 43/2, not a whole number; use ceil(…) to round a quotient up"),
+        ("N / 2", "`N / 2` is 43/2, not a whole number; use ceil(…) or floor(…) to round it"),
         ("M / (N - 43)", "`M / (N - 43)` divides by zero"),
         ("M % zero", "`M % zero` divides by zero"),
         ("K + 1", "nothing is called `K` here; known names: M, N, TILE_SIZE, zero"),
@@ -135,11 +145,12 @@ def _branches(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Express
     calls = st.builds(
         Call, st.sampled_from(["min", "max"]), st.lists(inner, min_size=1, max_size=3).map(tuple)
     )
-    ceilings = st.builds(Call, st.just("ceil"), inner.map(lambda argument: (argument,)))
+    ceilings = st.builds(Call, st.sampled_from(["ceil", "floor"]), inner.map(lambda argument: (argument,)))
     return operations | calls | ceilings | st.builds(Negation, inner)
 
 
-LEAVES: st.SearchStrategy[Expression] = st.builds(Number, st.integers(0, 99)) | st.builds(
+NUMBERS = st.integers(0, 99) | st.sampled_from([Fraction(1, 2), Fraction(7, 20), Fraction(9001, 1000)])
+LEAVES: st.SearchStrategy[Expression] = st.builds(Number, NUMBERS) | st.builds(
     Name, st.sampled_from(sorted(VALUES))
 )
 EXPRESSIONS = st.recursive(LEAVES, _branches, max_leaves=8)
@@ -152,8 +163,8 @@ def _by_definition(expression: Expression) -> Fraction:
             return Fraction(expression.value if isinstance(expression, Number) else VALUES[expression.name])
         case Negation(operand):
             return -_by_definition(operand)
-        case Call("ceil", (argument,)):
-            return Fraction(math.ceil(_by_definition(argument)))
+        case Call("ceil" | "floor" as function, (argument,)):
+            return Fraction(getattr(math, function)(_by_definition(argument)))
         case Call(function, arguments):
             values = [_by_definition(argument) for argument in arguments]
             return sorted(values)[0 if function == "min" else -1]
@@ -184,7 +195,7 @@ def test_the_text_of_an_expression_parses_to_the_same_expression(expression: Exp
     assert parse(str(expression)) == expression
 
 
-@given(st.text(alphabet="MN12+-*/%(), ceilmnax_\x00é", max_size=40))
+@given(st.text(alphabet="MN12+-*/%(), .ceilmnaxfor_\x00é", max_size=40))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     """Nothing but an `ArithmeticProblem` comes out of a text, whatever it is."""
     try:

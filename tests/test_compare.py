@@ -185,3 +185,25 @@ def test_right_means_a_finite_difference_within_the_bound_or_equality(
         difference = abs(one - other)
         right += one == other or difference <= min(bound, 1.7976931348623157e308)
     assert compare("C", got, expected, bound).wrong == 12 - right
+
+
+def test_what_an_oracle_masks_may_be_anything() -> None:
+    """Numbers, NaN and what nobody wrote pass there, and only there."""
+    expected = np.ma.masked_array(np.arange(6.0), mask=[False, True, True, True, False, False])
+    got = np.array([0.0, 77.0, np.nan, np.inf, 4.0, 5.0])
+    found = compare("C", got, expected, 0.0, poison=np.array([False, False, True, False, False, False]))
+    assert (found.wrong, found.unwritten, found.total, found.max_error) == (0, 0, 3, 0.0)
+    got[4] = 9.0
+    found = compare("C", got, expected, 0.0)
+    assert found.wrong == 1
+    assert found.first is not None
+    assert found.first.index == (4,)
+    assert found.wrong_map == ("....x.",)
+
+
+def test_integers_are_told_apart_beyond_what_float64_holds() -> None:
+    """2⁵³ + 1 is not 2⁵³."""
+    expected = np.array([2**53, 2**53 + 1, -5], np.int64)
+    assert compare("C", expected, expected, 0.0).wrong == 0
+    assert compare("C", np.array([2**53, 2**53, -5], np.int64), expected, 0.0).wrong == 1
+    assert compare("C", np.array([2**64 - 1], np.uint64), np.array([2**64 - 2], np.uint64), 0.0).wrong == 1

@@ -144,6 +144,31 @@ def test_arguments_follow_the_interface() -> None:
     assert pitch.value.dtype == np.dtype("uint64")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "text", "value"),
+    [
+        ("float32", "0.5", 0.5),
+        ("float64", "1 / 4 + N", 5.25),
+        ("float16", "-1.5", -1.5),
+        ("int32", "0.5 * 4", 2),
+    ],
+)
+def test_a_scalar_of_floating_point_may_be_a_fraction(dtype: str, text: str, value: float) -> None:
+    """What other scalars may be only on the way to a whole number."""
+    (alpha,) = make_arguments(
+        _interface(Parameter("alpha", "value", dtype, value=parse(text))), {"N": 5}, {}, {}
+    )
+    assert alpha.value == value
+    assert alpha.value.dtype == np.dtype(dtype)
+
+
+def test_a_whole_scalar_is_never_rounded() -> None:
+    """A fraction for an `int` is the assignment's mistake."""
+    interface = _interface(Parameter("n", "value", "int32", value=parse("N / 2")))
+    with pytest.raises(UsageError, match="`N / 2` is 5/2, not a whole number"):
+        make_arguments(interface, {"N": 5}, {}, {})
+
+
 def test_the_shape_wins_over_a_constant_of_the_same_name() -> None:
     """A student's `#define N 512` does not change the matrix that is passed."""
     (n,) = make_arguments(_interface(Parameter("N", "value", "int32")), {"N": 5}, {}, {"N": 512})

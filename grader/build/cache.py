@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.build.toolchain import Toolchain
-    from grader.model import KernelInterface, Submission
+    from grader.model import KernelInterface, Parameter, Submission
     from grader.sandbox import Limits
 
 FORMAT = 5
@@ -61,9 +61,15 @@ def _asked_for(
         *others,
         *sized,
         ("kernel", interface.kernel),
-        ("parameters", [(p.name, p.direction, p.dtype) for p in interface.parameters]),
+        ("parameters", [_declared(parameter) for parameter in interface.parameters]),
+        *((("symbols", [_declared(symbol) for symbol in interface.symbols]),) if interface.symbols else ()),
         ("constants", interface.constants),
     )
+
+
+def _declared(parameter: Parameter) -> tuple[object, ...]:
+    fields = tuple(map(_declared, parameter.fields))
+    return (parameter.name, parameter.direction, parameter.dtype, *((fields,) if fields else ()))
 
 
 def load(folder: Path, key: str) -> Build | None:

@@ -104,6 +104,8 @@ def macros_taken_back(source: bytes, names: Collection[str]) -> dict[str, int]:
 
 def number(text: str, names: Mapping[str, int]) -> int | None:
     """The value of an integer expression of C; None if it cannot be computed from ``names``."""
+    if "." in text:
+        return None
     text = _NUMBER.sub(lambda digits: str(int(digits["digits"], 0)), text)
     text = _SHIFT.sub(lambda shift: str(int(shift[1]) << min(int(shift[2]), 64)), text)
     try:

@@ -18,7 +18,9 @@ class EntryParameter:
     type: str
     bytes: int
     is_struct: bool = False
-    """Passed by value as an array of bytes."""
+    """Passed by value as an array of bytes: a struct, or anything that is a ``__grid_constant__``."""
+    align: int = 0
+    """The alignment that PTX declares, in bytes; 0 where it declares none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +41,5 @@ def read_entries(module: Module) -> tuple[Entry, ...]:
 
 
 def _parameter(variable: Variable) -> EntryParameter:
-    return EntryParameter(variable.type, variable.size, variable.size != TYPE_BYTES[variable.type])
+    is_struct = variable.size != TYPE_BYTES[variable.type]
+    return EntryParameter(variable.type, variable.size, is_struct, variable.align if is_struct else 0)

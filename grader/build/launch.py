@@ -11,6 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from grader import arithmetic
+from grader.build.variables import too_small
 from grader.errors import UsageError
 from grader.model import Finding, FindingKind, Launch
 
@@ -39,6 +40,9 @@ def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, in
         dynamic = arithmetic.evaluate(interface.shared, values) if interface.shared is not None else 0
     except UsageError as problem:
         return _refusal(interface, build, f"no launch configuration can be computed: {problem}")
+    small = too_small(interface, build.ptx, values)
+    if small:
+        return _refusal(interface, build, small)
     static = build.resources.shared_bytes if build.resources else 0
     refused = _problem(block, grid) or _shared_problem(static, dynamic)
     return _refusal(interface, build, refused) if refused else Launch(grid, block, dynamic)

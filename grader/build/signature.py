@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grader.build.entries import EntryParameter
+from grader.precision import struct_type
 
 if TYPE_CHECKING:
-    from grader.build.entries import Entry, EntryParameter
+    import numpy as np
+
+    from grader.build.entries import Entry
     from grader.build.mangled import Signature, Type
     from grader.model import Parameter
+
+BUILT_IN = ("dim3",)
+"""Structs that CUDA defines itself."""
 
 POINTER_BYTES = 8
 HALF_BYTES = 2
@@ -87,8 +95,8 @@ def mismatch(kernel: str, entry: Entry, signature: Signature, parameters: tuple[
         found = _difference(parameter, actual, named)
         if found:
             return (
-                f"parameter {index + 1} of the kernel `{kernel}` should be `{expected(parameter)}`, "
-                f"but it is {found}; the assignment passes ({wanted})"
+                f"parameter {index + 1} of the kernel `{kernel}` should be `{expected(parameter)}`"
+                f"{_consisting_of(parameter)}, but it is {found}; the assignment passes ({wanted})"
             )
     return ""
 
@@ -99,9 +107,9 @@ def _parameters(count: int) -> str:
 
 def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -> str:
     """What the parameter is instead; empty where it will do."""
+    actual = actual if wanted.fields else _by_its_type(actual, named, wanted)
     if wanted.direction == "value":
-        fits = _takes_scalar(_DTYPES.get(wanted.dtype), actual) and (named is None or named.kind == "value")
-        return "" if fits else _shown(actual, named)
+        return "" if _takes_value(wanted, actual, named) else _shown(actual, named)
     if actual.type[0] == "f" or actual.is_struct or actual.bytes != POINTER_BYTES:
         return _shown(actual, named)
     if named is None:
@@ -113,13 +121,63 @@ def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -
     return ""
 
 
+def _layout(parameter: Parameter) -> np.dtype[Any]:
+    """The struct that is passed for a parameter."""
+    return struct_type((field.name, field.dtype, field.direction != "value") for field in parameter.fields)
+
+
+def _takes_value(wanted: Parameter, actual: EntryParameter, named: Type | None) -> bool:
+    if wanted.fields:
+        return _takes_struct(wanted, actual, named)
+    return _takes_scalar(_DTYPES.get(wanted.dtype), actual) and (named is None or named.kind == "value")
+
+
+def _takes_struct(wanted: Parameter, actual: EntryParameter, named: Type | None) -> bool:
+    """Whether a struct of this size and alignment is taken by value; PTX does not tell its fields."""
+    layout = _layout(wanted)
+    if named and (named.kind != "value" or named.name in _ELEMENTS.keys() | _VECTORS.keys()):
+        return False
+    return actual.is_struct and actual.bytes == layout.itemsize and actual.align >= layout.alignment
+
+
+def _consisting_of(parameter: Parameter) -> str:
+    """What a struct holds, as a clause; empty for what is none, and for what CUDA defines."""
+    if not parameter.fields or parameter.dtype in BUILT_IN:
+        return ""
+    fields = "; ".join(_field(field) for field in parameter.fields)
+    return f", a struct of {_layout(parameter).itemsize} bytes ({fields})"
+
+
+def _field(field: Parameter) -> str:
+    return f"{c_type(field.dtype)}{'' if field.direction == 'value' else '*'} {field.name}"
+
+
+def _by_its_type(actual: EntryParameter, named: Type | None, wanted: Parameter) -> EntryParameter:
+    """The parameter as it would be without ``__grid_constant__``, for which PTX has aligned bytes.
+
+    A plain C name does not tell the type behind the bytes: then it counts as what is wanted.
+    """
+    if not actual.is_struct or actual.align != actual.bytes:
+        return actual
+    if (named.kind if named else wanted.direction) != "value":
+        return EntryParameter("u64", actual.bytes)
+    element = _ELEMENTS.get(named.name) if named else _DTYPES.get(wanted.dtype)
+    if element is None or element.bytes != actual.bytes or _is_short_float(element):
+        return actual
+    return EntryParameter(f"{'f' if element.kind == 'f' else 'u'}{8 * actual.bytes}", actual.bytes)
+
+
+def _is_short_float(element: Element) -> bool:
+    return element.kind != "i" and element.bytes == HALF_BYTES
+
+
 def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
     """Whether the value fits: the same width and kind, or a wider integer for an integer."""
     if wanted is None:
         return False
     if wanted.kind == "i":
         return actual.type[0] != "f" and not actual.is_struct and actual.bytes >= wanted.bytes
-    if wanted.bytes == HALF_BYTES:
+    if _is_short_float(wanted):
         return actual.is_struct and actual.bytes == HALF_BYTES
     return actual.type[0] == "f" and actual.bytes == wanted.bytes
 
@@ -132,9 +190,13 @@ def _same_element(dtype: str, name: str) -> bool:
 
 def _shown(actual: EntryParameter, named: Type | None) -> str:
     if named is not None:
-        return f"`{named}`"
+        return f"`{named}`" + (f", a struct of {actual.bytes} bytes" if _is_own_struct(actual, named) else "")
     if actual.type[0] == "f":
         return f"a {actual.bytes * 8}-bit floating-point number"
     if actual.is_struct:
         return f"a struct of {actual.bytes} bytes"
     return f"a {actual.bytes * 8}-bit integer" + (" or a pointer" if actual.bytes == POINTER_BYTES else "")
+
+
+def _is_own_struct(actual: EntryParameter, named: Type) -> bool:
+    return actual.is_struct and named.kind == "value" and named.name not in _ELEMENTS

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.build import assembly, declarations, diagnostics, probes, rescue, sizes, templates
+from grader.build import assembly, declarations, diagnostics, probes, rescue, sizes, templates, variables
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
 from grader.build.conditional import left_out
@@ -125,6 +125,9 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
     if kernel.problem:
         file, line = _place(compiler, kernel.declared)
         raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
+    lacking = variables.missing(interface, reading.ptx)
+    if lacking:
+        raise Refused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
     log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
     resources = assembly.resources(log, kernel.entry.name)
     messages = reading.translation.messages

@@ -15,7 +15,7 @@ from grader.emulator.trace import TracedKernel, trace
 from grader.errors import OurError, UsageError
 from grader.model import Case, Finding, KernelInterface, Visibility
 from grader.model.trace import TraceScene
-from grader.oracle import load_oracle
+from grader.oracle import array_types, load_oracle
 from grader.plan import arguments
 from grader.ptx import parse
 from grader.reports import trace_html, trace_json, trace_text
@@ -138,7 +138,8 @@ def _scene(
         built.shared_shapes,
         text=source,
     )
-    given = arguments(assignment, built.constants, case, load_oracle(reference_folder(assignment)))
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
+    given = arguments(assignment, built.constants, case, oracle)
     return TraceScene(
         trace(kernel, launch, given, block, steps=STEPS),
         assignment.id,

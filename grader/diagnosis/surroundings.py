@@ -42,7 +42,7 @@ NOWHERE = Surroundings()
 def surroundings(assignment: Assignment, evidence: Evidence) -> Surroundings:
     """All that advice about one item may take from the others."""
     interface = assignment.interface
-    parameters = interface.parameters if isinstance(interface, KernelInterface) else ()
+    parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
     matrices = tuple(each for each in parameters if len(each.extents) > 1)
     shown, output = _shown(evidence)
     read = [each.name for each in matrices if each.direction != "out"]

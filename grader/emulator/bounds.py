@@ -59,8 +59,10 @@ class Bounds(dict[int, "Bound | None"]):
         starts = {self._base + each.start: each for each in layout.memory.allocations}
         for name, address in layout.addresses.items():
             self._places.setdefault(name, starts.get(address))
-        for formal, argument in zip(entry.parameters, arguments, strict=True):
-            self._places[formal.name] = placed.get(argument.name)
+        passed = (argument for argument in arguments if argument.is_parameter)
+        for formal, argument in zip(entry.parameters, passed, strict=True):
+            names = (argument.name, *(name for name, _ in argument.pointers))
+            self._places[formal.name] = placed.get(names[-1]) if len(names) <= 2 else None  # noqa: PLR2004
 
     def __missing__(self, site: int) -> Bound | None:
         """Work it out, and remember."""

@@ -18,12 +18,13 @@ from grader.emulator.hazards.strength import Strengths, synchronises_in_parts, s
 from grader.emulator.layout import (
     MOST_VARIABLE_BYTES,
     VariablesTooLargeError,
+    VariableTooSmallError,
     grain_of,
     lay_out,
     local_bytes_of,
 )
 from grader.emulator.machine import Machine
-from grader.emulator.naming import Names, symbol_name
+from grader.emulator.naming import Names
 from grader.emulator.observers import Counting, Detecting, Several
 from grader.emulator.parameters import pieces_of
 from grader.emulator.profile import ProfiledMachine, Profiling
@@ -31,6 +32,7 @@ from grader.emulator.program import Program
 from grader.emulator.reporter import Reporter
 from grader.emulator.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
 from grader.model import SEVERITIES, Finding, FindingKind, Run
+from grader.ptx.symbols import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +107,9 @@ class Kernel:
             execution, result = self._attempt(launch, arguments, steps, look)
         except VariablesTooLargeError as problem:
             return Run(findings=(_too_large(problem.bytes),), completed=False, launched=False)
+        except VariableTooSmallError as problem:
+            message = f"`{problem.name}` is no variable in device memory that holds what is put into it"
+            return Run(findings=(Finding(FindingKind.FAULT, message),), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
             for priority in _other_orders(execution.log.first_updates):
                 _, other = self._attempt(launch, arguments, steps, look, priority)
@@ -327,7 +332,8 @@ class Execution:
         """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
         places = {argument.name: place for argument, _, place in self.layout.arrays}
         base = self.layout.memory.base
-        passed = zip(self.function.parameters, self.arguments, strict=True)
+        given = (argument for argument in self.arguments if argument.is_parameter)
+        passed = zip(self.function.parameters, given, strict=True)
         return {formal.name: pieces_of(formal, argument, places, base) for formal, argument in passed}
 
     def _result(self, *, completed: bool) -> Run:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from grader.emulator.heap import HEAP_BYTES, NAME, Heap
 from grader.emulator.initial import function_addresses, initial_bytes
 from grader.emulator.memory import AddressSpace, GlobalMemory, Wanted
-from grader.emulator.naming import SharedArray, symbol_name
+from grader.emulator.naming import SharedArray
 from grader.emulator.parameters import bytes_of, pieces_of, with_address
 from grader.ptx import Symbol, Tuple
 from grader.ptx.nodes import TYPE_BYTES
+from grader.ptx.symbols import symbol_called, symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,6 +44,14 @@ class VariablesTooLargeError(Exception):
         self.bytes = taken
 
 
+class VariableTooSmallError(Exception):
+    """A variable that is to hold an array is missing, or cannot hold it: its ``name``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The memory of a launch.
@@ -68,19 +77,17 @@ def lay_out(
 ) -> Layout:
     """Allocate and fill; ``track`` keeps count of which bytes hold a value.
 
-    Raises VariablesTooLargeError.
+    Raises VariablesTooLargeError and VariableTooSmallError.
     """
     variables = [v for v in module.variables if v.space in ("global", "const")]
     taken = sum(v.size for v in variables)
     if taken > MOST_VARIABLE_BYTES:
         raise VariablesTooLargeError(taken)
     parameters = with_address(function)
-    arrays = [(a, a.value) for a in arguments if isinstance(a.value, np.ndarray)]
+    filled = _filled(variables, arguments)
+    arrays = [(a, a.value) for a in arguments if isinstance(a.value, np.ndarray) and not a.symbol]
     memory = GlobalMemory(
-        [
-            Wanted(symbol_name(v.name), v.size, TYPE_BYTES[v.type], (), v.space.replace("global", ""))
-            for v in variables
-        ]
+        [_wanted(v, filled.get(v.name)) for v in variables]
         + [Wanted(v.name, v.size, TYPE_BYTES[v.type], (), "const") for v in parameters]
         + [
             Wanted(a.name, value.nbytes, value.itemsize, value.shape, a.direction, a.offset * value.itemsize)
@@ -96,6 +103,9 @@ def lay_out(
         (argument, value, allocation)
         for (argument, value), allocation in zip(arrays, memory.allocations[len(named) :], strict=False)
     ]
+    for name, (argument, value) in filled.items():
+        used = replace(places[name], end=places[name].start + value.nbytes)
+        placed.append((argument, value, used))
     if _takes_memory(module):
         whole = memory.allocations[-1]
         memory.remove(whole)
@@ -106,11 +116,12 @@ def lay_out(
     addresses |= function_addresses(module)
     for variable in variables:
         content = initial_bytes(variable, addresses, module) if variable.initial else None
-        memory.fill(places[variable.name], content, initialised=True)
+        memory.fill(places[variable.name], content, initialised=not _is_out(filled.get(variable.name)))
     for argument, value, allocation in placed:
         memory.fill(allocation, value, initialised=argument.direction != "out")
     where = {argument.name: allocation for argument, _, allocation in placed}
-    passed = dict(zip((formal.name for formal in function.parameters), arguments, strict=False))
+    given = (argument for argument in arguments if argument.is_parameter)
+    passed = dict(zip((formal.name for formal in function.parameters), given, strict=False))
     for formal in parameters:
         content = bytes_of(pieces_of(formal, passed[formal.name], where, memory.base), formal.size)
         memory.fill(places[formal.name], content, initialised=True)
@@ -123,6 +134,38 @@ def drawn_from(arguments: tuple[Argument, ...]) -> int:
     for argument in arguments:
         number = crc32(np.ascontiguousarray(argument.value).tobytes(), number)
     return number * 0x9E37_79B9_7F4A_7C15 >> 7 & 2**48 - 1
+
+
+Held: TypeAlias = "tuple[Argument, NDArray[Any]]"
+"""An array that a variable holds, with its contents."""
+
+
+def _filled(variables: list[Variable], arguments: tuple[Argument, ...]) -> dict[str, Held]:
+    """The variables that hold arrays, by their names in the PTX; raises VariableTooSmallError."""
+    sizes = {variable.name: variable.size for variable in variables}
+    filled = {}
+    for argument in arguments:
+        if argument.symbol and isinstance(argument.value, np.ndarray):
+            name = symbol_called(argument.symbol, sizes)
+            if name is None or sizes[name] < argument.value.nbytes:
+                raise VariableTooSmallError(argument.symbol)
+            filled[name] = argument, argument.value
+    return filled
+
+
+def _wanted(variable: Variable, held: Held | None) -> Wanted:
+    """Memory for a variable, with the shape of the array that it holds where that fills it."""
+    width, constant = TYPE_BYTES[variable.type], variable.space == "const"
+    if held is None:
+        return Wanted(symbol_name(variable.name), variable.size, width, (), "const" if constant else "")
+    argument, value = held
+    shape = value.shape if value.nbytes == variable.size else ()
+    direction = "const" if constant else argument.direction
+    return Wanted(argument.name, variable.size, value.itemsize, shape, direction)
+
+
+def _is_out(held: Held | None) -> bool:
+    return held is not None and held[0].direction == "out"
 
 
 def _takes_memory(module: Module) -> bool:

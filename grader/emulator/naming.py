@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,26 +14,6 @@ if TYPE_CHECKING:
 
 LOCAL_VARIABLE = "a local variable"
 """What stands for the element where a thread accesses a variable of its own."""
-
-_PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d+)")
-"""A template's constant, an array's extent, a substitution; or the length of a name that follows."""
-
-
-def symbol_name(symbol: str) -> str:
-    """The source name of a variable: ``A_tile`` for ``_ZZ11tiledMatMulPfS_S_iiiE6A_tile``.
-
-    Its own name comes last, after those of the function and the namespaces it is in, each led by its
-    length (Itanium C++ ABI, section 5.1).
-    """
-    if not symbol.startswith("_Z"):
-        return symbol
-    name, position = symbol, len("_Z")
-    while found := _PIECE.search(symbol, position):
-        position = found.end()
-        length = int(found["length"] or 0)
-        if length and position + length <= len(symbol):
-            name, position = symbol[position : position + length], position + length
-    return name
 
 
 @dataclass(frozen=True, slots=True)

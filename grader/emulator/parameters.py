@@ -24,12 +24,15 @@ def pieces_of(
 
     ``base`` is where global memory begins.
     """
-    if argument.name in places:
+    if isinstance(argument.value, np.ndarray):
         return {0: np.uint64(base + places[argument.name].start)}
     value: Any = argument.value
     if value.dtype.kind != "V":
         return {0: _widened(value, formal.size)}
-    return dict(enumerate(np.frombuffer(value.tobytes(), np.uint8)))
+    content = np.frombuffer(value.tobytes(), np.uint8).copy()
+    for array, at in argument.pointers:
+        content[at : at + 8].view(np.uint64)[0] = base + places[array].start
+    return dict(enumerate(content))
 
 
 def bytes_of(pieces: dict[int, Value], size: int) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ import numpy as np
 from grader.emulator.absent import called, threads_spelt, whereabouts
 from grader.emulator.collected import Collected
 from grader.emulator.hanging import sentence, stuck, worked_so_far
-from grader.emulator.naming import LOCAL_VARIABLE, global_element, symbol_name
+from grader.emulator.naming import LOCAL_VARIABLE, global_element
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
 from grader.emulator.sentences import race_finding, race_sentence
@@ -18,6 +18,7 @@ from grader.emulator.unset import Unset, used_and_missing, why_empty
 from grader.emulator.values import spread
 from grader.model import Finding, FindingKind
 from grader.ptx.nodes import TYPE_BYTES, Symbol
+from grader.ptx.symbols import symbol_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,6 +9,8 @@ import numpy as np
 
 from grader.emulator.values import DTYPES
 from grader.model.trace import TracedArray, Window
+from grader.precision import numbers as as_numbers
+from grader.precision import type_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,7 +54,7 @@ class Touched:
     def read(self, region: Region, start: int) -> Numbers:
         """All elements from byte ``start`` of a region; None where nothing was stored yet."""
         size = self.count * self.itemsize
-        values = region.bytes[start : start + size].copy().view(self.dtype).tolist()
+        values = as_numbers(region.bytes[start : start + size].copy().view(self.dtype)).tolist()
         written = region.written(start, start + size).reshape(-1, self.itemsize)
         held: list[bool] = np.all(written, axis=1).tolist()
         return tuple(value if here else None for value, here in zip(values, held, strict=True))
@@ -97,9 +99,10 @@ class Arrays:
         key = ("global", place.start)
         if key not in self._numbers:
             argument = self.given.get(place.name) if place.direction in ("in", "out", "inout") else None
-            if argument is not None:
+            if argument is not None and argument.value.nbytes == place.end - place.start:
                 dtype = argument.value.dtype
-                before = None if argument.direction == "out" else np.asarray(argument.value).reshape(-1)
+                given = as_numbers(np.asarray(argument.value)).reshape(-1)
+                before = None if argument.direction == "out" else given
             else:
                 size = place.itemsize if place.itemsize in _SIZES else 1
                 dtype = np.dtype(f"f{size}" if size in (4, 8) else f"i{size}")
@@ -157,7 +160,7 @@ def _record(touched: Touched) -> TracedArray:
     return TracedArray(
         touched.name,
         touched.space,
-        touched.dtype.name,
+        type_name(touched.dtype),
         touched.shape,
         window,
         touched.direction,
@@ -197,7 +200,7 @@ def as_type(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """The same bits as another type of the same size; of another size as signed integers."""
     values = np.atleast_1d(values)
     if values.dtype.itemsize == dtype.itemsize:
-        return values.view(dtype)
+        return as_numbers(values.view(dtype))
     return values if values.dtype.kind == "f" else values.view(f"i{values.dtype.itemsize}")
 
 

@@ -21,7 +21,17 @@ from grader.errors import OurError
 from grader.gpu import devices, observed, sanitizer
 from grader.gpu.answer import Answer, read_answer
 from grader.gpu.entries import name_for, with_copies
-from grader.gpu.request import LIMITS, STUDENT, Image, Where, has_variables, helpers_source, run_job, widths
+from grader.gpu.request import (
+    LIMITS,
+    STUDENT,
+    Image,
+    Where,
+    has_variables,
+    helpers_source,
+    run_job,
+    symbols_of,
+    widths,
+)
 from grader.sandbox import Stage, Status
 
 if TYPE_CHECKING:
@@ -190,7 +200,9 @@ class _Look:
     def _harness(self, lock: str) -> tuple[Result, Answer]:
         architecture, built = self.gpu.architecture, self.built
         cubin = assemble(self.tools, built.ptx, architecture)
-        own = Image(cubin, built.entry, self._widths(), has_variables(built.ptx))
+        own = Image(
+            cubin, built.entry, self._widths(), self._symbols(built.ptx), variables=has_variables(built.ptx)
+        )
         images = ((STUDENT, own), *(self.timing.images(architecture) if self.timing else ()))
         timing = self.timing.request(architecture, lock) if self.timing else None
         result = self.tools.sandbox.run(run_job(self._where(lock), images, self.cases, timing))
@@ -202,6 +214,9 @@ class _Look:
 
     def _widths(self) -> Named[str]:
         return widths(self.cases[0].arguments if self.cases else (), self.built.parameter_bytes)
+
+    def _symbols(self, ptx: str) -> Named[str]:
+        return symbols_of(self.cases[0].arguments if self.cases else (), ptx)
 
     def _reports(self, cases: tuple[DeviceCase, ...]) -> tuple[ToolReport, ...]:
         """What the tools say of these cases, all tools at once."""
@@ -234,7 +249,7 @@ class _Look:
         """The kernel of one of the two builds, under a name of its own for each case."""
         text = with_copies(ptx, self.built.entry, (name_for(case.index) for case in cases))
         cubin = assemble(self.tools, text, self.gpu.architecture, optimised=optimised)
-        return Image(cubin, self.built.entry, self._widths())
+        return Image(cubin, self.built.entry, self._widths(), self._symbols(ptx))
 
     def _believed(self, tool: str, job: Job, cases: tuple[DeviceCase, ...]) -> ToolReport:
         """A tool's report; one that comes to nothing is tried once more, unless it took all its time."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from grader.gpu import paired
 from grader.ptx import parse
+from grader.ptx.symbols import module_variables, symbol_called
 from grader.sandbox import Job, Limits
 from grader.spec import data_root
 
@@ -84,6 +85,8 @@ class Image:
     cubin: bytes
     entry: str
     widths: Named[str] = ()
+    symbols: Named[str] = ()
+    """Variables by their names in the source, and what they are called in the cubin."""
     variables: bool = False
     """Whether the module has variables, in which something could be kept from launch to launch."""
 
@@ -115,7 +118,8 @@ def helpers_source() -> bytes:
 
 def widths(arguments: Iterable[Argument], parameter_bytes: tuple[int, ...]) -> Named[str]:
     """The integer scalars that a kernel takes wider or narrower than they are, as ``int64`` and the like."""
-    pairs = zip(arguments, parameter_bytes, strict=False)
+    passed = (argument for argument in arguments if argument.is_parameter)
+    pairs = zip(passed, parameter_bytes, strict=False)
     return tuple(
         (argument.name, f"{'int' if argument.value.dtype.kind == 'i' else 'uint'}{8 * taken}")
         for argument, taken in pairs
@@ -176,6 +180,13 @@ def run_job(
     )
 
 
+def symbols_of(arguments: Iterable[Argument], ptx: str) -> Named[str]:
+    """For each variable that holds an argument its name in a PTX text."""
+    wanted = [argument.symbol for argument in arguments if argument.symbol]
+    known = module_variables(ptx) if wanted else {}
+    return tuple((symbol, symbol_called(symbol, known) or symbol) for symbol in wanted)
+
+
 def has_variables(ptx: str) -> bool:
     """Whether a PTX text declares variables in global or constant memory, whoever wrote it, and where."""
     module = parse(ptx)
@@ -194,7 +205,8 @@ def described(arguments: Iterable[Argument], folder: str, files: dict[str, bytes
 
 
 def _kernel(name: str, image: Image) -> dict[str, Any]:
-    return {"image": f"{name}.cubin", "entry": image.entry, "variables": image.variables}
+    kernel = {"image": f"{name}.cubin", "entry": image.entry, "variables": image.variables}
+    return kernel | {"symbols": dict(image.symbols)}
 
 
 def _comes_back(argument: Argument) -> bool:
@@ -227,8 +239,13 @@ def _argument(argument: Argument, folder: str, files: dict[str, bytes]) -> dict[
             "direction": argument.direction,
             "file": file,
             "offset": argument.offset,
+            "is_parameter": argument.is_parameter,
+            "symbol": argument.symbol,
         }
-    return {"name": argument.name, "direction": "value", "dtype": value.dtype.name, "value": value.item()}
+    scalar = {"name": argument.name, "direction": "value"}
+    if value.dtype.kind == "V":
+        return scalar | {"bytes": value.tobytes().hex(), "pointers": dict(argument.pointers)}
+    return scalar | {"dtype": value.dtype.name, "value": value.item()}
 
 
 def npy(array: NDArray[Any]) -> bytes:

@@ -15,6 +15,7 @@ import numpy as np
 from grader.compare import compare
 from grader.errors import OurError
 from grader.model import Comparison, Finding, FindingKind
+from grader.precision import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +91,7 @@ def _first_wrong(which: int, arrays: Mapping[str, Array], expected: Sequence[Exp
 def _poison_proves(outputs: Outputs) -> bool:
     """Whether an element that holds poison is unwritten for certain: NaN is, an integer may be right."""
     arrays = [array for each in outputs.values() for array in each.values()]
-    return bool(arrays) and all(np.issubdtype(array.dtype, np.floating) for array in arrays)
+    return bool(arrays) and all(np.issubdtype(numbers(array).dtype, np.floating) for array in arrays)
 
 
 def _wrong(

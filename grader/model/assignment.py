@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
@@ -25,6 +25,8 @@ class Parameter:
     ``dtype`` is a NumPy name (``float32``, ``int32``, ``uint64`` …).
     ``value`` is what a scalar is given, an expression over the shape and the constants: its own name
     unless the assignment says ``M: int32 = N``.
+    A struct passed by value has the direction ``value``, its C++ name as ``dtype``, and ``fields``, which are
+    scalars and, for pointers to arrays, arrays.
     """
 
     name: str
@@ -32,6 +34,19 @@ class Parameter:
     dtype: str
     extents: tuple[Expression, ...] = ()
     value: Expression | None = None
+    fields: tuple[Parameter, ...] = ()
+
+    @property
+    def arrays(self) -> tuple[Parameter, ...]:
+        """The arrays behind it: itself, or those that its fields point to.
+
+        The only one of a struct is called what the struct is called, of several ``A.elements``.
+        """
+        if not self.fields:
+            return () if self.direction == "value" else (self,)
+        pointed = [field for field in self.fields if field.direction != "value"]
+        names = [self.name] if len(pointed) == 1 else [f"{self.name}.{field.name}" for field in pointed]
+        return tuple(replace(field, name=name) for field, name in zip(pointed, names, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +76,21 @@ class KernelInterface:
     grid: tuple[Expression, ...]
     shared: Expression | None = None
     include: Named[str] = ()
+    symbols: tuple[Parameter, ...] = ()
+    """Variables of the student's file that are filled before a launch and read after it: arrays, and
+    scalars (``value``), which are arrays of one element."""
     others: tuple[str, ...] = ()
     """Further kernels of the file that cases name: they have the same parameters and the same launch."""
     sizes: Named[tuple[str, ...]] = ()
     """Dimensions that the file writes down as macros, with other names that these may have."""
     given: Named[int] = ()
     """What those dimensions are to be in this build; without them they are what the file says."""
+
+    @property
+    def arrays(self) -> tuple[Parameter, ...]:
+        """All arrays that it is given, in whatever way."""
+        given = (*self.parameters, *self.symbols)
+        return tuple(array for parameter in given for array in parameter.arrays)
 
 
 @dataclass(frozen=True, slots=True)

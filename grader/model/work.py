@@ -141,6 +141,12 @@ class Argument:
     value: np.ndarray[Any, Any] | np.generic
     offset: int = 0
     """Elements between a multiple of 256 bytes, where ``cudaMalloc`` would put it, and the array's start."""
+    pointers: Named[int] = ()
+    """Of a struct: for each array that it points to, at which byte the pointer is."""
+    is_parameter: bool = True
+    """False for an array that the kernel is not passed itself."""
+    symbol: str = ""
+    """The variable of the student's file that holds the array; empty where it has memory of its own."""
 
 
 @dataclass(frozen=True, slots=True)

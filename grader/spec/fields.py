@@ -7,7 +7,6 @@ an editor should know of it (JSON Schema).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,24 +19,13 @@ from grader.model import Counters
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-DTYPES = (
-    *("float16", "float32", "float64", "int8", "uint8", "int16", "uint16"),
-    *("int32", "uint32", "int64", "uint64"),
-)
-"""Element and scalar types of kernel parameters, by their NumPy names."""
-
 METRICS = tuple(Counters.__dataclass_fields__)
 """The counters that a `traffic` item may look at."""
 
 MAX_EXTENT = 2**31 - 1
 """A dimension fits an ``int``."""
 
-_RESERVED = ("ceil", "min", "max")
-_DECLARATION = re.compile(
-    r"(?:(?P<direction>in|out|inout)\s+)?(?P<dtype>[A-Za-z_][A-Za-z0-9_]*)\s*"
-    r"(?:\[(?P<extents>.*)\]|=(?P<value>.*))?",
-    re.DOTALL,
-)
+_RESERVED = ("ceil", "floor", "min", "max")
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
@@ -49,21 +37,6 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"expected one of {', '.join(everything)}" if everything else "there are none"
 
 
-_AS_IN_CUDA = {
-    "float": "float32",
-    "double": "float64",
-    "half": "float16",
-    "int": "int32",
-    "unsigned": "uint32",
-}
-"""What types are called in a kernel, and here."""
-
-
-def _nearest_type(word: str) -> str:
-    known = _AS_IN_CUDA.get(word)
-    return f"CUDA's `{word}` is `{known}` here" if known in DTYPES else suggestion(word, DTYPES)
-
-
 def text(value: object, expected: str) -> str:
     """``value`` if it is a text with something in it."""
     if isinstance(value, str) and value.strip():
@@ -73,7 +46,8 @@ def text(value: object, expected: str) -> str:
     raise ValueError(f"expected {expected}, found {found}")
 
 
-def _matching(pattern: str, expected: str) -> Callable[[object], str]:
+def matching(pattern: str, expected: str) -> Callable[[object], str]:
+    """A reader of texts that match a pattern."""
     compiled = re.compile(pattern)
 
     def read(value: object) -> str:
@@ -92,8 +66,9 @@ def _sentence(value: object) -> str:
     return found
 
 
-def _name(value: object) -> str:
-    found = _matching(r"[A-Za-z_][A-Za-z0-9_]*", "a name as C has them")(value)
+def name_of(value: object) -> str:
+    """A name as C has them, of a dimension or a parameter."""
+    found = matching(r"[A-Za-z_][A-Za-z0-9_]*", "a name as C has them")(value)
     if found in _RESERVED:
         raise ValueError(f"`{found}` is a function in expressions; expected another name")
     return found
@@ -144,53 +119,14 @@ def _metric(value: object) -> str:
     return found
 
 
-def _formula(value: object) -> Expression:
+def formula(value: object) -> Expression:
+    """An expression over dimensions and constants."""
     found = text(value, "an expression like ceil(N / 16)")
     try:
         return parse(found)
     except ArithmeticProblem as problem:
         hint = "; put an expression with a comma in quotes" if found.count("(") != found.count(")") else ""
         raise ValueError(f"in `{found[:60]}`: {problem}{hint}") from problem
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """A kernel parameter without its name; see `grader.model.Parameter`."""
-
-    direction: str
-    dtype: str
-    extents: tuple[Expression, ...] = ()
-    value: Expression | None = None
-
-
-def _declaration(value: object) -> Declaration:
-    forms = "`in float32[M, K]`, `out …`, `inout …`, `int32` or `int32 = expression`"
-    found = text(value, forms)
-    match = _DECLARATION.fullmatch(found)
-    if not match:
-        raise ValueError(f"expected {forms}, found `{found[:60]}`")
-    direction, dtype, extents, given = match.group("direction", "dtype", "extents", "value")
-    if dtype not in DTYPES:
-        raise ValueError(f"unknown type `{dtype}`; {_nearest_type(dtype)}")
-    if extents is None:
-        if direction:
-            raise ValueError(f"expected extents after `{direction} {dtype}`, like `{direction} {dtype}[N]`")
-        return Declaration("value", dtype, value=None if given is None else _formula(given))
-    if not direction:
-        raise ValueError(f"expected `in`, `out` or `inout` before `{found[:60]}`")
-    return Declaration(direction, dtype, tuple(map(_formula, _between_commas(extents))))
-
-
-def _between_commas(listed: str) -> list[str]:
-    """The pieces of ``listed``; a comma inside parentheses separates nothing."""
-    pieces, depth = [""], 0
-    for character in listed:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            pieces.append("")
-        else:
-            pieces[-1] += character
-    return pieces
 
 
 def _listed(value: object) -> object:
@@ -209,25 +145,25 @@ _TEXTS = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}\.ya?ml"
 
 Identifier = Annotated[
     str,
-    PlainValidator(_matching(_IDENTIFIER, "an id of letters, digits, `-`, `_` and `.`")),
+    PlainValidator(matching(_IDENTIFIER, "an id of letters, digits, `-`, `_` and `.`")),
     _text_schema("letters, digits, - _ .", pattern=f"^{_IDENTIFIER}$"),
 ]
 KernelName = Annotated[
     str,
-    PlainValidator(_matching(_KERNEL, "the name of a kernel")),
+    PlainValidator(matching(_KERNEL, "the name of a kernel")),
     _text_schema("plain or C++-mangled name of the kernel", pattern=f"^{_KERNEL}$"),
 ]
 HeaderName = Annotated[
     str,
-    PlainValidator(_matching(_HEADER, "the name of a header beside the assignment, like support.h")),
+    PlainValidator(matching(_HEADER, "the name of a header beside the assignment, like support.h")),
     _text_schema("a header beside assignment.yaml", pattern=f"^{_HEADER}$"),
 ]
 TextsName = Annotated[
     str,
-    PlainValidator(_matching(_TEXTS, "the name of a YAML file beside the assignment, like feedback.yaml")),
+    PlainValidator(matching(_TEXTS, "the name of a YAML file beside the assignment, like feedback.yaml")),
     _text_schema("texts about mistakes, beside assignment.yaml", pattern=f"^{_TEXTS}$"),
 ]
-Name = Annotated[str, PlainValidator(_name), _text_schema("a dimension or constant")]
+Name = Annotated[str, PlainValidator(name_of), _text_schema("a dimension or constant")]
 Sentence = Annotated[str, PlainValidator(_sentence), _text_schema("text for people")]
 Whole = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 1})]
 Extent = Annotated[int, PlainValidator(_fixed), WithJsonSchema({"type": "integer", "minimum": 1})]
@@ -258,13 +194,8 @@ Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"}
 Metric = Annotated[str, PlainValidator(_metric), WithJsonSchema({"enum": list(METRICS)})]
 Formula = Annotated[
     Any,
-    PlainValidator(_formula),
+    PlainValidator(formula),
     WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "arithmetic over dimensions and constants"}),
-]
-Declared = Annotated[
-    Declaration,
-    PlainValidator(_declaration),
-    _text_schema("in float32[M, K], out …, inout …, int32, or int32 = expression"),
 ]
 Identifiers = Annotated[
     list[Identifier], BeforeValidator(_listed, json_schema_input_type=Identifier | list[Identifier])

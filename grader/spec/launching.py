@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names
+from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names, number_for
 from grader.spec.document import Flaw, Path
 from grader.spec.fields import suggestion
 from grader.spec.structure import FixedCase, KernelPart, RandomCases
@@ -14,6 +14,7 @@ from grader.spec.structure import FixedCase, KernelPart, RandomCases
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from grader.spec.declarations import Declaration
     from grader.spec.draft import Draft
 
 Span: TypeAlias = tuple[int, int]
@@ -42,6 +43,7 @@ def flaws(draft: Draft) -> Iterator[Flaw]:
         return
     yield from _parameters(submission)
     yield from _constants(submission)
+    yield from _symbols(submission, timed=draft.timing is not None)
     shapes = list(_shapes(draft))
     yield from _sized(draft, submission, shapes)
     if not shapes:
@@ -63,12 +65,31 @@ def _shapes(draft: Draft) -> Iterator[_Shape]:
 
 
 def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
-    for name, declared in submission.parameters.items():
-        path = ("submission", "parameters", name)
+    for path, _, expression in _scalars(submission):
+        yield path, expression
+    yield from _whole_numbers(submission)
+
+
+def _declared(submission: KernelPart) -> Iterator[tuple[Path, str, Declaration]]:
+    """Where each scalar and array is, and its name: those in structs, not the structs."""
+    for key, declarations in (("parameters", submission.parameters), ("symbols", submission.symbols)):
+        for name, declared in declarations.items():
+            path = ("submission", key, name)
+            yield from ((path, field, form) for field, form in declared.fields or ((name, declared),))
+
+
+def _scalars(submission: KernelPart) -> Iterator[tuple[Path, str, Expression]]:
+    """Where each scalar is, its type, and what it is given."""
+    for path, name, declared in _declared(submission):
+        if declared.direction == "value":
+            yield path, declared.dtype, declared.value or Name(name)
+
+
+def _whole_numbers(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
+    """The expressions that must have whole values whatever they are used for."""
+    for path, _, declared in _declared(submission):
         for extent in declared.extents:
             yield path, extent
-        if declared.direction == "value":
-            yield path, declared.value or Name(name)
     launch = submission.launch
     for key, expressions in (("block", launch.block), ("grid", launch.grid)):
         for index, expression in enumerate(expressions):
@@ -78,8 +99,19 @@ def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
 
 
 def _parameters(submission: KernelPart) -> Iterator[Flaw]:
-    if all(declared.direction in ("in", "value") for declared in submission.parameters.values()):
+    if all(declared.direction in ("in", "value") for _, _, declared in _declared(submission)):
         yield Flaw(("submission", "parameters"), "expected at least one `out` or `inout` array to look at")
+
+
+def _symbols(submission: KernelPart, *, timed: bool) -> Iterator[Flaw]:
+    for name, declared in submission.symbols.items():
+        path = ("submission", "symbols", name)
+        if declared.fields:
+            yield Flaw(path, "expected an array or a number; structs in variables are not supported")
+        if name in submission.parameters:
+            yield Flaw(path, f"expected a name of its own; `{name}` is a parameter already", at_key=True)
+    if submission.symbols and timed:
+        yield Flaw(("timing",), "launches are not timed where variables of the file are filled", at_key=True)
 
 
 def _constants(submission: KernelPart) -> Iterator[Flaw]:
@@ -151,8 +183,10 @@ def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
     try:
         block = [evaluate(expression, values) for expression in submission.launch.block]
         grid = [evaluate(expression, values) for expression in submission.launch.grid]
-        for _, expression in _expressions(submission):
+        for _, expression in _whole_numbers(submission):
             evaluate(expression, values)
+        for _, dtype, expression in _scalars(submission):
+            number_for(dtype, expression, values)
         yield from _sizes(submission, values)
     except ArithmeticProblem as problem:
         yield f"in this shape {problem}"
@@ -166,7 +200,7 @@ def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
 
 
 def _sizes(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
-    for name, declared in submission.parameters.items():
+    for _, name, declared in _declared(submission):
         extents = [evaluate(extent, values) for extent in declared.extents]
         if min(extents, default=1) < 1 or prod(extents) > MAX_ELEMENTS:
             limits = f"at most {MAX_ELEMENTS} elements and no extent below 1"

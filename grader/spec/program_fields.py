@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from grader.spec.fields import DTYPES, suggestion, text
+from grader.spec.declarations import DTYPES
+from grader.spec.fields import suggestion, text
+
+FILE_DTYPES = tuple(dtype for dtype in DTYPES if dtype != "bfloat16")
+"""Types that an ``.npy`` file has; NumPy's format knows no bfloat16."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,8 +148,8 @@ def _tolerance(value: object) -> Tolerance:
 
 def _dtype(value: object) -> str:
     found = text(value, "a type")
-    if found not in DTYPES:
-        raise ValueError(f"unknown type `{found}`; {suggestion(found, DTYPES)}")
+    if found not in FILE_DTYPES:
+        raise ValueError(f"unknown type `{found}`; {suggestion(found, FILE_DTYPES)}")
     return found
 
 
@@ -228,4 +232,4 @@ Nth = Annotated[
     PlainValidator(_whole(1, 99, "a whole number")),
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 99, "description": "which number after it"}),
 ]
-Dtype = Annotated[str, PlainValidator(_dtype), WithJsonSchema({"enum": list(DTYPES)})]
+Dtype = Annotated[str, PlainValidator(_dtype), WithJsonSchema({"enum": list(FILE_DTYPES)})]

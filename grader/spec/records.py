@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.model import Named
+    from grader.spec.declarations import Declaration
     from grader.spec.draft import CasePart, ItemPart
-    from grader.spec.fields import Declaration
     from grader.spec.structure import KernelPart, ProgramFile, TimingPart
 
 _TITLES = {
@@ -98,6 +98,7 @@ def _interface(
         grid=tuple(part.launch.grid),
         shared=part.launch.shared,
         include=include,
+        symbols=tuple(_parameter(name, declared) for name, declared in part.symbols.items()),
         others=others,
         sizes=tuple((name, tuple(names)) for name, names in part.sizes.items()),
     )
@@ -112,8 +113,10 @@ def _others(file: KernelFile | ProgramFile) -> tuple[str, ...]:
 
 
 def _parameter(name: str, declared: Declaration) -> Parameter:
-    value = (declared.value or Name(name)) if declared.direction == "value" else None
-    return Parameter(name, declared.direction, declared.dtype, declared.extents, value)
+    fields = tuple(_parameter(field, form) for field, form in declared.fields)
+    is_number = declared.direction == "value" and not fields
+    value = (declared.value or Name(name)) if is_number else None
+    return Parameter(name, declared.direction, declared.dtype, declared.extents, value, fields)
 
 
 def _plan(part: CasePart) -> CasePlan:

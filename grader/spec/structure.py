@@ -8,8 +8,8 @@ from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, mode
 from pydantic_core import PydanticCustomError
 
 from grader.model import Visibility
+from grader.spec.declarations import Declared
 from grader.spec.fields import (
-    Declared,
     Draws,
     Extent,
     Flag,
@@ -78,6 +78,7 @@ class KernelPart(Part):
     kind: Literal["kernel"]
     kernel: KernelName
     parameters: dict[Name, Declared]
+    symbols: dict[Name, Declared] = {}
     launch: LaunchPart
     constants: dict[
         Name, Annotated[ConstantPart, BeforeValidator(_constant, json_schema_input_type=Whole | ConstantPart)]

@@ -6,10 +6,11 @@ it in at least one. The results come from the oracle, not from a kernel, so they
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING
 
 from grader.compare import compare
-from grader.oracle import draw_inputs, load_oracle
+from grader.oracle import array_types, draw_inputs, load_oracle
 from grader.spec import expand_cases, reference_folder
 from grader.validation.records import Control
 
@@ -24,16 +25,26 @@ if TYPE_CHECKING:
 
 def controls(assignment: Assignment, seed: int) -> tuple[tuple[Control, ...], str]:
     """The controls on all cases of a seed; and where there are none why, empty if none is needed."""
-    outputs = [p for p in assignment.kernel.parameters if p.direction in ("out", "inout")]
-    if not any(parameter.dtype.startswith("float") for parameter in outputs):
+    outputs = [p for p in assignment.kernel.arrays if p.direction in ("out", "inout")]
+    rounded = {parameter.dtype for parameter in outputs if "float" in parameter.dtype}
+    if not rounded:
         return (), ""
-    oracle = load_oracle(reference_folder(assignment))
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     if oracle.orders is None or oracle.coarser is None:
         file = f"reference/{assignment.reference}/oracle.py"
         return (), f"no tolerance control: {file} gives no `orders` and `coarser`"
+    if rounded != {"float32"} and not _follow_types(oracle):
+        file = f"reference/{assignment.reference}/oracle.py"
+        return (), f"no tolerance control: `orders` and `coarser` of {file} are for float32 alone"
     rights = _family(assignment, oracle, oracle.orders, seed, wanted=True)
     coarse = _family(assignment, oracle, oracle.coarser, seed, wanted=False)
     return (*rights, *coarse), ""
+
+
+def _follow_types(oracle: Oracle) -> bool:
+    """Whether both families are computed in the types of the assignment's arrays."""
+    families = (oracle.orders, oracle.coarser)
+    return all(family is not None and "types" in signature(family).parameters for family in families)
 
 
 def _family(

@@ -8,10 +8,10 @@ The filter is the one of the header that students include; a test holds the two 
 through at most 25 roundings, one of its own and at most 24 of sums; an fma has fewer. Each is a factor 1 + δ
 with |δ| ≤ u:
 
-    |computed - exact| ≤ gamma_25 · (|FILTER| * |image|),    gamma_n = n·u / (1 - n·u),    u = 2⁻²⁴
+    |computed - exact| ≤ gamma_25 · (|FILTER| * |image|),    gamma_n = n·u / (1 - n·u)
 
 N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, lemma 3.1 and equation (3.5).
-Zeros from outside the image take part exactly.
+u is the unit of the result's type, 2⁻²⁴ for float32. Zeros from outside the image take part exactly.
 
 **What is added to it.** Our own sum in float64 has an error of at most gamma_25 with u = 2⁻⁵³. A product, or
 with `-ftz=true` also a sum, that falls below 2⁻¹²⁶ may be replaced by zero (Higham, section 2.1, equation
@@ -19,7 +19,8 @@ with `-ftz=true` also a sum, that falls below 2⁻¹²⁶ may be replaced by zer
 
 **Exact elements.** The filter's numbers are whole. Where those of the image are whole too, and |FILTER| *
 |image| is at most 2²⁴, every partial sum in every order is a whole number that float32 holds, and the bound
-is zero.
+is zero; in integer types it always is. Types are those of the assignment's arrays; images are dim enough that
+no sum overflows.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from grader.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Image: TypeAlias = NDArray[np.float32]
@@ -46,33 +49,38 @@ FILTER = np.array(
 )
 RADIUS = 2
 TERMS = FILTER.size
-SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
-TINY = 2.0**-126
-EXACT = 2.0**24
 SPIKE = 1000.0
 SPACING = 7
 
 
-def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Image]:
-    """`image` (H by W) in float32, C order; the same `rng` state gives the same image.
+def inputs(
+    kind: str, shape: Shape, rng: np.random.Generator, types: Mapping[str, str] | None = None
+) -> dict[str, Image]:
+    """`image` (H by W), C order; the same `rng` state gives the same image.
 
     Raises KeyError for a kind that is not among `KINDS`.
     """
     made = _MAKERS[kind](shape["H"], shape["W"], rng)
-    return {"image": np.ascontiguousarray(made, dtype=np.float32)}
+    most = precision_of(types, "result").largest / float(np.abs(FILTER).sum())
+    return {"image": precision_of(types, "image").fit(made, most)}
 
 
 def expected(
-    inputs: Mapping[str, NDArray[np.generic]], _shape: Shape
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """`result` (H by W) in float64, and elementwise how far a right float32 kernel may be from it."""
+    inputs: Mapping[str, NDArray[np.generic]], _shape: Shape, types: Mapping[str, str] | None = None
+) -> dict[str, tuple[NDArray[np.generic], NDArray[np.float64]]]:
+    """`result` (H by W) in float64 or its integer type, and elementwise how far off a right kernel may be."""
+    precision = precision_of(types, "result")
+    if precision.whole:
+        whole, weights = np.asarray(inputs["image"], np.int64), FILTER.astype(np.int64)
+        exact = np.sum(_products(whole, weights), axis=0)
+        return {"result": (exact.astype(precision.name), np.zeros(exact.shape))}
     image = np.asarray(inputs["image"], dtype=np.float64)
     magnitude: NDArray[np.float64] = sum(_products(np.abs(image), np.abs(FILTER)), np.zeros_like(image))
-    relative = _gamma(TERMS, SINGLE) + _gamma(TERMS, DOUBLE)
-    bound = relative * magnitude + 2 * TERMS * TINY * (1 + relative)
+    relative = precision.gamma(TERMS) + _gamma(TERMS, DOUBLE)
+    bound = relative * magnitude + 2 * TERMS * precision.tiny * (1 + relative)
     if (image == np.rint(image)).all():
-        bound = np.where(magnitude <= EXACT, 0.0, bound)
+        bound = np.where(magnitude <= precision.exact, 0.0, bound)
     return {"result": (sum(_products(image, FILTER), np.zeros_like(image)), bound)}
 
 
@@ -117,7 +125,7 @@ def _overlap(extent: int) -> int:
     return sum(max(extent - abs(step), 0) for step in range(-RADIUS, RADIUS + 1))
 
 
-def _products(image: NDArray[np.floating], weights: NDArray[np.floating]) -> list[NDArray[np.floating]]:
+def _products(image: NDArray[np.number], weights: NDArray[np.number]) -> list[NDArray[np.number]]:
     """For each number of the filter its products with the image, moved to where they are added."""
     padded = np.pad(image, RADIUS)
     height, width = image.shape

@@ -1,4 +1,4 @@
-"""The oracle for C = A · B in float32: inputs, expected values and how far a right kernel may be off.
+"""The oracle for C = A · B: inputs, expected values and how far a right kernel may be off.
 
 A shape is M, K and N. A square product has one dimension, `Width`, and its matrices are M, N and P = M · N.
 
@@ -7,27 +7,35 @@ through at most K roundings on its way into the result: one of its own and at mo
 part in (adding it to a running sum that starts from 0 is exact; an fma rounds once where a multiply and an
 add round twice; a pairwise or blocked order has fewer). Each rounding is a factor 1 + δ with |δ| ≤ u, so that
 
-    |computed - exact| ≤ gamma_K · (|A| · |B|),    gamma_K = K·u / (1 - K·u),    u = 2⁻²⁴
+    |computed - exact| ≤ gamma_K · (|A| · |B|),    gamma_K = K·u / (1 - K·u)
 
-elementwise: N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, lemma 3.1,
-equation (3.5) and section 3.5. Zeros that pad a tile take part exactly.
+elementwise, where u is the unit of C's type, 2⁻²⁴ for float32: N. J. Higham, *Accuracy and Stability of
+Numerical Algorithms*, 2nd edition, lemma 3.1, equation (3.5) and section 3.5. Zeros that pad a tile take part
+exactly.
 
 **What is added to it.** Our own sum in float64 has an error of at most gamma_K with u = 2⁻⁵³ for the same
 reason. Underflow: a product, or with `-ftz=true` also a sum, that falls below 2⁻¹²⁶ may be replaced by zero,
 which is wrong by less than 2⁻¹²⁶ (Higham, section 2.1, equation (2.8)); there are at most 2K such places.
 
-**Exact elements.** Where all operands are whole numbers and |A| · |B| is at most 2²⁴, every partial sum in
-every order is a whole number that float32 holds, and the bound is zero.
+**Exact elements.** Where all operands are whole numbers and |A| · |B| is at most 2²⁴ (for float32), every
+partial sum in every order is a whole number that the type holds, and the bound is zero. So it is for
+integers, which wrap around as they do on the device.
+
+**Types.** They are those of the assignment's arrays, float32 where it says none. What is summed in C's type
+or a finer one passes, whatever the operands' types are; they are small enough that no sum overflows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from grader.precision import precision_of
 
 Shape: TypeAlias = Mapping[str, int]
 Matrix: TypeAlias = NDArray[np.float32]
@@ -35,42 +43,46 @@ Maker: TypeAlias = Callable[
     [int, int, int, np.random.Generator], tuple[NDArray[np.generic], NDArray[np.generic]]
 ]
 
-SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
-TINY = 2.0**-126
-EXACT = 2.0**24
 SPIKE = 1000.0
 SQUARE = "Width"
 """The one dimension of a square product."""
 
 
-def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Matrix]:
-    """A (M by K) and B (K by N) in float32, C order; the same `rng` state gives the same matrices.
+def inputs(
+    kind: str, shape: Shape, rng: np.random.Generator, types: Mapping[str, str] | None = None
+) -> dict[str, Matrix]:
+    """A (M by K) and B (K by N), C order; the same `rng` state gives the same matrices.
 
     Raises KeyError for a kind that is not among `KINDS`.
     """
-    first, second, _ = _names(shape)
+    first, second, product = _names(shape)
+    most = sqrt(precision_of(types, product).largest / _sizes(shape)[1])
     a, b = _MAKERS[kind](*_sizes(shape), rng)
     return {
-        first: np.ascontiguousarray(a, dtype=np.float32),
-        second: np.ascontiguousarray(b, dtype=np.float32),
+        first: precision_of(types, first).fit(a, most),
+        second: precision_of(types, second).fit(b, most),
     }
 
 
 def expected(
-    inputs: Mapping[str, NDArray[np.generic]], shape: Shape
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """C (M by N) in float64, and elementwise how far a right float32 kernel may be from it."""
+    inputs: Mapping[str, NDArray[np.generic]], shape: Shape, types: Mapping[str, str] | None = None
+) -> dict[str, tuple[NDArray[np.generic], NDArray[np.float64]]]:
+    """C (M by N) in float64 or its integer type, and elementwise how far a right kernel may be from it."""
     first, second, product = _names(shape)
+    precision = precision_of(types, product)
+    if precision.whole:
+        exact = np.asarray(inputs[first], np.int64) @ np.asarray(inputs[second], np.int64)
+        return {product: (exact.astype(precision.name), np.zeros(exact.shape))}
     a = np.asarray(inputs[first], dtype=np.float64)
     b = np.asarray(inputs[second], dtype=np.float64)
     _, terms, _ = _sizes(shape)
     magnitude: NDArray[np.float64] = np.abs(a) @ np.abs(b)
-    relative = _gamma(terms, SINGLE) + _gamma(terms, DOUBLE)
-    underflow = 2 * terms * TINY * (1 + relative)
+    relative = precision.gamma(terms) + _gamma(terms, DOUBLE)
+    underflow = 2 * terms * precision.tiny * (1 + relative)
     bound = relative * magnitude + underflow
     if _is_whole(a) and _is_whole(b):
-        bound = np.where(magnitude <= EXACT, 0.0, bound)
+        bound = np.where(magnitude <= precision.exact, 0.0, bound)
     return {product: (a @ b, bound)}
 
 

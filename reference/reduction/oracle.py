@@ -1,9 +1,9 @@
-"""The oracle for the sum of N float32 numbers: inputs, the sum, and how far a right kernel may be off.
+"""The oracle for the sum of N numbers: inputs, the sum, and how far a right kernel may be off.
 
 **The bound.** In whatever order N numbers are added, each takes part in at most N - 1 sums that round
 (adding it to a running sum that starts from 0 is exact). Each rounding is a factor 1 + δ, |δ| ≤ u, so that
 
-    |computed - exact| ≤ gamma_(N-1) · Σ|x|,    gamma_n = n·u / (1 - n·u),    u = 2⁻²⁴
+    |computed - exact| ≤ gamma_(N-1) · Σ|x|,    gamma_n = n·u / (1 - n·u),    u = 2⁻²⁴ for float32
 
 for every order: N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, lemma 3.1 and
 section 4.2. A tree needs only about log2 N roundings, but nobody is made to build a tree. So the bound grows
@@ -14,7 +14,8 @@ with an exact sum.
 `-ftz=true` each of N - 1 sums may lose less than 2⁻¹²⁶ (Higham, section 2.1, equation (2.8)).
 
 **Exact sums.** Where all numbers are multiples of a quarter and Σ|x| is at most 2²⁴ quarters, every partial
-sum in every order is such a multiple that float32 holds, and the bound is zero.
+sum in every order is such a multiple that float32 holds, and the bound is zero; in integer types it always
+is. Types are those of the assignment's arrays; numbers are small enough that no sum overflows.
 """
 
 from __future__ import annotations
@@ -26,38 +27,45 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.precision import precision_of
+
 Shape: TypeAlias = Mapping[str, int]
 Array: TypeAlias = NDArray[np.generic]
 Vector: TypeAlias = NDArray[np.float32]
 Maker: TypeAlias = Callable[[int, np.random.Generator], Array]
 
-SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
-TINY = 2.0**-126
-EXACT = 2.0**24
 QUARTER = 0.25
 SPIKE = 1000.0
 
 
-def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Vector]:
-    """N float32 numbers, and the total as it is before the launch, which is zero.
+def inputs(
+    kind: str, shape: Shape, rng: np.random.Generator, types: Mapping[str, str] | None = None
+) -> dict[str, Array]:
+    """N numbers, and the total as it is before the launch, which is zero.
 
     Raises KeyError for a kind that is not among `KINDS`.
     """
     values = _MAKERS[kind](shape["N"], rng)
-    return {"values": values.astype(np.float32), "total": np.zeros(1, np.float32)}
+    total = precision_of(types, "total")
+    given = precision_of(types, "values").fit(values, total.largest / shape["N"])
+    return {"values": given, "total": total.fit(np.zeros(1))}
 
 
 def expected(
-    inputs: Mapping[str, Array], shape: Shape
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """The total (one number) in float64, and how far a right float32 kernel may be from it."""
+    inputs: Mapping[str, Array], shape: Shape, types: Mapping[str, str] | None = None
+) -> dict[str, tuple[Array, NDArray[np.float64]]]:
+    """The total (one number) in float64 or its integer type, and how far a right kernel may be from it."""
+    precision = precision_of(types, "total")
+    if precision.whole:
+        exact = np.asarray(inputs["values"], np.int64).sum(keepdims=True)
+        return {"total": (exact.astype(precision.name), np.zeros(1))}
     values = np.asarray(inputs["values"], dtype=np.float64)
     total, magnitude = fsum(values), fsum(np.abs(values))
     rounded = shape["N"] - 1
-    bound = (rounded * SINGLE / (1 - rounded * SINGLE) + DOUBLE) * magnitude + rounded * TINY
+    bound = (precision.gamma(rounded) + DOUBLE) * magnitude + rounded * precision.tiny
     quarters = values / QUARTER
-    if (quarters == np.rint(quarters)).all() and magnitude <= EXACT * QUARTER:
+    if (quarters == np.rint(quarters)).all() and magnitude <= precision.exact * QUARTER:
         bound = 0.0
     return {"total": (np.array([total]), np.array([bound]))}
 

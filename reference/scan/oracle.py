@@ -4,18 +4,19 @@
 one after another, over a tree, or tile by tile with a carry, makes i additions of two sums, and a number
 passes through at most i of them. Each rounds by a factor 1 + δ with |δ| ≤ u, so that
 
-    |computed - exact| ≤ gamma_i · (|x₀| + … + |xᵢ|),    gamma_i = i·u / (1 - i·u),    u = 2⁻²⁴
+    |computed - exact| ≤ gamma_i · (|x₀| + … + |xᵢ|),    gamma_i = i·u / (1 - i·u)
 
 N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, section 4.2, equation (4.4), and
-lemma 3.1. Adding to 0, or a 0 that pads a tile, is exact. The first element of a row is a copy, and its bound
-is zero.
+lemma 3.1. u is the unit of the output's type, 2⁻²⁴ for float32. Adding to 0, or a 0 that pads a tile, is
+exact. The first element of a row is a copy, and its bound is zero.
 
 **What is added to it.** Our own sum in float64 has an error of at most gamma_i with u = 2⁻⁵³ for the same
 reason. A sum never underflows inexactly (Higham, section 2.1), but `-ftz=true` may replace one below 2⁻¹²⁶ by
 zero.
 
 **Exact rows.** Where all numbers are whole and the sum of their magnitudes is at most 2²⁴, every partial sum
-in every order is a whole number that float32 holds, and the bound is zero.
+in every order is a whole number that float32 holds, and the bound is zero; in integer types it always is.
+Types are those of the assignment's arrays; numbers are small enough that no sum overflows.
 """
 
 from __future__ import annotations
@@ -26,38 +27,44 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.precision import precision_of
+
 Shape: TypeAlias = Mapping[str, int]
 Rows: TypeAlias = NDArray[np.float32]
 Maker: TypeAlias = Callable[[int, int, np.random.Generator], NDArray[np.generic]]
 
-SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
-TINY = 2.0**-126
-EXACT = 2.0**24
 SPIKE = 1000.0
 BLOCK = 32
 
 
-def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Rows]:
-    """`input` (M by N) in float32, C order; the same `rng` state gives the same rows.
+def inputs(
+    kind: str, shape: Shape, rng: np.random.Generator, types: Mapping[str, str] | None = None
+) -> dict[str, Rows]:
+    """`input` (M by N), C order; the same `rng` state gives the same rows.
 
     Raises KeyError for a kind that is not among `KINDS`.
     """
     made = _MAKERS[kind](shape["M"], shape["N"], rng)
-    return {"input": np.ascontiguousarray(made, dtype=np.float32)}
+    most = precision_of(types, "output").largest / shape["N"]
+    return {"input": precision_of(types, "input").fit(made, most)}
 
 
 def expected(
-    inputs: Mapping[str, NDArray[np.generic]], shape: Shape
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """`output` (M by N) in float64, and elementwise how far a right float32 kernel may be from it."""
+    inputs: Mapping[str, NDArray[np.generic]], shape: Shape, types: Mapping[str, str] | None = None
+) -> dict[str, tuple[NDArray[np.generic], NDArray[np.float64]]]:
+    """`output` (M by N) in float64 or its integer type, and elementwise how far off a right kernel may be."""
+    precision = precision_of(types, "output")
+    if precision.whole:
+        exact = np.add.accumulate(np.asarray(inputs["input"], np.int64), axis=1)
+        return {"output": (exact.astype(precision.name), np.zeros(exact.shape))}
     values = np.asarray(inputs["input"], dtype=np.float64)
     additions = np.arange(shape["N"], dtype=np.float64)
     magnitude = np.add.accumulate(np.abs(values), axis=1)
-    relative = _gamma(additions, SINGLE) + _gamma(additions, DOUBLE)
-    bound = relative * magnitude + additions * TINY
+    relative = precision.gamma(additions) + _gamma(additions, DOUBLE)
+    bound = relative * magnitude + additions * precision.tiny
     if (values == np.rint(values)).all():
-        bound = np.where(magnitude <= EXACT, 0.0, bound)
+        bound = np.where(magnitude <= precision.exact, 0.0, bound)
     return {"output": (np.add.accumulate(values, axis=1), bound)}
 
 

@@ -1,7 +1,8 @@
-"""The oracle for output = inputᵀ in float32: inputs, expected values and how far a right kernel may be off.
+"""The oracle for output = inputᵀ: inputs, expected values and how far a right kernel may be off.
 
 **The bound** is zero. A transposition moves numbers and computes nothing: every element of the output is an
-element of the input, bit for bit, and float64 holds each of them exactly.
+element of the input, bit for bit, and float64 holds each of them exactly, as it does in any other type of the
+assignment's arrays; of 64-bit integers only those up to 2⁵³ are drawn.
 
 **Inputs.** `random` has 24 significant bits in every number, so that a copy in a narrower type shows. In
 `counting` each number says where it comes from.
@@ -15,18 +16,22 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.precision import precision_of
+
 Shape: TypeAlias = Mapping[str, int]
 Matrix: TypeAlias = NDArray[np.float32]
 Maker: TypeAlias = Callable[[int, int, np.random.Generator], NDArray[np.generic]]
 
 
-def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, Matrix]:
-    """`input` (M by N) in float32, C order; the same `rng` state gives the same matrix.
+def inputs(
+    kind: str, shape: Shape, rng: np.random.Generator, types: Mapping[str, str] | None = None
+) -> dict[str, Matrix]:
+    """`input` (M by N), C order; the same `rng` state gives the same matrix.
 
     Raises KeyError for a kind that is not among `KINDS`.
     """
     made = _MAKERS[kind](shape["M"], shape["N"], rng)
-    return {"input": np.ascontiguousarray(made, dtype=np.float32)}
+    return {"input": precision_of(types, "input").fit(made)}
 
 
 def expected(

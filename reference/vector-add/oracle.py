@@ -1,8 +1,8 @@
-"""The oracle for C = A + B in float32: inputs, expected values and how far a right kernel may be off.
+"""The oracle for C = A + B: inputs, expected values and how far a right kernel may be off.
 
-**The bound.** Each element is one addition of two float32 numbers, and IEEE 754 rounds it once:
+**The bound.** Each element is one addition of two numbers, and IEEE 754 rounds it once:
 
-    |computed - exact| ≤ u · |a + b|,    u = 2⁻²⁴
+    |computed - exact| ≤ u · |a + b|,    u = 2⁻²⁴ for float32, as C's type has it
 
 (N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd edition, equation (2.4)). The bound
 shrinks with the sum, so a pair that nearly cancels leaves no room for operands that were rounded on the way.
@@ -12,7 +12,7 @@ Our own sum is made in float64, exactly or with a relative error of at most 2⁻
 than 2⁻¹²⁶ (Higham, section 2.1).
 
 **Exact elements.** Where both operands are whole numbers and the sum is at most 2²⁴, float32 holds it and the
-bound is zero.
+bound is zero; in integer types it always is. Types are those of the assignment's arrays.
 """
 
 from __future__ import annotations
@@ -23,36 +23,42 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.precision import precision_of
+
 Shape: TypeAlias = Mapping[str, int]
 Array: TypeAlias = NDArray[np.generic]
 Vectors: TypeAlias = "tuple[Array, Array]"
 Maker: TypeAlias = Callable[[int, np.random.Generator], Vectors]
 
-SINGLE = 2.0**-24
 DOUBLE = 2.0**-53
-TINY = 2.0**-126
-EXACT = 2.0**24
 
 
-def inputs(kind: str, shape: Shape, rng: np.random.Generator) -> dict[str, NDArray[np.float32]]:
-    """A and B, N float32 numbers each; the same `rng` state gives the same vectors.
+def inputs(
+    kind: str, shape: Shape, rng: np.random.Generator, types: Mapping[str, str] | None = None
+) -> dict[str, Array]:
+    """A and B, N numbers each; the same `rng` state gives the same vectors.
 
     Raises KeyError for a kind that is not among `KINDS`.
     """
     a, b = _MAKERS[kind](shape["N"], rng)
-    return {"A": a.astype(np.float32), "B": b.astype(np.float32)}
+    most = precision_of(types, "C").largest / 2
+    return {"A": precision_of(types, "A").fit(a, most), "B": precision_of(types, "B").fit(b, most)}
 
 
 def expected(
-    inputs: Mapping[str, Array], _shape: Shape
-) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """C (N numbers) in float64, and elementwise how far a right float32 kernel may be from it."""
+    inputs: Mapping[str, Array], _shape: Shape, types: Mapping[str, str] | None = None
+) -> dict[str, tuple[Array, NDArray[np.float64]]]:
+    """C (N numbers) in float64 or its integer type, and elementwise how far off a right kernel may be."""
+    precision = precision_of(types, "C")
+    if precision.whole:
+        exact = np.asarray(inputs["A"], np.int64) + np.asarray(inputs["B"], np.int64)
+        return {"C": (exact.astype(precision.name), np.zeros(exact.shape))}
     a = np.asarray(inputs["A"], dtype=np.float64)
     b = np.asarray(inputs["B"], dtype=np.float64)
     total = a + b
-    bound = (SINGLE + DOUBLE) * np.abs(total) + TINY
+    bound = (precision.unit + DOUBLE) * np.abs(total) + precision.tiny
     whole = (a == np.rint(a)) & (b == np.rint(b))
-    return {"C": (total, np.where(whole & (np.abs(total) <= EXACT), 0.0, bound))}
+    return {"C": (total, np.where(whole & (np.abs(total) <= precision.exact), 0.0, bound))}
 
 
 def work(shape: Shape) -> dict[str, object]:

@@ -59,7 +59,7 @@ def test_entries_and_their_parameters_are_read() -> None:
             "k",
             (
                 EntryParameter("u64", 8),
-                EntryParameter("b8", 12, is_struct=True),
+                EntryParameter("b8", 12, is_struct=True, align=4),
                 EntryParameter("u64", 8),
                 EntryParameter("f32", 4),
             ),
@@ -103,6 +103,38 @@ def test_parameters_are_compared(
     fits: bool,  # noqa: FBT001
 ) -> None:
     """Widths, kinds, pointees and what may be written decide; signs and vector types do not."""
+    problem = mismatch("k", Entry(symbol, (parameter,)), read_name(symbol), (wanted,))
+    assert (problem == "") is fits
+
+
+@pytest.mark.parametrize(
+    ("wanted", "symbol", "size", "align", "fits"),
+    [
+        (Parameter("n", "value", "int32"), "_Z1ki", 4, 4, True),
+        (Parameter("n", "value", "int32"), "_Z1km", 8, 8, True),
+        (Parameter("n", "value", "int32"), "_Z1ks", 2, 2, False),
+        (Parameter("n", "value", "int32"), "_Z1kf", 4, 4, False),
+        (Parameter("n", "value", "int32"), "_Z1k4Pair", 8, 4, False),
+        (Parameter("n", "value", "int32"), "k", 4, 4, True),
+        (Parameter("n", "value", "int32"), "k", 12, 4, False),
+        (Parameter("a", "value", "float32"), "_Z1kf", 4, 4, True),
+        (Parameter("a", "value", "float32"), "k", 4, 4, True),
+        (Parameter("a", "value", "float16"), "_Z1k6__half", 2, 2, True),
+        (Parameter("a", "value", "float16"), "_Z1ks", 2, 2, False),
+        (Parameter("A", "out", "float32"), "_Z1kPf", 8, 8, True),
+        (Parameter("A", "out", "float32"), "_Z1kPi", 8, 8, False),
+        (Parameter("A", "out", "float32"), "k", 8, 8, True),
+    ],
+)
+def test_a_grid_constant_is_compared_by_its_own_type(
+    wanted: Parameter,
+    symbol: str,
+    size: int,
+    align: int,
+    fits: bool,  # noqa: FBT001
+) -> None:
+    """PTX has aligned bytes for a ``__grid_constant__``; the mangled name tells what they are."""
+    parameter = EntryParameter("b8", size, is_struct=True, align=align)
     problem = mismatch("k", Entry(symbol, (parameter,)), read_name(symbol), (wanted,))
     assert (problem == "") is fits
 

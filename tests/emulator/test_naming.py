@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from grader.emulator.memory import Allocation
-from grader.emulator.naming import Names, SharedArray, global_element, subscript, symbol_name
+from grader.emulator.naming import Names, SharedArray, global_element, subscript
 from grader.emulator.program import Program
 from grader.ptx import Instruction, Location, Module
+from grader.ptx.symbols import symbol_name
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 IMAGE = b"an image for the fake device"
 UUID = "GPU-11111111-2222-4333-8444-555555555555"
 SPACE = 1 << 25
+VARIABLE = 4096
+"""Bytes of a variable of any module."""
 
 
 @dataclass
@@ -99,6 +101,16 @@ class FakeDevice(Device):
         if name not in KERNELS:
             raise DeviceFault("cudaErrorSymbolNotFound", "named symbol not found")
         return self._handle((KERNELS[name], self._handles[module]))
+
+    def symbol(self, module: int, name: str) -> int:
+        """Memory for a variable, zeros as long as the module is loaded."""
+        variables = self._handles[module].variables
+        if name == "missing":
+            raise DeviceFault("cudaErrorSymbolNotFound", "named symbol not found")
+        if name not in variables:
+            variables[name] = self.allocate(VARIABLE)
+        address: int = variables[name]
+        return address
 
     def function(self, image: Path, entry: str) -> int:
         """The same, loaded for good."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,6 +53,19 @@ def kernel(function: Kernel) -> Kernel:
 def copies(machine: Machine, a: int, c: int, n: int) -> None:
     """What a right kernel does: C = A."""
     machine.floats(c, n)[:] = machine.floats(a, n)
+
+
+@kernel
+def copies_in_a_struct(machine: Machine, vectors: bytes, n: int) -> None:
+    """The same with `struct { int count; float *a, *c; }` by value."""
+    _, a, c = struct.unpack("<ixxxxQQ", vectors)
+    machine.floats(c, n)[:] = machine.floats(a, n)
+
+
+@kernel
+def copies_between_variables(machine: Machine, n: int) -> None:
+    """The same with `__device__ float A[], C[]` of its module."""
+    machine.floats(machine.variables["C"], n)[:] = machine.floats(machine.variables["A"], n)
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ class HarnessJob:
     seconds: dict[str, float] = field(
         default_factory=lambda: {"case": 10.0, "after_timeout": 10.0, "probe": 20.0, "total": 60.0}
     )
+    symbols: dict[str, str] = field(default_factory=dict)
     cases: list[dict[str, Any]] = field(default_factory=list)
     timing: dict[str, Any] | None = None
     stop_at_hang: bool = False
@@ -54,6 +56,24 @@ class HarnessJob:
         np.save(self.folder / file, content, allow_pickle=False)
         return {"name": name, "direction": direction, "file": file, "offset": offset}
 
+    def vectors(self) -> list[dict[str, Any]]:
+        """Arguments of a kernel that takes `struct { int count; float *a, *c; }` by value, and N."""
+        content = {"bytes": struct.pack("<ixxxxQQ", N, 0, 0).hex(), "pointers": {"v.a": 8, "v.c": 16}}
+        return [
+            {"name": "v", "direction": "value"} | content,
+            self.array("v.a", "in", np.arange(N, dtype=np.float32)) | {"is_parameter": False},
+            self.array("v.c", "out", np.full(N, POISON)) | {"is_parameter": False},
+            self.value("N", "int32", N),
+        ]
+
+    def variables(self) -> list[dict[str, Any]]:
+        """Arguments of a kernel that works on variables `A` and `C` of its module, and N."""
+        held = (("A", "in", np.arange(N, dtype=np.float32)), ("C", "out", np.full(N, POISON)))
+        return [
+            *(self.array(*each) | {"is_parameter": False, "symbol": each[0]} for each in held),
+            self.value("N", "int32", N),
+        ]
+
     def value(self, name: str, dtype: str, value: float) -> dict[str, Any]:
         """An argument that is a scalar."""
         return {"name": name, "direction": "value", "dtype": dtype, "value": value}
@@ -63,12 +83,13 @@ class HarnessJob:
         for image in ("student.cubin", "helpers.cubin"):
             if not (self.folder / image).exists():
                 (self.folder / image).write_bytes(self.content)
+        symbols = {"symbols": self.symbols} if self.symbols else {}
         request = {
             "format": 1,
             "mode": self.mode,
             "seconds": self.seconds,
             "helpers": "helpers.cubin",
-            "kernels": {"student": {"image": "student.cubin", "entry": "copies"}},
+            "kernels": {"student": {"image": "student.cubin", "entry": "copies"} | symbols},
             "cases": self.cases,
             "timing": self.timing,
             "stop_at_hang": self.stop_at_hang,

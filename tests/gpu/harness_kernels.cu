@@ -37,6 +37,18 @@ extern "C" __global__ void is_misaligned(const float *A, float *C, int N) {
     C[0] = *(const volatile double *)((const char *)A + 1);
 }
 
+__device__ float held_a[400], held_c[400];
+
+extern "C" __global__ void copies_between_variables(int N) {
+    for (int i = threadIdx.x; i < N; i += blockDim.x) held_c[i] = held_a[i];
+}
+
+struct Vectors { int count; float *a, *c; };
+
+extern "C" __global__ void copies_in_a_struct(Vectors v, int N) {
+    for (int i = threadIdx.x; i < v.count && i < N; i += blockDim.x) v.c[i] = v.a[i];
+}
+
 extern "C" __global__ void traps(const float *A, float *C, int N) { asm("trap;"); }
 
 extern "C" __global__ void hangs(const float *A, float *C, int N) {

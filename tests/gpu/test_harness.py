@@ -45,6 +45,25 @@ def test_the_device_and_the_resources_of_its_kernels_are_told(job: HarnessJob) -
     assert {"import", "context", "cases"} <= set(content["seconds"])
 
 
+def test_a_struct_holds_the_addresses_of_the_arrays_behind_it(job: HarnessJob) -> None:
+    """They are filled in where the pointers are, and the arrays are no parameters of their own."""
+    answered = run(job.case("copies_in_a_struct", *job.vectors()))
+    assert answered.states == ["done"]
+    np.testing.assert_array_equal(answered.output(0, "v.c"), np.arange(N, dtype=np.float32))
+
+
+@pytest.mark.parametrize("mode", ["run", "sanitize"])
+def test_variables_of_the_module_are_filled_and_read(job: HarnessJob, mode: str) -> None:
+    """Under a tool they are filled as well, and not read back."""
+    job.mode, job.symbols = mode, {"A": "A", "C": "C"}
+    answered = run(job.case("copies_between_variables", *job.variables()))
+    assert answered.states == ["done"]
+    assert [size for _, size in answered.case(0)["places"].values()] == [4 * N, 4 * N]
+    assert list(answered.case(0)["outputs"]) == (["C"] if mode == "run" else [])
+    if mode == "run":
+        np.testing.assert_array_equal(answered.output(0, "C"), np.arange(N, dtype=np.float32))
+
+
 def test_an_inout_array_comes_back_and_is_no_changed_input(job: HarnessJob) -> None:
     """What a kernel may change is an output."""
     values = np.arange(N, dtype=np.float32)

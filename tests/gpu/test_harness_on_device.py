@@ -200,3 +200,21 @@ def test_without_a_tool_a_dead_context_is_said_for_the_rest(tmp_path: Path, imag
     answered, _ = launched(job, images)
     assert answered.states == ["done", "fault", "lost"]
     assert answered.case(1)["error"] == answered.case(2)["error"] == "cudaErrorIllegalAddress"
+
+
+def test_a_struct_is_passed_with_its_pointers(tmp_path: Path, images: Path) -> None:
+    """The driver copies the bytes of the struct as the kernel's PTX declares it."""
+    job = HarnessJob(tmp_path, b"")
+    job.case("copies_in_a_struct", *job.vectors())
+    answered, _ = launched(job, images)
+    assert answered.states == ["done"]
+    np.testing.assert_array_equal(answered.output(0, "v.c"), np.arange(N, dtype=np.float32))
+
+
+def test_variables_of_the_module_are_filled_and_read(tmp_path: Path, images: Path) -> None:
+    """As `cudaMemcpyToSymbol` and `cudaMemcpyFromSymbol` do; the cubin has them as local symbols."""
+    job = HarnessJob(tmp_path, b"", symbols={"A": "held_a", "C": "held_c"})
+    job.case("copies_between_variables", *job.variables())
+    answered, _ = launched(job, images)
+    assert answered.states == ["done"]
+    np.testing.assert_array_equal(answered.output(0, "C"), np.arange(N, dtype=np.float32))

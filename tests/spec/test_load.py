@@ -64,6 +64,24 @@ def test_a_sound_assignment_becomes_a_record(write: Write) -> None:
     )
 
 
+def test_a_scalar_may_be_a_fraction_and_a_grid_rounded_down(write: Write) -> None:
+    """`0.5`, `1 / 2` and `floor(…)` are expressions as the others are."""
+    text = changed("    N: int32\n", "    N: int32\n    a: float32 = 0.5\n    b: float64 = 1 / N\n")
+    text = text.replace("ceil(N / BLOCK_SIZE)", "floor(N / BLOCK_SIZE) + 1")
+    kernel = load_assignment(write(text)).kernel
+    assert [str(parameter.value) for parameter in kernel.parameters[3:]] == ["0.5", "1 / N"]
+    assert kernel.grid == (parse("floor(N / BLOCK_SIZE) + 1"),)
+
+
+def test_a_whole_scalar_is_no_fraction(write: Write) -> None:
+    """What an `int` cannot hold is told with the shape it happens in."""
+    text = changed("    N: int32\n", "    N: int32 = N / 2\n")
+    with pytest.raises(
+        SpecError, match=r"cases\[1\].shape: in this shape `N / 2` is 55/2, not a whole number"
+    ):
+        load_assignment(write(text))
+
+
 def test_the_file_itself_may_be_named(write: Write) -> None:
     """A folder and the assignment.yaml in it are the same assignment."""
     folder = write()

@@ -50,3 +50,16 @@ def test_a_bound_that_forgives_too_much_is_found(tmp_path: Path) -> None:
     oracle.write_text(oracle.read_text().replace("np.zeros_like(twice)", "np.ones_like(twice)"))
     found, _ = controls(load_assignment(home), 1)
     assert [(control.inside, control.holds) for control in found] == [(True, True), (True, False)]
+
+
+def test_orders_in_float32_say_nothing_of_another_type() -> None:
+    """They would leave the bound of a double, and stay inside that of a half."""
+    assignment = load_assignment(find_assignment("vector-add"))
+    parameters = tuple(
+        replace(each, dtype="float64") if each.direction != "value" else each
+        for each in assignment.kernel.parameters
+    )
+    typed = replace(assignment, interface=replace(assignment.kernel, parameters=parameters))
+    file = "reference/vector-add/oracle.py"
+    missing = f"no tolerance control: `orders` and `coarser` of {file} are for float32 alone"
+    assert controls(typed, 1) == ((), missing)
