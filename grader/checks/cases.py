@@ -10,7 +10,7 @@ from grader.checks import wording
 from grader.model import SEVERITIES, CheckResult, Finding, FindingKind, Severity, Verdict, Visibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from grader.model import CaseEvidence, Evidence, Named, RubricItem
 
@@ -99,29 +99,40 @@ def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None
     return None
 
 
-def shown_findings(cases: Iterable[CaseEvidence]) -> tuple[Finding, ...]:
-    """All findings of some cases as the student may see them, visible cases first.
+def shown_findings(
+    cases: Iterable[CaseEvidence], severity: str = Severity.INFO, kinds: Collection[FindingKind] = FindingKind
+) -> tuple[Finding, ...]:
+    """The findings of some cases as the student may see them, visible cases first; of these kinds, as severe.
 
     Those of hidden cases are in the order of the source's lines: the one in which they were found, or of the
-    cases, would tell of shapes.
+    cases, would tell of shapes. One without a line adds nothing to a visible one of its kind and array.
     """
     visible: list[Finding] = []
     hidden: list[Finding] = []
     for case in cases:
-        shown = [wording.shown(each, case.case.visibility, case.case.id) for each in case.findings]
+        telling = (each for each in at_least(case.findings, severity) if each.kind in kinds)
+        shown = [wording.shown(each, case.case.visibility, case.case.id) for each in telling]
         (visible if is_visible(case) else hidden).extend(shown)
-    hidden.sort(key=lambda each: (each.line or 0, each.other_line or 0, each.kind, each.hazard, each.message))
-    return (*visible, *hidden)
+    known = {key for each in visible for key in ((each.kind, each.array), (each.kind, ""))}
+    new = (each for each in hidden if each.line is not None or (each.kind, each.array) not in known)
+    return (*visible, *sorted(new, key=_by_place))
+
+
+def _by_place(finding: Finding) -> tuple[object, ...]:
+    """The order of findings of hidden cases."""
+    lines = (finding.line or 0, finding.other_line or 0)
+    return (*lines, finding.kind, finding.hazard, finding.message)
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding for each kind, hazard and pair of lines, the severest first.
+    """One finding for each kind, hazard and pair of lines (or array, without a line), the severest first.
 
     It is the first of its group, with the counts of all of them and the worst severity.
     """
     groups: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        key = (finding.kind, finding.hazard, finding.file, finding.line, finding.other_line)
+        place = finding.array if finding.line is None else finding.line
+        key = (finding.kind, finding.hazard, finding.file, place, finding.other_line)
         first = groups.get(key)
         if first is None:
             groups[key] = finding
@@ -166,7 +177,8 @@ def decide(
     fraction = (
         Fraction(passed, len(judged)) if item.partial == "per-case" else Fraction(passed == len(judged))
     )
-    broken = next((case for case in judged if case.verdict is Verdict.ERROR), None)
+    errors = [case for case in judged if case.verdict is Verdict.ERROR]
+    broken = next((case for case in errors if case.visible), errors[0] if errors else None)
     if broken is not None:
         verdict, fraction = Verdict.ERROR, NOTHING
         message = f"not judged, through no fault of the submission: {wording.printable(broken.reason)}"

@@ -1,7 +1,8 @@
 """What the checks say: one sentence per finding, and numbers as people write them.
 
 A sentence starts in lower case and names the student's lines. Of a case that the student may not see it
-tells the lines only (`concealed`): block, thread, element and count would give away its shape.
+tells the lines at most (`concealed`): block, thread, element and count would give away its shape, and lines
+do, too, unless `secrecy` has left them in.
 """
 
 from __future__ import annotations

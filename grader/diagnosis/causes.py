@@ -114,6 +114,8 @@ def _race(finding: Finding, around: Surroundings) -> str:
         return "race-between-blocks"
     if finding.severity is Severity.WARNING:
         return "race-inside-warp"
+    if not finding.hazard:  # of a hidden case: which order is missing would tell of its data
+        return ""
     if finding.hazard == "WAW":
         return "two-writers" if same or finding.line is None else "barrier-between-stores"
     if same:

@@ -112,6 +112,8 @@ class Evidence:
     """What was run, piece by piece, each with a digest: `grader.spec.what_is_run`."""
     structures: Named[Structure] = ()
     """How each kernel is built, the assignment's own first; nothing where nobody could look at it."""
+    array_parameters: tuple[str, ...] = ()
+    """The arrays that the assignment's kernel is given: names that no student chose."""
 
 
 @dataclass(frozen=True, slots=True)
