@@ -113,12 +113,17 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
         cases=score.case_grades(evidence, results, plan.cases),
         versions=versions(),
         seconds=(*evidence.build.seconds, *stages, ("judge", time.perf_counter() - began)),
-        error=evidence.build.error or "; ".join(dict.fromkeys(c.error for c in evidence.cases if c.error)),
+        error=_error(evidence) if total.verdict is Verdict.ERROR else "",
         advice=evidence.advice,
         timing=score.timing_of(evidence),
         witnesses=evidence.witnesses,
         evidence=_kept(plan, evidence),
     )
+
+
+def _error(evidence: Evidence) -> str:
+    """What went wrong on our side."""
+    return evidence.build.error or "; ".join(dict.fromkeys(c.error for c in evidence.cases if c.error))
 
 
 def _array_parameters(assignment: Assignment) -> tuple[str, ...]:

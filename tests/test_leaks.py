@@ -119,7 +119,9 @@ SPY = """\
 #include <cassert>
 __device__ int word; __device__ volatile int flag;
 {own_arrays}
-__device__ __noinline__ int deep(int n) {{ volatile int a[64]; a[n & 63] = n; return deep(n + 1) + a[n & 63]; }}
+__device__ __noinline__ int deep(int n) {{
+  volatile int a[64]; a[n & 63] = n; return deep(n + 1) + a[n & 63];
+}}
 extern "C" __global__ void tiledMatMul(const float *A, const float *B, float *C, int M, int K, int N) {{
   __shared__ int tile[4];
   int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;

@@ -23,6 +23,7 @@ STOPPERS = (
     FindingKind.OUT_OF_BOUNDS,
     FindingKind.MISALIGNED,
     FindingKind.BARRIER_DIVERGENCE,
+    FindingKind.UNSUPPORTED,
 )
 """What can end a run before its time."""
 
@@ -100,7 +101,9 @@ def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None
 
 
 def shown_findings(
-    cases: Iterable[CaseEvidence], severity: str = Severity.INFO, kinds: Collection[FindingKind] = FindingKind
+    cases: Iterable[CaseEvidence],
+    severity: str = Severity.INFO,
+    kinds: Collection[FindingKind] = tuple(FindingKind),
 ) -> tuple[Finding, ...]:
     """The findings of some cases as the student may see them, visible cases first; of these kinds, as severe.
 
@@ -169,17 +172,17 @@ def decide(
 ) -> CheckResult:
     """Add the verdicts of an item's cases up to its own; a specific ``hint`` replaces the staff's.
 
-    A case in error makes the item an error. Else all must pass for all the points, or, with
-    ``partial: per-case``, each earns its share; the verdict is a pass only with full marks.
+    All must pass for all the points, or, with ``partial: per-case``, each earns its share; the verdict is a
+    pass only with full marks. A case in error makes the item an error, unless another case fails: nothing
+    that the case in error could have shown makes up for that, and the others share the points.
     """
-    passed = sum(case.verdict is Verdict.PASS for case in judged)
-    verdict = Verdict.PASS if passed == len(judged) else Verdict.FAIL
-    fraction = (
-        Fraction(passed, len(judged)) if item.partial == "per-case" else Fraction(passed == len(judged))
-    )
     errors = [case for case in judged if case.verdict is Verdict.ERROR]
-    broken = next((case for case in errors if case.visible), errors[0] if errors else None)
-    if broken is not None:
+    passed = sum(case.verdict is Verdict.PASS for case in judged)
+    known = len(judged) - len(errors)
+    verdict = Verdict.PASS if passed == known else Verdict.FAIL
+    fraction = Fraction(passed, known or 1) if item.partial == "per-case" else Fraction(passed == known)
+    if errors and verdict is Verdict.PASS:
+        broken = next((case for case in errors if case.visible), errors[0])
         verdict, fraction = Verdict.ERROR, NOTHING
         message = f"not judged, through no fault of the submission: {wording.printable(broken.reason)}"
         hint, findings = "", ()

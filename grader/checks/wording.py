@@ -209,6 +209,12 @@ def _timeout(finding: Finding) -> str:
     return f"the kernel did not come to an end{seen}{_where(finding)}"
 
 
+def _unsupported(finding: Finding) -> str:
+    what = f"`{printable(finding.hazard)}`" if finding.hazard else "an instruction"
+    written = f"{what}, written by hand{at_line(finding.line)}"
+    return f"the kernel uses {written}, which the grader does not run{_where(finding)}"
+
+
 def _plainly(text: str) -> Sentence:
     return lambda finding: text + at_line(finding.line) + _where(finding)
 
@@ -228,5 +234,6 @@ SENTENCES: dict[FindingKind, Sentence] = {
     FindingKind.MISTAKE: _plainly("there is a known mistake"),
     FindingKind.STRUCTURE: _plainly("the kernel is not built as was asked"),
     FindingKind.ANSWER: _plainly("an answer is not what was asked for"),
+    FindingKind.UNSUPPORTED: _unsupported,
     FindingKind.UNDEFINED: _plainly("the optimised program and the unoptimised one do not do the same"),
 }

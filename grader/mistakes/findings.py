@@ -212,6 +212,13 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "use smaller or fewer `__shared__` arrays: a block may use at most 48 KiB.",
         "launch",
     ),
+    "written-by-hand": Mistake(
+        "instruction written by hand",
+        "the kernel uses an instruction{at} that the grader does not run",
+        "use CUDA C++ instead of `asm` or a built-in function of the compiler{at}: all that nvcc makes of "
+        "C++ is run, of what is written by hand only the common part.",
+        "instructions",
+    ),
     "fault": Mistake(
         "stopped with a fault",
         "the kernel stopped with a fault{at}",

@@ -61,6 +61,8 @@ class KernelInterface:
     grid: tuple[Expression, ...]
     shared: Expression | None = None
     include: Named[str] = ()
+    inline_asm: bool = False
+    """Whether an instruction that students write by hand and that is not interpreted is an error of ours."""
     others: tuple[str, ...] = ()
     """Further kernels of the file that cases name: they have the same parameters and the same launch."""
 

@@ -98,6 +98,7 @@ def _interface(
         grid=tuple(part.launch.grid),
         shared=part.launch.shared,
         include=include,
+        inline_asm=part.inline_asm,
         others=others,
     )
 

@@ -79,6 +79,7 @@ class KernelPart(Part):
         Name, Annotated[ConstantPart, BeforeValidator(_constant, json_schema_input_type=Whole | ConstantPart)]
     ] = {}
     include: list[HeaderName] = []
+    inline_asm: Flag = False
 
     @model_validator(mode="before")
     @classmethod
