@@ -116,6 +116,7 @@ def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckR
                     fraction=FULL if result.item.penalty else NOTHING,
                     message=_not_judged(results[need].item, verdict),
                     hint="",
+                    judged=False,
                 )
     return result
 

@@ -93,7 +93,11 @@ def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None
         )
     if not evidence.build.ok:
         return CheckResult(
-            item, Verdict.FAIL, NOTHING, "nothing could be run, because the submission does not build"
+            item,
+            Verdict.FAIL,
+            NOTHING,
+            "nothing could be run, because the submission does not build",
+            judged=False,
         )
     if not selected(item, evidence):
         return CheckResult(item, Verdict.SKIP, NOTHING, "none of its cases was run this time")

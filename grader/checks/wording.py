@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from math import isnan
 from typing import TypeAlias
 
 from grader.model import Dim3, Finding, FindingKind, Named, Visibility
@@ -56,12 +57,12 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 def number(value: float) -> str:
     """A value of an array: as many digits as float32 can tell apart."""
-    return f"{value:.9g}"
+    return "NaN" if isnan(value) else f"{value:.9g}"
 
 
 def small(value: float) -> str:
     """An error or a bound: its size matters, not its digits."""
-    return f"{value:.3g}"
+    return "NaN" if isnan(value) else f"{value:.3g}"
 
 
 def percent(share: Fraction, limit: Fraction) -> str:

@@ -183,7 +183,8 @@ FINDING_MISTAKES: dict[str, Mistake] = {
     "uninitialised-read": Mistake(
         "value never set",
         "a thread reads {array}{at} before anything was stored there",
-        "set it first: start sums at 0, and fill every element of a tile, also beyond the edge.",
+        "give {array} a value before it is read: start sums at 0, and fill every element of a tile, also "
+        "beyond the edge.",
         "initialisation",
     ),
     "endless": Mistake(

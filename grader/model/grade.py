@@ -135,6 +135,8 @@ class CheckResult:
     case_verdicts: Named[Verdict] = ()
     message_staff: str = ""
     """What the staff say about this outcome in their own words, to be shown before ``message``."""
+    judged: bool = True
+    """False for a fail of which nothing is known but that something else it needs has failed."""
 
 
 @dataclass(frozen=True, slots=True)

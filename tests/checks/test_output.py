@@ -126,7 +126,7 @@ def test_an_output_that_was_added_to_is_told_as_such(
     wrong = comparison(5, unwritten=5)
     added = Finding(FindingKind.UNINITIALISED, "reads C[54][0]", address="C[54][0]", line=9)
     result = check(item("output"), evidence(case("a", comparisons=(wrong,), findings=(added,))))
-    assert "but is nan, because `C` held NaN before the launch and `+=` keeps it" in result.message
+    assert "but is NaN, because `C` held NaN before the launch and `+=` keeps it" in result.message
     assert "as before the launch" not in result.message
 
 
