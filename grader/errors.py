@@ -12,6 +12,8 @@
 A student's mistake is never an exception that leaves a stage: it is a `Finding` in a record.
 """
 
+import re
+
 
 class GraderError(Exception):
     """Base of all; ``exit_code`` is what the command line ends with."""
@@ -53,7 +55,16 @@ class StorageError(OurError):
 
 
 class PtxSyntaxError(OurError):
-    """PTX text we could not read; names the PTX line."""
+    """PTX text we could not read; names the PTX line.
+
+    ``ptx_line`` is that line, 0 where the text just ends.
+    """
+
+    @property
+    def ptx_line(self) -> int:
+        """The PTX line that its text begins with."""
+        found = re.match(r"PTX line (\d+)", str(self))
+        return int(found[1]) if found else 0
 
 
 class UnsupportedPtx(OurError):  # noqa: N818 - a statement about the PTX, not about the caller

@@ -20,7 +20,16 @@ from grader.checks import run_checks
 from grader.diagnosis import advise, surroundings
 from grader.emulator import backend as emulator
 from grader.evidence import gather
-from grader.model import AnswersInterface, Build, Evidence, Grade, ProgramInterface, Submission, Verdict
+from grader.model import (
+    AnswersInterface,
+    Build,
+    Evidence,
+    Grade,
+    KernelInterface,
+    ProgramInterface,
+    Submission,
+    Verdict,
+)
 from grader.plan import Plan, make_plan
 from grader.spec import what_is_run
 from grader.speed import untimed
@@ -72,6 +81,7 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
     """Evidence → grade: checks and points; pure but for the versions it notes."""
     began = time.perf_counter()
     around = surroundings(plan.assignment, evidence)
+    evidence = replace(evidence, array_parameters=_array_parameters(plan.assignment))
     results = advise(run_checks(plan.assignment.rubric, evidence), plan.assignment.feedback, around)
     if evidence.build.error:
         results = tuple(
@@ -103,12 +113,24 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
         cases=score.case_grades(evidence, results, plan.cases),
         versions=versions(),
         seconds=(*evidence.build.seconds, *stages, ("judge", time.perf_counter() - began)),
-        error=evidence.build.error or "; ".join(dict.fromkeys(c.error for c in evidence.cases if c.error)),
+        error=_error(evidence) if total.verdict is Verdict.ERROR else "",
         advice=evidence.advice,
         timing=score.timing_of(evidence),
         witnesses=evidence.witnesses,
         evidence=_kept(plan, evidence),
     )
+
+
+def _error(evidence: Evidence) -> str:
+    """What went wrong on our side."""
+    return evidence.build.error or "; ".join(dict.fromkeys(c.error for c in evidence.cases if c.error))
+
+
+def _array_parameters(assignment: Assignment) -> tuple[str, ...]:
+    """The names of the arrays that the assignment's kernel is given."""
+    if not isinstance(assignment.interface, KernelInterface):
+        return ()
+    return tuple(parameter.name for parameter in assignment.interface.parameters if parameter.extents)
 
 
 def _kept(plan: Plan, evidence: Evidence) -> Evidence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.batch import OutFolder, Session, grade_class
+from grader.batch import OutFolder, Session, executor, grade_class
 from grader.build import Tools, find_toolchain
 from grader.errors import UsageError
 from grader.model import Submission, Verdict
@@ -34,9 +35,15 @@ BROKEN = (ROOT / "reference/matmul/mistakes/does_not_compile.cu").read_bytes()
 class DeadlySandbox(LocalSandbox):
     """Kills the process that grades a submission which asks for it; hangs for one which asks for that."""
 
+    marker = Path()
+    """Stands where one was killed that asks to be killed once."""
+
     def run(self, job: Job) -> Result:
         """See `Sandbox`."""
         text = b"".join(content for _, content in job.files)
+        if b"ONCE" in text and not self.marker.exists():
+            self.marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         if b"KILL" in text:
             os.kill(os.getpid(), signal.SIGKILL)
         if b"HANG" in text:
@@ -47,12 +54,21 @@ class DeadlySandbox(LocalSandbox):
 
 
 @pytest.fixture(scope="module")
-def grades() -> dict[str, Grade]:
+def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     """Three submissions that bring their process to its end, each in its way, among two that do not."""
     assignment = load_assignment(find_assignment("tiled-matmul"))
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
-    tools = Tools(find_toolchain(), DeadlySandbox())
-    sources = {"kill": b"// KILL", "hang": b"// HANG", "raise": b"// RAISE", "first": BROKEN, "last": BROKEN}
+    sandbox = DeadlySandbox()
+    sandbox.marker = tmp_path_factory.mktemp("once") / "killed"
+    tools = Tools(find_toolchain(), sandbox)
+    sources = {
+        "kill": b"// KILL",
+        "hang": b"// HANG",
+        "raise": b"// RAISE",
+        "once": b"// ONCE\n" + BROKEN,
+        "first": BROKEN,
+        "last": BROKEN,
+    }
     submissions = [Submission(name, f"{name}.cu", source, name) for name, source in sorted(sources.items())]
     return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2, patience=8)}
 
@@ -73,9 +89,9 @@ def test_a_failure_of_ours_is_an_error_and_never_a_zero(
     assert grade.skipped_points == 100
 
 
-@pytest.mark.parametrize("name", ["first", "last"])
+@pytest.mark.parametrize("name", ["first", "last", "once"])
 def test_the_batch_goes_on(grades: dict[str, Grade], name: str) -> None:
-    """The submissions before and after are graded as ever."""
+    """The submissions before and after are graded as ever, and one whose process was killed once."""
     assert grades[name].verdict is Verdict.FAIL
     assert grades[name].error == ""
 
@@ -124,6 +140,50 @@ def test_a_journal_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> Non
     with (tmp_path / "journal.jsonl").open("a") as journal:
         journal.write('{"submission": "bob", "dig')
     assert out.finished() == {"ada": "x"}
+
+
+def test_a_damaged_byte_in_the_journal_costs_one_submission(tmp_path: Path) -> None:
+    """Text that is no UTF-8 any more is read as far as it can be."""
+    out = OutFolder(tmp_path)
+    out.begin(session := Session("a", "d", "emulator", 1, "0", "13.0"))
+    out.note("ada", "x", "pass")
+    out.note("bob", "y", "pass")
+    journal = tmp_path / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b'"bob"', b'"b\xefb"'))
+    assert out.session() == session
+    assert out.finished().get("ada") == "x"
+    assert "bob" not in out.finished()
+
+
+@pytest.mark.parametrize("kind", ["a file", "below a file", "a link to itself"])
+def test_what_is_no_folder_cannot_be_graded_into(tmp_path: Path, kind: str) -> None:
+    """It is a matter of the command line, not of space."""
+    place = tmp_path / "out"
+    if kind == "a link to itself":
+        place.symlink_to(place)
+    else:
+        place.write_text("mine")
+    place = place / "deeper" if kind == "below a file" else place
+    with (
+        pytest.raises(UsageError, match="is no folder; choose another one with -o"),
+        OutFolder(place).locked(),
+    ):
+        pass
+
+
+def test_nobody_waits_for_the_answer_of_a_process_whose_parent_was_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It ends without a word."""
+    monkeypatch.setattr(pipeline, "grade", lambda *_: "a grade")
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    receiver.close()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        executor._work(sender, *[None] * 3)  # type: ignore[arg-type]
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert sender.closed
 
 
 def test_a_folder_with_a_foreign_journal_is_refused(tmp_path: Path) -> None:

@@ -285,11 +285,11 @@ def test_two_runs_with_one_seed_give_the_same_grades(small_class: Path, tmp_path
     assert texts[0] == texts[1]
 
 
-def test_an_out_folder_that_cannot_be_written_is_our_error(
+def test_an_out_folder_below_a_file_is_a_wrong_use(
     small_class: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 3 and a message that says what to do; nothing is lost."""
+    """Exit code 2 and a message that says what to do; nothing is lost."""
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    assert main(["grade", "tiled-matmul", str(small_class), "-o", str(blocked / "out")]) == 3
-    assert "choose another folder" in capsys.readouterr().err
+    assert main(["grade", "tiled-matmul", str(small_class), "-o", str(blocked / "out")]) == 2
+    assert "is no folder; choose another one with -o" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -56,7 +57,13 @@ NOW_AND_THEN = [
 ]
 
 
-def grade(folder: Path, hidden: tuple[tuple[str, int, int, int, str], ...], file: Path, cache: Path) -> Grade:
+def grade(
+    folder: Path,
+    hidden: tuple[tuple[str, int, int, int, str], ...],
+    file: Path,
+    cache: Path,
+    rubric: str = RUBRIC,
+) -> Grade:
     """One submission, graded with these hidden cases."""
     place = folder / "assignments" / "leaky"
     place.mkdir(parents=True)
@@ -67,7 +74,7 @@ def grade(folder: Path, hidden: tuple[tuple[str, int, int, int, str], ...], file
         f"  - {{id: {name}, shape: {{M: {m}, K: {k}, N: {n}}}, inputs: {kind}, visibility: hidden}}\n"
         for name, m, k, n, kind in hidden
     )
-    (place / "assignment.yaml").write_text(HEAD + cases + RUBRIC, encoding="utf-8")
+    (place / "assignment.yaml").write_text(HEAD + cases + rubric, encoding="utf-8")
     tools = Tools(find_toolchain(), LocalSandbox(), cache)
     plan = pipeline.make_plan(load_assignment(place), 20, tools, visible_only=False)
     return pipeline.grade(plan, Submission("me", file.name, file.read_bytes(), ""), tools)
@@ -106,6 +113,99 @@ def _timeless(graded: Grade) -> tuple[CaseGrade, ...]:
     """The cases without the seconds of the visible ones; those of the hidden ones must not show anyway."""
     visible = Visibility.VISIBLE
     return tuple(replace(c, seconds=0.0) if c.case.visibility is visible else c for c in graded.cases)
+
+
+SPY = """\
+#include <cassert>
+__device__ int word; __device__ volatile int flag;
+{own_arrays}
+__device__ __noinline__ int deep(int n) {{
+  volatile int a[64]; a[n & 63] = n; return deep(n + 1) + a[n & 63];
+}}
+extern "C" __global__ void tiledMatMul(const float *A, const float *B, float *C, int M, int K, int N) {{
+  __shared__ int tile[4];
+  int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (M != 32) {{
+{lines}
+  }}
+  float sum = 0;
+  if (row < M && column < N) for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+  if (row < M && column < N) C[row * N + column] = sum;
+}}
+"""
+"""A right kernel that commits a misdeed in every hidden case, on the line that its data choose."""
+
+VALUES = range(1, 65)
+CONDITIONS = [
+    *(f"{size} == {value}" for size in "MKN" for value in VALUES),
+    *(f"(__float_as_int(A[0]) >> {bit}) & 1" for bit in range(32)),
+]
+MISDEEDS = {
+    "a race in shared memory": "tile[0] = threadIdx.x;",
+    "a race between blocks": "word = blockIdx.x;",
+    "a race in an array of the line's own": "own{line} = threadIdx.x;",
+    "a store outside": "C[M * N + {line}] = 1;",
+    "a load outside": "if (A[M * K + {line}] == 7) word = 1;",
+    "a store outside shared memory": "tile[M - M + 4 + {line}] = 1;",
+    "a misaligned store": "*(double *)((char *)C + 4) = 0;",
+    "a value that nobody set": "{{ float u[2]; if (M < 0) u[0] = u[1] = 0; if (u[M & 1] == 1) C[0] = 1; }}",
+    "a barrier that some miss": "if (threadIdx.x == 0) __syncthreads();",
+    "a kernel that hangs": "while (flag == 0) ;",
+    "a trap": "__trap();",
+    "an assertion": "assert(M == {line});",
+    "a stack that is full": "word = deep(M);",
+    "an instruction that is not interpreted": 'asm volatile("brkpt;");',
+}
+QUICK = ("a race in an array of the line's own", "a store outside", "an instruction that is not interpreted")
+
+
+def spy(folder: Path, misdeed: str) -> Path:
+    """The file that would tell."""
+    lines = [f"    if ({each}) {{{misdeed.format(line=n)}}}" for n, each in enumerate(CONDITIONS)]
+    own = " ".join(f"__device__ int own{n};" for n in range(len(CONDITIONS)))
+    file = folder / "spy.cu"
+    text = SPY.format(own_arrays=own, lines="\n".join(lines))
+    file.write_text("\n" * 5000 + text, encoding="utf-8")  # no other number looks like one of these lines
+    return file
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in MISDEEDS]
+)
+def test_a_kernel_that_wants_to_tell_of_hidden_cases_cannot(tmp_path: Path, name: str) -> None:
+    """It fails on another line for each size and each bit of an input, and none of it is told."""
+    file = spy(tmp_path, MISDEEDS[name])
+    source = file.read_text(encoding="utf-8").splitlines()
+    both = [grade(tmp_path / str(n), hidden, file, tmp_path / "c") for n, hidden in enumerate(HIDDEN)]
+    told = []
+    for graded in both:
+        verdicts = {case.case.visibility: case.verdict for case in graded.cases}
+        assert verdicts[Visibility.VISIBLE] is Verdict.PASS
+        assert graded.verdict in {Verdict.FAIL, Verdict.ERROR}
+        grade_told = replace(graded, seconds=(), assignment_digest="", cases=_timeless(graded), advice=())
+        told.append(reports(grade_told, source))
+    assert told[0] == told[1]
+    first = next(n for n, line in enumerate(source, start=1) if "M == 1)" in line)
+    lines = {str(first + n) for n in range(len(CONDITIONS))}
+    student = audience.student_view(both[0])
+    for result in (item.result for item in student.items):
+        assert not lines & {str(finding.line) for finding in result.findings}
+        assert not lines & set(re.findall(r"\d+", result.message + result.hint))
+    assert not lines & set(re.findall(r"\d+", student.error))
+
+
+def test_an_item_that_prefers_help_to_secrecy_tells_lines(tmp_path: Path) -> None:
+    """`hidden_lines: true` says where, and still neither shape nor element nor count."""
+    file = spy(tmp_path, MISDEEDS["a store outside"])
+    rubric = RUBRIC.replace("check: memory}", "check: memory, hidden_lines: true}")
+    graded = grade(tmp_path / "a", HIDDEN[0], file, tmp_path / "c", rubric)
+    memory = next(i.result for i in audience.student_view(graded).items if i.result.item.id == "memory")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    where = [finding.line for finding in memory.findings]
+    assert {"if (M == 17)", "if (N == 23)"} <= {
+        lines[line - 1].split(" {")[0].strip() for line in where if line
+    }
+    assert all(finding.address == "C" and finding.count == 1 for finding in memory.findings)
 
 
 @pytest.mark.slow

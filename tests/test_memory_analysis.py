@@ -74,17 +74,31 @@ def test_the_models_own_answers_earn_everything_whoever_it_is_for() -> None:
 
 def test_everybody_has_other_numbers_and_always_the_same() -> None:
     """By the seed and the id, in which case does not count."""
-    sheets = {student: model_answers(ASSIGNMENT, student) for student in ("ada", "bob", "eve")}
-    assert len(set(sheets.values())) == 3
-    assert model_answers(ASSIGNMENT, "ADA") == sheets["ada"]
-    assert model_answers(ASSIGNMENT, "ada", SEED + 1) != sheets["ada"]
+
+    def answers(student: str, seed: int = SEED) -> str:
+        return model_answers(ASSIGNMENT, student, seed).partition("\n")[2]
+
+    assert len({answers(student) for student in ("ada", "bob", "eve")}) == 3
+    assert answers("ADA") == answers("ada")
+    assert answers("ada", SEED + 1) != answers("ada")
 
 
 def test_somebody_elses_answers_lose_the_questions_with_ones_own_numbers() -> None:
     """And nothing else; a sheet that names somebody else is pointed out."""
-    grade = graded("student: ada\n" + model_answers(ASSIGNMENT, "ada"), "bob")
+    grade = graded(model_answers(ASSIGNMENT, "ada"), "bob")
     assert lost(grade) == ["own"]
     assert "the sheet is that of `ada`" in text.render(grade).plain.replace("\n      ", " ").casefold()
+
+
+def test_a_sheet_without_a_name_is_told_whose_numbers_were_used() -> None:
+    """A file may be called anything; a sheet with a name, as `questions` writes it, needs no word."""
+    nameless = model_answers(ASSIGNMENT, "ada").partition("\n")[2]
+    said = " ".join(text.render(graded(nameless, "x", "x.yaml")).plain.split())
+    assert "The numbers are those of `x`, after the name of what was handed in" in said
+    assert "as `student: NAME`" in said
+    assert model_answers(ASSIGNMENT, "ada").startswith('student: "ada"\n')
+    own = graded(model_answers(ASSIGNMENT, "ada"), "ada")
+    assert "numbers are those of" not in text.render(own).plain
 
 
 def test_an_empty_sheet_is_accepted_and_earns_nothing() -> None:
@@ -152,7 +166,7 @@ def test_a_sheet_from_the_command_line_is_graded_with_the_same_numbers(
     """The file names the student, so that a self-check knows; no compiler is asked for."""
     assert main(["questions", "memory-analysis", "--student", "Ada L", "--answers"]) == 0
     file = tmp_path / "answers.yaml"
-    file.write_text('student: "Ada_L"\n' + capsys.readouterr().out)
+    file.write_text(capsys.readouterr().out)
     assert main(["check", "memory-analysis", str(file), "--nvcc", "/nowhere"]) == 0
     assert "100 of 100 points" in capsys.readouterr().out
 

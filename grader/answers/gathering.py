@@ -75,10 +75,6 @@ def _answer(
     given = dict(sheet.answers).get(question.id, "")
     readings, problem = understood(given, question.unit) if given else ((), "")
     drawn = is_drawn(interface, question)
-    note = ""
-    if drawn and sheet.student and safe(sheet.student).casefold() != safe(student).casefold():
-        sheets = harmless(sheet.student, 60)
-        note = f"the sheet is that of `{sheets}`, the numbers are those of `{harmless(student, 60)}`"
     return AnswerEvidence(
         question=question.id,
         text=known.text,
@@ -93,8 +89,21 @@ def _answer(
         steps=known.steps,
         misconceptions=known.misconceptions,
         drawn=drawn,
-        note=note,
+        note=_whose_numbers(sheet, student) if drawn else "",
     )
+
+
+def _whose_numbers(sheet: Sheet, student: str) -> str:
+    """For whom the numbers were drawn, where the sheet says nothing of it or somebody else."""
+    theirs = harmless(student, 60)
+    if not sheet.student:
+        return (
+            f"the numbers are those of `{theirs}`, after the name of what was handed in; for a self-check "
+            "write whose they are into the file, as `student: NAME`"
+        )
+    if safe(sheet.student).casefold() == safe(student).casefold():
+        return ""
+    return f"the sheet is that of `{harmless(sheet.student, 60)}`, the numbers are those of `{theirs}`"
 
 
 def _unknown(names: list[str], submission: Submission) -> tuple[Finding, ...]:

@@ -6,6 +6,7 @@ than there is any reason for. JSON is read by the standard library, with numbers
 
 from __future__ import annotations
 
+import codecs
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,10 @@ MAX_BYTES = 64 * 1024
 """The largest file that is read: a hundred answers take five."""
 
 MOST_ANSWERS = 1000
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""What PowerShell writes where `grader questions --template` is sent into a file."""
+
 WANTED = "`answers:` with a number for each question"
 
 
@@ -60,7 +65,8 @@ def _require_size(content: bytes) -> None:
 
 
 def _yaml(content: bytes) -> Any:  # noqa: ANN401 - whatever is in it
-    root, flaws = document.read(content, "answers")
+    text = decode(content).encode() if content.startswith(_UTF16) else content
+    root, flaws = document.read(text, "answers")
     if flaws:
         position, path, message = min(flaws)
         raise Refused(f"{path}: {message}" if path else message, position)

@@ -60,15 +60,19 @@ def template(assignment: Assignment, student: str) -> str:
         f"  {question.id + ':':<{width + 1}}  # {question.unit or 'a number'}"
         for question in assignment.answers.questions
     ]
+    return "\n".join([*_head(student), "answers:", *rows]) + "\n"
+
+
+def _head(student: str) -> list[str]:
+    """Whose sheet it is, as the file itself says: its name may be any."""
     named = harmless(student, 60).replace('"', "'").replace("\\", "/")
-    head = [f'student: "{named}"'] if student else []
-    return "\n".join([*head, "answers:", *rows]) + "\n"
+    return [f'student: "{named}"'] if student else []
 
 
 def model_answers(assignment: Assignment, student: str, seed: int | None = None) -> str:
     """The file with which this student gets all the points: the model's own answers, exactly."""
     interface = assignment.answers
-    rows = ["answers:"]
+    rows = [*_head(student), "answers:"]
     for question in interface.questions:
         known = solved(interface, question, interface.seed if seed is None else seed, student)
         rows.append(f"  {question.id}: {_written(known.expected)}")

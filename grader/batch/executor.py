@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import signal
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from pickle import PicklingError
 from typing import TYPE_CHECKING
 
 from grader import pipeline
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 600.0
 """Wall time for one submission before its process is ended; the build and the emulator end far earlier."""
+
+_SERVER_GONE = 255
+"""The exit code that multiprocessing gives a process whose fork server was killed."""
 
 
 def grade_class(
@@ -68,25 +73,35 @@ def _isolated(
     submission: Submission,
     tools: Tools | None,
     patience: float,
+    *,
+    again: bool = False,
 ) -> Grade:
+    """The grade, from a process of its own; once more where that was killed from outside (no memory left)."""
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(sender, plan, submission, tools), daemon=True)
     process.start()
     sender.close()
     try:
-        if receiver.poll(patience):
+        if receiver.poll(patience):  # also at the end of a process that never answers
             answer = receiver.recv()
             return answer if not isinstance(answer, str) else pipeline.failed(plan, submission, answer)
         process.kill()
         return pipeline.failed(plan, submission, f"grading took longer than {patience:.0f} s and was ended")
-    except EOFError:
+    except (EOFError, OSError):
         process.join()
+        if _killed(process.exitcode) and not again:
+            return _isolated(context, plan, submission, tools, patience, again=True)
         return pipeline.failed(plan, submission, f"the process that graded it {_ending(process.exitcode)}")
     finally:
         process.join(timeout=5)
         if process.is_alive():
             process.kill()
         receiver.close()
+
+
+def _killed(code: int | None) -> bool:
+    """Whether a process was ended by a signal, or went down with the server that it was forked from."""
+    return code is None or code < 0 or code == _SERVER_GONE
 
 
 def _ending(code: int | None) -> str:
@@ -98,8 +113,11 @@ def _ending(code: int | None) -> str:
 def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     try:
-        sender.send(pipeline.grade(plan, submission, tools))
+        answer: Grade | str = pipeline.grade(plan, submission, tools)
     except Exception as problem:  # noqa: BLE001 - the parent turns it into a grade
-        sender.send(f"{type(problem).__name__}: {problem}")
-    finally:
-        sender.close()
+        answer = f"{type(problem).__name__}: {problem}"
+    with suppress(OSError), sender:  # a parent that was killed waits for no answer
+        try:
+            sender.send(answer)
+        except (TypeError, ValueError, AttributeError, PicklingError) as problem:  # it cannot be sent
+            sender.send(f"{type(problem).__name__}: {problem}")

@@ -11,6 +11,7 @@ after the files it vouches for, so that a batch that is killed at any moment can
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
 LOCK = ".lock"
+
+_NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
+"""What stands where the folder should be: a file, or a link that leads to itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class OutFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other batches out of the folder; raises UsageError if one is at work in it.
+        """Keep other batches out of the folder; raises UsageError if one is at work in it, or it is none.
 
         The lock is the system's, on an open file: it ends with the process, however that ends.
         """
@@ -85,6 +89,8 @@ class OutFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / LOCK).open("w")
         except OSError as problem:
+            if problem.errno in _NO_FOLDER:
+                raise UsageError(f"{self.path}: is no folder; choose another one with -o") from None
             raise StorageError(_cannot(self.path, problem)) from None
         with lock:
             try:
@@ -142,12 +148,12 @@ class OutFolder:
         return tuple(name for name in graded if not classes or name in classes[-1])
 
     def _lines(self) -> list[dict[str, Any]]:
-        """The journal's lines; one that was cut off by a crash is passed over."""
+        """The journal's lines; one that was cut off by a crash, or is damaged, is passed over."""
         try:
-            text = (self.path / JOURNAL).read_text(encoding="utf-8")
+            text = (self.path / JOURNAL).read_bytes().decode("utf-8", "replace")
         except (FileNotFoundError, NotADirectoryError):
             return []
-        except (OSError, UnicodeDecodeError) as problem:
+        except OSError as problem:
             raise UsageError(f"{self.path / JOURNAL}: cannot be read: {problem}") from None
         found = []
         for line in text.splitlines():

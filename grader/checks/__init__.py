@@ -21,7 +21,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.checks import answers, array, memory, output, races, speedup, structure, text, traffic
+from grader.checks import (
+    answers,
+    array,
+    memory,
+    output,
+    races,
+    secrecy,
+    speedup,
+    structure,
+    text,
+    traffic,
+)
 from grader.checks import compile as compile_
 from grader.checks import exit as exit_
 from grader.checks.cases import FULL, NOTHING
@@ -78,7 +89,7 @@ def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[Chec
 def _checked(item: RubricItem, evidence: Evidence) -> CheckResult:
     if item.check not in CHECKS:
         raise OurError(f"rubric item {item.id} names the check {item.check}; there are {', '.join(CHECKS)}")
-    result = CHECKS[item.check](item, evidence)
+    result = CHECKS[item.check](item, secrecy.kept(item, evidence))
     if item.penalty and not evidence.build.ok and item.check != "compile":
         return replace(result, fraction=FULL)
     return result
@@ -105,6 +116,7 @@ def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckR
                     fraction=FULL if result.item.penalty else NOTHING,
                     message=_not_judged(results[need].item, verdict),
                     hint="",
+                    judged=False,
                 )
     return result
 

@@ -10,7 +10,7 @@ from grader.checks import wording
 from grader.model import SEVERITIES, CheckResult, Finding, FindingKind, Severity, Verdict, Visibility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from grader.model import CaseEvidence, Evidence, Named, RubricItem
 
@@ -23,6 +23,7 @@ STOPPERS = (
     FindingKind.OUT_OF_BOUNDS,
     FindingKind.MISALIGNED,
     FindingKind.BARRIER_DIVERGENCE,
+    FindingKind.UNSUPPORTED,
 )
 """What can end a run before its time."""
 
@@ -102,36 +103,53 @@ def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None
         )
     if not evidence.build.ok:
         return CheckResult(
-            item, Verdict.FAIL, NOTHING, "nothing could be run, because the submission does not build"
+            item,
+            Verdict.FAIL,
+            NOTHING,
+            "nothing could be run, because the submission does not build",
+            judged=False,
         )
     if not selected(item, evidence):
         return CheckResult(item, Verdict.SKIP, NOTHING, "none of its cases was run this time")
     return None
 
 
-def shown_findings(cases: Iterable[CaseEvidence]) -> tuple[Finding, ...]:
-    """All findings of some cases as the student may see them, visible cases first.
+def shown_findings(
+    cases: Iterable[CaseEvidence],
+    severity: str = Severity.INFO,
+    kinds: Collection[FindingKind] = tuple(FindingKind),
+) -> tuple[Finding, ...]:
+    """The findings of some cases as the student may see them, visible cases first; of these kinds, as severe.
 
     Those of hidden cases are in the order of the source's lines: the one in which they were found, or of the
-    cases, would tell of shapes.
+    cases, would tell of shapes. One without a line adds nothing to a visible one of its kind and array.
     """
     visible: list[Finding] = []
     hidden: list[Finding] = []
     for case in cases:
-        shown = [wording.shown(each, case.case.visibility, case.case.id) for each in case.findings]
+        telling = (each for each in at_least(case.findings, severity) if each.kind in kinds)
+        shown = [wording.shown(each, case.case.visibility, case.case.id) for each in telling]
         (visible if is_visible(case) else hidden).extend(shown)
-    hidden.sort(key=lambda each: (each.line or 0, each.other_line or 0, each.kind, each.hazard, each.message))
-    return (*visible, *hidden)
+    known = {key for each in visible for key in ((each.kind, each.array), (each.kind, ""))}
+    new = (each for each in hidden if each.line is not None or (each.kind, each.array) not in known)
+    return (*visible, *sorted(new, key=_by_place))
+
+
+def _by_place(finding: Finding) -> tuple[object, ...]:
+    """The order of findings of hidden cases."""
+    lines = (finding.line or 0, finding.other_line or 0)
+    return (*lines, finding.kind, finding.hazard, finding.message)
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding for each kind, hazard and pair of lines, the severest first.
+    """One finding for each kind, hazard and pair of lines (or array, without a line), the severest first.
 
     It is the first of its group, with the counts of all of them and the worst severity.
     """
     groups: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        key = (finding.kind, finding.hazard, finding.file, finding.line, finding.other_line)
+        place = finding.array if finding.line is None else finding.line
+        key = (finding.kind, finding.hazard, finding.file, place, finding.other_line)
         first = groups.get(key)
         if first is None:
             groups[key] = finding
@@ -168,22 +186,24 @@ def decide(
 ) -> CheckResult:
     """Add the verdicts of an item's cases up to its own; a specific ``hint`` replaces the staff's.
 
-    A case in error makes the item an error. Else all must pass for all the points, or, with
-    ``partial: per-case``, each earns its share; the verdict is a pass only with full marks. Where no case
-    fails and some were not judged, nor is the item.
+    All must pass for all the points, or, with ``partial: per-case``, each earns its share; the verdict is a
+    pass only with full marks. A case in error makes the item an error, and one that was not judged leaves it
+    unjudged, unless another case fails: nothing that those cases could have shown makes up for that, and the
+    others share the points.
     """
+    errors = [case for case in judged if case.verdict is Verdict.ERROR]
+    skipped = [case for case in judged if case.verdict is Verdict.SKIP]
     passed = sum(case.verdict is Verdict.PASS for case in judged)
-    verdict = Verdict.PASS if passed == len(judged) else Verdict.FAIL
-    fraction = (
-        Fraction(passed, len(judged)) if item.partial == "per-case" else Fraction(passed == len(judged))
-    )
-    broken = next((case for case in judged if case.verdict is Verdict.ERROR), None)
-    if broken is not None:
+    known = len(judged) - len(errors) - len(skipped)
+    verdict = Verdict.PASS if passed == known else Verdict.FAIL
+    fraction = Fraction(passed, known or 1) if item.partial == "per-case" else Fraction(passed == known)
+    if errors and verdict is Verdict.PASS:
+        broken = next((case for case in errors if case.visible), errors[0])
         verdict, fraction = Verdict.ERROR, NOTHING
         message = f"not judged, through no fault of the submission: {wording.printable(broken.reason)}"
         hint, findings = "", ()
-    elif verdict is Verdict.FAIL and all(case.verdict is not Verdict.FAIL for case in judged):
-        verdict, fraction, message, hint, findings = Verdict.SKIP, NOTHING, _not_judged(judged), "", ()
+    elif skipped and verdict is Verdict.PASS:
+        verdict, fraction, message, hint, findings = Verdict.SKIP, NOTHING, _not_judged(skipped), "", ()
     return CheckResult(
         item=item,
         verdict=verdict,
@@ -195,9 +215,8 @@ def decide(
     )
 
 
-def _not_judged(judged: tuple[CaseVerdict, ...]) -> str:
+def _not_judged(skipped: list[CaseVerdict]) -> str:
     """Why cases were not judged: of a visible one in full if there is one."""
-    skipped = [case for case in judged if case.verdict is Verdict.SKIP]
     first = next((case for case in skipped if case.visible), skipped[0])
     which = f"case `{wording.printable(first.case.case.id)}`" if first.visible else "a hidden case"
     return f"not judged in {which}: {first.reason}"

@@ -28,6 +28,9 @@ SIGNALS = {
     "SIGKILL": "it was killed",
 }
 
+EARLY = "the program did not come to its end"
+"""All that is told of it in a hidden case."""
+
 LIMITS = {
     "memory": "it took more memory than it may",
     "output-limit": "it printed more, or wrote a larger file, than it may",

@@ -23,10 +23,11 @@ def _judge(run: ProgramRun, status: int) -> Outcome:
     if endings.by_itself(run) and run.returncode == status:
         return RIGHT
     if endings.by_itself(run):
+        reason = f"the program does not end with status {status}"
         why = f"the program ends with status {run.returncode}; expected {status}"
     else:
-        why = f"the program did not come to its end: {endings.stopped(run)}"
+        reason, why = endings.EARLY, f"{endings.EARLY}: {endings.stopped(run)}"
     words = endings.last_words(run)
-    detail = f"{why}. The end of what it printed to standard error" if words else ""
+    detail = f"{why}. The end of what it printed to standard error" if words else why
     ending = "" if endings.by_itself(run) else run.ending
-    return Outcome(Verdict.FAIL, why, detail, words, kind=endings.kind(run), ending=ending)
+    return Outcome(Verdict.FAIL, reason, detail, words, kind=endings.kind(run), ending=ending)

@@ -49,8 +49,7 @@ def check_kinds(
     severity = option(item, "severity", Severity.WARNING)
     extra = at_least(extra, severity)
     judged = tuple(_judge(case, kinds, severity, fails_anyway=bool(extra)) for case in cases)
-    of_kind = (finding for finding in shown_findings(cases) if finding.kind in kinds)
-    findings = (*merged(at_least(of_kind, severity)), *extra)
+    findings = (*merged(shown_findings(cases, severity, kinds)), *extra)
     return decide(item, judged, _message(judged, findings, clean), findings=findings)
 
 

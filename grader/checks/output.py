@@ -213,7 +213,8 @@ def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
 def _findings(failing: tuple[CaseVerdict, ...]) -> tuple[Finding, ...]:
     """Each mistake once, what stopped a run, and per failing visible case what is wrong there."""
     stopped = merged(shown_findings(case.case for case in failing if not case.case.completed))
-    wrong = (_wrong_output(case) for case in failing if case.visible and not refusal(case.case))
+    came_to_their_end = (case for case in failing if case.visible and case.case.completed)
+    wrong = (_wrong_output(case) for case in came_to_their_end)
     return (*_mistakes(failing), *stopped, *wrong)
 
 

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class Outcome:
     """What an item makes of one run; ``share`` of the case's points.
 
-    ``reason`` is a clause that may be told of a hidden case. ``detail`` is what is told of a visible one, if
-    there is more to it, and ``block`` are lines that stand below.
+    ``reason`` is a clause that may be told of a hidden case: nothing in it was chosen by the program, neither
+    a status nor a signal. ``detail`` is what is told of a visible one, if there is more to it, and ``block``
+    are lines that stand below.
     """
 
     verdict: Verdict
@@ -81,8 +82,8 @@ def ended_early(run: ProgramRun) -> Outcome | None:
     """The outcome of a run that did not come to its end; None where it did."""
     if endings.by_itself(run):
         return None
-    why = f"the program did not come to its end: {endings.stopped(run)}"
-    return Outcome(Verdict.FAIL, why, kind=endings.kind(run), ending=run.ending)
+    why = f"{endings.EARLY}: {endings.stopped(run)}"
+    return Outcome(Verdict.FAIL, endings.EARLY, why, kind=endings.kind(run), ending=run.ending)
 
 
 def _outcome(case: CaseEvidence, judge: Judge) -> Outcome:

@@ -14,7 +14,7 @@ from grader.checks.cases import FULL, NOTHING, option
 from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import Evidence, Resources, RubricItem, Structure
+    from grader.model import CaseEvidence, Evidence, Resources, RubricItem, Structure
 
 MOST_NAMED = 4
 """Lines, or libraries, that a message names."""
@@ -55,6 +55,9 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     structures, others = dict(evidence.structures), dict(build.others)
     structure = structures.get(name) if name else next(iter(structures.values()), None)
     resources = others[name].resources if name in others else build.resources
+    if structure is None and any(_by_hand(case) for case in evidence.cases):
+        message = "could not be looked at, because of an instruction written by hand"
+        return CheckResult(item, Verdict.FAIL, NOTHING, message)
     if structure is None or resources is None:
         return _error(item, "nobody looked at the instructions of the kernel")
     facts = [_fact(key, value, structure, resources) for key, value in option(item, "require", ())]
@@ -67,6 +70,11 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     )
     message = f"{_called(name)} {'; it '.join(fact.told for fact in unmet)}"
     return CheckResult(item, Verdict.FAIL, NOTHING, message, hint=item.hint, findings=findings)
+
+
+def _by_hand(case: CaseEvidence) -> bool:
+    """Whether an instruction of the student's own kept the case from being run."""
+    return any(finding.kind is FindingKind.UNSUPPORTED for finding in case.findings)
 
 
 def _called(name: str) -> str:

@@ -1,7 +1,8 @@
 """What the checks say: one sentence per finding, and numbers as people write them.
 
 A sentence starts in lower case and names the student's lines. Of a case that the student may not see it
-tells the lines only (`concealed`): block, thread, element and count would give away its shape.
+tells the lines at most (`concealed`): block, thread, element and count would give away its shape, and lines
+do, too, unless `secrecy` has left them in.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from math import isnan
 from typing import TypeAlias
 
 from grader.model import Build, Dim3, Finding, FindingKind, Named, Visibility
@@ -62,12 +64,12 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 def number(value: float) -> str:
     """A value of an array: as many digits as float32 can tell apart."""
-    return f"{value:.9g}"
+    return "NaN" if isnan(value) else f"{value:.9g}"
 
 
 def small(value: float) -> str:
     """An error or a bound: its size matters, not its digits."""
-    return f"{value:.3g}"
+    return "NaN" if isnan(value) else f"{value:.3g}"
 
 
 def percent(share: Fraction, limit: Fraction) -> str:
@@ -215,6 +217,12 @@ def _timeout(finding: Finding) -> str:
     return f"the kernel did not come to an end{seen}{_where(finding)}"
 
 
+def _unsupported(finding: Finding) -> str:
+    what = f"`{printable(finding.hazard)}`" if finding.hazard else "an instruction"
+    written = f"{what}, written by hand{at_line(finding.line)}"
+    return f"the kernel uses {written}, which the grader does not run{_where(finding)}"
+
+
 def _plainly(text: str) -> Sentence:
     return lambda finding: text + at_line(finding.line) + _where(finding)
 
@@ -234,5 +242,6 @@ SENTENCES: dict[FindingKind, Sentence] = {
     FindingKind.MISTAKE: _plainly("there is a known mistake"),
     FindingKind.STRUCTURE: _plainly("the kernel is not built as was asked"),
     FindingKind.ANSWER: _plainly("an answer is not what was asked for"),
+    FindingKind.UNSUPPORTED: _unsupported,
     FindingKind.UNDEFINED: _plainly("the optimised program and the unoptimised one do not do the same"),
 }

@@ -104,6 +104,11 @@ def _retold(item: ItemGrade, again: ItemGrade | None) -> ItemGrade:
         return item
     new = again.result
     told = replace(
-        old, message=new.message, message_staff=new.message_staff, hint=new.hint, findings=new.findings
+        old,
+        message=new.message,
+        message_staff=new.message_staff,
+        hint=new.hint,
+        findings=new.findings,
+        judged=new.judged,
     )
     return replace(item, result=told)

@@ -31,6 +31,7 @@ SIMPLE = {
     FindingKind.UNINITIALISED: "uninitialised-read",
     FindingKind.TIMEOUT: "endless",
     FindingKind.FAULT: "fault",
+    FindingKind.UNSUPPORTED: "written-by-hand",
 }
 
 ENDINGS = {
@@ -84,7 +85,8 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
         return _out_of_bounds(finding, around)
     if finding.kind is FindingKind.RACE:
-        return _spilled(finding, around) or _race(finding, around)
+        # Which order is missing is not known of a hidden case, whose data could have chosen it.
+        return _spilled(finding, around) or (_race(finding, around) if finding.hazard else "")
     refused = finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None
     signs = REFUSALS if refused else SIGNS.get(finding.kind, {})
     told = (mistake for mistake, sign in signs.items() if sign in finding.message)

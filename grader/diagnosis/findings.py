@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from grader.mistakes import Texts
     from grader.model import CheckResult, Finding, Named
 
-MOST_HINTS = 2
-"""Hints at once: more would not be read."""
+MOST_HINTS = 1
+"""Hints at once: one idea is tried at a time, and what else is wrong shows the next time."""
 
 CONSTANT = re.compile(r"`([A-Za-z_]\w*)` is -?\d", re.ASCII)
 """A constant in the message of a refused launch."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.model import FindingKind, KernelInterface
+from grader.model import FindingKind, KernelInterface, Visibility
 
 if TYPE_CHECKING:
     from grader.model import Assignment, Evidence
@@ -40,7 +40,9 @@ NOWHERE = Surroundings()
 
 
 def surroundings(assignment: Assignment, evidence: Evidence) -> Surroundings:
-    """All that advice about one item may take from the others."""
+    """All that advice about one item may take from the others, of visible cases alone."""
+    shown_cases = tuple(case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
+    evidence = replace(evidence, cases=shown_cases)
     interface = assignment.interface
     parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
     matrices = tuple(each for each in parameters if len(each.extents) > 1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.diagnosis import line_advice, unneeded_barriers
+from grader.emulator.by_hand import written_by_hand
 from grader.emulator.geometry import WARP
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.repair import Workshop
@@ -15,7 +16,8 @@ from grader.emulator.shadow_steps import mattering_reads
 from grader.emulator.statements import Source
 from grader.emulator.trials import Trial, fitting, key
 from grader.emulator.two_builds import is_steady, merge_runs
-from grader.model import FindingKind, Severity, Visibility
+from grader.errors import PtxSyntaxError, UnsupportedPtx
+from grader.model import FindingKind, Run, Severity, Visibility
 from grader.ptx import parse
 from grader.ptx.facts import structure
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
         Finding,
         Launch,
         LineCounters,
-        Run,
         Structure,
     )
     from grader.ptx import Module
@@ -56,6 +57,10 @@ class Emulated:
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
     _executed: frozenset[tuple[str, int]] | None = None
     """What the default build executed in any case; None where it was never run."""
+    by_hand_fails: bool = False
+    """Whether an instruction that the student wrote by hand and that is not interpreted is a finding."""
+    _looked_at_hazards: bool = True
+    """Which of the two builds was asked for last."""
 
     def launch(
         self,
@@ -71,11 +76,31 @@ class Emulated:
 
         With ``count_only`` the hazard run is left out (the staff's own kernels), with ``profile`` what each
         line does is counted as well. ``steps`` is the work that each run may take, if less than usual.
-        Raises UnsupportedPtx for an instruction that the emulator does not interpret.
+        Raises UnsupportedPtx for an instruction that the emulator does not interpret, and PtxSyntaxError for
+        PTX that is not read, unless ``by_hand_fails`` and it was written by hand.
         """
         steps = steps or self.steps
         if count_only:
             return self._kernel(detect=False).run(launch, arguments, detect=False, steps=steps)
+        try:
+            return self._both(launch, arguments, case, profile=profile, steps=steps)
+        except (UnsupportedPtx, PtxSyntaxError) as problem:
+            text = self.build.hazard_ptx if self._looked_at_hazards else self.build.ptx
+            own = written_by_hand(problem, text, self.source, self.file) if self.by_hand_fails else None
+            if own is None:
+                raise
+            return Run(findings=(own,), completed=False)
+
+    def _both(
+        self,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        case: Case | None,
+        *,
+        profile: bool,
+        steps: int,
+    ) -> Run:
+        """Both builds, run one after the other."""
         hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=steps)
         if hazards.completed:
             hazards = self._without_idle_reads(hazards, launch, arguments)
@@ -160,6 +185,7 @@ class Emulated:
 
     def _kernel(self, *, detect: bool) -> Kernel:
         """The kernel of one of the two builds, parsed when first needed."""
+        self._looked_at_hazards = detect
         if detect not in self._kernels:
             module = parse(self.build.hazard_ptx if detect else self.build.ptx)
             shapes = self.build.shared_shapes

@@ -17,6 +17,7 @@ CONCEPTS: dict[str, str] = {
     "grid": "“Thread Hierarchy”, on blocks and their indices, " + _GUIDE,
     "halo": "“Shared Memory” " + _GUIDE,
     "initialisation": "“Variable Memory Space Specifiers” " + _GUIDE,
+    "instructions": "",
     "interface": "the signature of the kernel in the hand-out",
     "launch": "“Execution Configuration” " + _GUIDE,
     "loops": "",

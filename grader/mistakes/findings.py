@@ -183,7 +183,8 @@ FINDING_MISTAKES: dict[str, Mistake] = {
     "uninitialised-read": Mistake(
         "value never set",
         "a thread reads {array}{at} before anything was stored there",
-        "set it first: start sums at 0, and fill every element of a tile, also beyond the edge.",
+        "give {array} a value before it is read: start sums at 0, and fill every element of a tile, also "
+        "beyond the edge.",
         "initialisation",
     ),
     "endless": Mistake(
@@ -211,6 +212,13 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "a device refuses to launch the kernel",
         "use smaller or fewer `__shared__` arrays: a block may use at most 48 KiB.",
         "launch",
+    ),
+    "written-by-hand": Mistake(
+        "instruction written by hand",
+        "the kernel uses an instruction{at} that the grader does not run",
+        "use CUDA C++ instead of `asm` or a built-in function of the compiler{at}: all that nvcc makes of "
+        "C++ is run, of what is written by hand only the common part.",
+        "instructions",
     ),
     "fault": Mistake(
         "stopped with a fault",

@@ -79,6 +79,8 @@ class KernelInterface:
     symbols: tuple[Parameter, ...] = ()
     """Variables of the student's file that are filled before a launch and read after it: arrays, and
     scalars (``value``), which are arrays of one element."""
+    inline_asm: bool = False
+    """Whether an instruction that students write by hand and that is not interpreted is an error of ours."""
     others: tuple[str, ...] = ()
     """Further kernels of the file that cases name: they have the same parameters and the same launch."""
     sizes: Named[tuple[str, ...]] = ()

@@ -115,6 +115,8 @@ class Evidence:
     """What was run, piece by piece, each with a digest: `grader.spec.what_is_run`."""
     structures: Named[Structure] = ()
     """How each kernel is built, the assignment's own first; nothing where nobody could look at it."""
+    array_parameters: tuple[str, ...] = ()
+    """The arrays that the assignment's kernel is given: names that no student chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,8 @@ class CheckResult:
     case_verdicts: Named[Verdict] = ()
     message_staff: str = ""
     """What the staff say about this outcome in their own words, to be shown before ``message``."""
+    judged: bool = True
+    """False for a fail of which nothing is known but that something else it needs has failed."""
 
 
 @dataclass(frozen=True, slots=True)

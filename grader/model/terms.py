@@ -53,6 +53,8 @@ class FindingKind(StrEnum):
     STRUCTURE = "structure"
     ANSWER = "answer"
     UNDEFINED = "undefined"
+    UNSUPPORTED = "unsupported"
+    """An instruction that the student wrote by hand and that is not interpreted; ``hazard`` names it."""
 
 
 class Severity(StrEnum):

@@ -54,9 +54,17 @@ def student_view(grade: Grade, released: Released = "") -> Grade:
         cases=tuple(_case(case, alias) for case in grade.cases),
         timing=() if _speed_is_hidden(grade, shown) else grade.timing,
         witnesses=(),
-        error="an error of the grader in a hidden case" if _names_hidden(grade.error, alias) else grade.error,
+        error=_error(grade, alias),
         evidence=None,
     )
+
+
+def _error(grade: Grade, alias: Mapping[str, str]) -> str:
+    """What may be told of errors of ours: those of a hidden case name instructions that the kernel chose."""
+    broken = {case.case.id for case in grade.cases if case.verdict is Verdict.ERROR}
+    if not grade.error or not broken & set(alias):
+        return grade.error
+    return "an error of the grader" if broken - set(alias) else "an error of the grader in a hidden case"
 
 
 def _speed_is_hidden(grade: Grade, shown: Collection[Visibility]) -> bool:

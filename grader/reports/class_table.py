@@ -10,7 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from grader.model import FindingKind, Verdict
 from grader.reports import points, safe_text, speed
 from grader.reports.layout import Page, Piece
-from grader.reports.marks import MARKS, STYLES
+from grader.reports.marks import MARKS, NOT_JUDGED, look
 from grader.reports.quotation import lines_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
         cells = _cells(grade, list(items), columns)
         page.line(f"{set_cell_size(name, room)}  {score:>{score_room}}  {fast}", *cells, note(grade))
     page.blank()
-    _legend(page, items, numbered=headings.startswith("1 "))
+    waiting = any(look(item.result) is NOT_JUDGED for grade in grades for item in grade.items)
+    _legend(page, items, numbered=headings.startswith("1 "), waiting=waiting)
     page.paragraph(_summary(grades))
     return page.text()
 
@@ -116,25 +117,27 @@ def _cells(grade: Grade, ids: list[str], columns: list[int]) -> list[Piece]:
 def _cell(item: ItemGrade | None, column: int) -> Piece:
     if item is None:
         return " " * column
-    return f"{_mark(item):<{column}}", STYLES[item.result.verdict]
+    return f"{_mark(item):<{column}}", look(item.result).style
 
 
 def _mark(item: ItemGrade) -> str:
     """The verdict, or the points where there is partial credit."""
     verdict = item.result.verdict
     partial = verdict == Verdict.FAIL and item.points != 0
-    return points.shown(item.points) if partial else MARKS[verdict]
+    return points.shown(item.points) if partial else look(item.result).mark
 
 
 def _shown(grade: Grade, item_id: str) -> str:
     return next((_mark(item) for item in grade.items if item.result.item.id == item_id), "")
 
 
-def _legend(page: Page, items: dict[str, str], *, numbered: bool) -> None:
+def _legend(page: Page, items: dict[str, str], *, numbered: bool, waiting: bool) -> None:
     if numbered:
         names = [f"{number} {safe_text.one_line(item_id)}" for number, item_id in enumerate(items, start=1)]
         page.paragraph("   ".join(names), style="dim")
-    page.paragraph("✓ pass   ✗ fail, or the points earned   – not judged here   ! error of ours", style="dim")
+    waits = f"   {NOT_JUDGED.mark} fails with another item" if waiting else ""
+    words = f"✓ pass   ✗ fail, or the points earned{waits}   – not judged here   ! error of ours"
+    page.paragraph(words, style="dim")
 
 
 def _summary(grades: Sequence[Grade]) -> str:

@@ -130,6 +130,7 @@ def _item(grade: ItemGrade) -> Json:
         "fraction_exact": str(result.fraction),
         "message": result.message,
         **({"message_staff": result.message_staff} if result.message_staff else {}),
+        **({} if result.judged else {"judged": False}),
         "hint": result.hint,
         "item_hint": item.hint,
         "visibility": item.visibility.value,

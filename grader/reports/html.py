@@ -15,7 +15,7 @@ from grader.model import Verdict
 from grader.reports import maps, points, quotation, safe_text, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, note
-from grader.reports.marks import MARKS, WORDS
+from grader.reports.marks import look
 from grader.reports.text import (
     ANSWERS,
     MOST_ADVICE,
@@ -100,8 +100,9 @@ def _message(words: str) -> Iterator[str]:
         yield f"<pre>{escape(safe_text.many_lines(block, 4_000))}</pre>"
 
 
-def _verdict(verdict: Verdict) -> str:
-    return f'<span class="{verdict.value}">{MARKS[verdict]} {WORDS[verdict]}</span>'
+def _verdict(item: ItemGrade) -> str:
+    seen = look(item.result)
+    return f'<span class="{seen.name}">{seen.mark} {seen.word}</span>'
 
 
 def _score(grade: Grade) -> Iterator[str]:
@@ -115,7 +116,7 @@ def _score(grade: Grade) -> Iterator[str]:
 def _overview(grade: Grade) -> Iterator[str]:
     yield "<table>"
     for item in grade.items:
-        verdict = _verdict(item.result.verdict)
+        verdict = _verdict(item)
         name = escape(title(item) + apart(item))
         yield f'<tr><td>{verdict}</td><td class="n">{points.of_item(item)}</td><td>{name}</td></tr>'
     yield "</table>"
@@ -127,7 +128,7 @@ def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:
         result = item.result
         if result.verdict == Verdict.PASS and not (result.findings or result.message_staff):
             continue
-        yield f"<h2>{_verdict(result.verdict)}: {escape(title(item) + apart(item))}</h2>"
+        yield f"<h2>{_verdict(item)}: {escape(title(item) + apart(item))}</h2>"
         if result.message_staff:
             yield from _message(result.message_staff)
         yield from _message(result.message)
@@ -206,5 +207,6 @@ def _class_cell(item: ItemGrade | None) -> str:
         return "<td></td>"
     verdict = item.result.verdict
     partial = verdict == Verdict.FAIL and item.points != 0
-    shown = points.shown(item.points) if partial else MARKS[verdict]
-    return f'<td class="{verdict.value}" title="{WORDS[verdict]}">{shown}</td>'
+    seen = look(item.result)
+    shown = points.shown(item.points) if partial else seen.mark
+    return f'<td class="{seen.name}" title="{seen.word}">{shown}</td>'

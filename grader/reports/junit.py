@@ -197,6 +197,8 @@ def _findings(outcome: Outcome) -> list[Finding]:
 
 
 def _kind(outcome: Outcome) -> str:
+    if not outcome.item.result.judged:
+        return "not-judged"
     findings = _findings(outcome)
     return findings[0].kind.value if findings else outcome.item.result.item.check
 

@@ -36,7 +36,7 @@ def signed(points: Fraction) -> str:
 
 def of_item(item: ItemGrade) -> str:
     """``5 of 10``, ``+5 of +10`` (extra credit), ``−10 of −10`` (a penalty); a dash where not judged."""
-    judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL}
+    judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL} and item.result.judged
     most = shown(item.max_points)
     if item.result.item.penalty:
         return f"{signed(item.points) if judged else '–'} of −{most}"

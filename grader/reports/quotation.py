@@ -37,10 +37,13 @@ def place(finding: Finding) -> str:
     return f"{file}:{lines}" if file and lines else f"line {lines}" if lines else ""
 
 
-def quote(finding: Finding, submission_file: str, source: Sequence[str]) -> list[Row]:
+def quote(
+    finding: Finding, submission_file: str, source: Sequence[str], width: int | None = None
+) -> list[Row]:
     """Quote the finding's lines with a mark in the margin and the array underlined.
 
-    Nothing is quoted where the finding is in another file, or its lines lie beyond the source.
+    Nothing is quoted where the finding is in another file, or its lines lie beyond the source. Of a line that
+    is longer than a row of ``width`` that part is shown where the array is.
     """
     lines = [line for line in lines_of(finding) if 1 <= line <= len(source)]
     own = {"", submission_file, PurePath(submission_file).name}
@@ -52,11 +55,14 @@ def quote(finding: Finding, submission_file: str, source: Sequence[str]) -> list
         if not line:
             rows.append(Row(f"  {'…':>{room}} |", "", marked=False))
             continue
-        code = safe_text.code(source[line - 1])
-        marked = line in lines
-        rows.append(Row(f"{'>' if marked else ' '} {line:>{room}} | ", code, marked))
-        if marked:
-            rows.extend(_underline(code, finding.array, room))
+        code, marked = safe_text.code(source[line - 1]), line in lines
+        gutter = f"{'>' if marked else ' '} {line:>{room}} | "
+        carets = _carets(code, finding.array) if marked else ""
+        if carets and width is not None:
+            code, carets = _window(code, carets, width - len(gutter))
+        rows.append(Row(gutter, code, marked))
+        if carets:
+            rows.append(Row(f"  {'':>{room}} | ", carets, marked=True))
     return rows
 
 
@@ -68,12 +74,21 @@ def _between(lines: list[int]) -> list[int]:
     return [first, 0, last]
 
 
-def _underline(code: str, name: str, room: int) -> list[Row]:
-    """Put carets below each use of the array, if its name is in the line."""
+def _carets(code: str, name: str) -> str:
+    """Carets below each use of the array; nothing if its name is not in the line."""
     if not name.isidentifier():
-        return []
+        return ""
     below = [" "] * len(code)
     for match in re.finditer(rf"\b{re.escape(name)}\b", code):
         below[match.start() : match.end()] = "^" * len(name)
-    carets = "".join(below).rstrip()
-    return [Row(f"  {'':>{room}} | ", carets, marked=True)] if carets else []
+    return "".join(below).rstrip()
+
+
+def _window(code: str, carets: str, room: int) -> tuple[str, str]:
+    """The part of a line, and of the carets below it, that shows the first of them within ``room``."""
+    first = carets.index("^")
+    end = first + len(carets[first:].partition(" ")[0])
+    if len(code) <= room or end < room:  # one character is for the dots at the cut
+        return code, carets
+    start = min(first - room // 3, len(code) - room)
+    return "…" + code[start + 1 :], " " + carets[start + 1 :]

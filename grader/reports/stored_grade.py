@@ -126,6 +126,7 @@ class StoredItem(Stored):
     extra: bool = False
     penalty: bool = False
     message_staff: str = ""
+    judged: bool = True
     findings: tuple[StoredFinding, ...]
 
 
@@ -231,5 +232,6 @@ def _item(stored: StoredItem) -> model.ItemGrade:
         findings=tuple(finding.record() for finding in stored.findings),
         case_verdicts=tuple(stored.case_verdicts.items()),
         message_staff=stored.message_staff,
+        judged=stored.judged,
     )
     return model.ItemGrade(result, stored.points_exact, stored.max_points_exact)

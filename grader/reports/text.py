@@ -13,7 +13,7 @@ from grader.model import FindingKind, Severity, Verdict
 from grader.reports import maps, points, quotation, safe_text, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
-from grader.reports.marks import MARKS, STYLES, WORDS
+from grader.reports.marks import MARKS, STYLES, WORDS, look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +36,9 @@ HAZARDS = ("races", "memory")
 ANSWERS = "answers"
 """The check whose cases are questions."""
 MOST_ADVICE = 3
-NOT_JUDGED = "not judged"
-"""How the message of an item begins that waits for another."""
 SAME_HINT = "The same as above."
+_QUOTED = " " * 6
+"""What stands before a line that is quoted."""
 SHORT = 120
 """Characters of a name or title that a heading holds."""
 LONG = 1_500
@@ -86,10 +86,11 @@ def _headline(page: Page, grade: Grade) -> None:
 def _overview(page: Page, grade: Grade) -> None:
     rows = [(item, points.of_item(item)) for item in grade.items]
     room = max((len(text) for _, text in rows), default=0)
+    words = max((len(look(item.result).word) for item, _ in rows), default=0)
     for item, text in rows:
-        verdict = item.result.verdict
-        mark = f"{MARKS[verdict]} {WORDS[verdict]:<5}"
-        page.line("  ", (mark, STYLES[verdict]), f"  {text:>{room}}  {title(item)}{apart(item)}")
+        seen = look(item.result)
+        mark = f"{seen.mark} {seen.word:<{max(words, 5)}}"
+        page.line("  ", (mark, seen.style), f"  {text:>{room}}  {title(item)}{apart(item)}")
 
 
 def title(item: ItemGrade) -> str:
@@ -122,7 +123,7 @@ def _without_repetitions(items: Sequence[ItemGrade]) -> Iterator[ItemGrade]:
     told: set[str] = set()
     for item in items:
         result = item.result
-        if result.message.startswith(NOT_JUDGED):
+        if not result.judged or result.verdict == Verdict.ERROR:
             findings = tuple(f for f in result.findings if not any(f.message in each for each in told))
             hint = result.hint if findings and result.hint not in told else ""
             result = replace(result, findings=findings, hint=hint, case_verdicts=())
@@ -151,9 +152,9 @@ def _item(
     """One item in full: what is wrong, where, and what to try."""
     item, result = items[0], items[0].result
     page.blank()
-    style = f"bold {STYLES[result.verdict]}"
+    seen = look(result)
     for each in items:
-        page.line((f"{MARKS[result.verdict]} {title(each)}{apart(each)}", style))
+        page.line((f"{seen.mark} {title(each)}{apart(each)}", f"bold {seen.style}"))
     if result.message_staff:
         page.paragraph(safe_text.many_lines(result.message_staff, LONG), indent=4)
     page.paragraph(safe_text.many_lines(result.message, LONG), indent=4)
@@ -212,7 +213,7 @@ def case_name(case: CaseGrade) -> str:
 
 def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: SourceLines) -> None:
     """One finding, with its source lines; its message only where the item's does not tell it already."""
-    quoted = quotation.quote(finding, grade.submission_file, source)
+    quoted = quotation.quote(finding, grade.submission_file, source, page.width - len(_QUOTED))
     where = quotation.place(finding)
     if finding.message in told and not quoted and not where:
         return
@@ -224,7 +225,7 @@ def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: Sour
     if where:
         page.line(f"      {where}")
     for row in quoted:
-        page.line("      ", (row.gutter, "dim"), (row.code, "bold" if row.marked else ""))
+        page.line(_QUOTED, (row.gutter, "dim"), (row.code, "bold" if row.marked else ""))
 
 
 def untold_repair(finding: Finding, hint: str) -> bool:

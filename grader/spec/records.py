@@ -99,6 +99,7 @@ def _interface(
         shared=part.launch.shared,
         include=include,
         symbols=tuple(_parameter(name, declared) for name, declared in part.symbols.items()),
+        inline_asm=part.inline_asm,
         others=others,
         sizes=tuple((name, tuple(names)) for name, names in part.sizes.items()),
     )

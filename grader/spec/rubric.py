@@ -77,24 +77,35 @@ class CompileItem(ItemPart):
     check: Literal["compile"]
 
 
-class OutputItem(CasesItemPart):
+class TellingItem(CasesItemPart):
+    """An item that tells what went wrong, and where.
+
+    Of hidden cases it tells kinds and arrays only. With ``hidden_lines`` it tells the lines and the named
+    mistakes, too: whoever hands in again may find out the shapes and inputs of hidden cases by them.
+    """
+
+    OPTIONS: ClassVar[tuple[str, ...]] = ("hidden_lines",)
+    hidden_lines: Flag | None = None
+
+
+class OutputItem(TellingItem):
     """The answers are right."""
 
     check: Literal["output"]
 
 
-class RacesItem(CasesItemPart):
+class RacesItem(TellingItem):
     """No hazards, and no divergent barriers.
 
     Hazards inside one warp are warnings, and cost the item like errors unless it says ``severity: error``.
     """
 
-    OPTIONS = ("severity",)
+    OPTIONS = ("severity", "hidden_lines")
     check: Literal["races"]
     severity: Literal["error", "warning"] = Severity.WARNING.value
 
 
-class MemoryItem(CasesItemPart):
+class MemoryItem(TellingItem):
     """No access out of bounds, misaligned or to what nobody wrote."""
 
     check: Literal["memory"]

@@ -87,6 +87,7 @@ class KernelPart(Part):
         Name, Annotated[list[Name], BeforeValidator(_names, json_schema_input_type=Name | list[Name])]
     ] = {}
     include: list[HeaderName] = []
+    inline_asm: Flag = False
 
     @model_validator(mode="before")
     @classmethod

@@ -22,7 +22,7 @@ from grader.model import Finding, FindingKind, Named, Submission
 from grader.submission.archives import opened_class
 from grader.submission.files import Unusable
 from grader.submission.folders import MAX_DEPTH, read_item
-from grader.submission.items import Bundle, OnDisk, entries
+from grader.submission.items import Bundle, OnDisk, dotted, entries
 from grader.submission.names import ARCHIVES, ending, ids, safe, stem
 from grader.submission.platforms import by_student, is_download
 from grader.submission.text import decode, harmless, lines
@@ -42,7 +42,8 @@ def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, .
 
     A file is one submission. In a folder each file is one, and so is each folder: its one ``.cu`` file (else
     its one ``.c``, ``.cpp`` or ``.cuh`` file, else its one ``.h`` file) with the headers beside it, or else
-    what its one archive holds. What a learning platform named after a student is that student's. An
+    what its one archive holds. What a learning platform named after a student is that student's. A
+    folder that begins with a dot is a student's where it holds such a file itself. An
     archive at ``path`` is a class like a folder, unless it holds one ``.cu`` file and headers. Where
     `ANSWERS` are ``wanted`` it is the one ``.yaml``, ``.yml`` or ``.json`` file of a folder.
     Ids come from the names, are unique and are safe as names of folders.
@@ -77,7 +78,8 @@ def _found(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
     """An item for each submission; the archive of a class stays open as long as ``stack``."""
     try:
         if path.is_dir():
-            return by_student([OnDisk(entry) for entry in entries(path)])
+            of_students = [*entries(path), *dotted(path, (*wanted.endings, *ARCHIVES))]
+            return by_student([OnDisk(entry) for entry in of_students])
         path.stat()
         whole = path.resolve()
         if ending(whole.name) not in ARCHIVES or not OnDisk(whole).is_file:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+_OF_TOOLS = frozenset({".git", ".hg", ".svn", ".idea", ".vscode", ".ipynb_checkpoints", ".cache", ".venv"})
+"""Folders of tools, which may hold copies of sources that nobody handed in."""
+
 _IGNORED = frozenset({"__macosx", "thumbs.db", "desktop.ini"})
 
 
@@ -90,6 +93,28 @@ def entries(folder: Path) -> list[Path]:
         names = [entry.name for entry in found]
     kept = (folder / name for name in sorted(names) if not is_ignored(name))
     return [path for path in kept if not _is_our_output(path)]
+
+
+def dotted(folder: Path, endings: Iterable[str]) -> list[Path]:
+    """The folders in one on disk that begin with a dot and hold a file with such an ending; raises OSError.
+
+    A student's folder may be called so, and so may what tools leave behind, which holds no such file.
+    """
+    with os.scandir(folder) as found:
+        names = sorted(
+            entry.name
+            for entry in found
+            if entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
+        )
+    return [folder / name for name in names if name not in _OF_TOOLS and _holds(folder / name, endings)]
+
+
+def _holds(folder: Path, endings: Iterable[str]) -> bool:
+    """Whether a folder can be read and holds a file with one of ``endings``."""
+    try:
+        return any(path.name.lower().endswith(tuple(endings)) for path in entries(folder))
+    except OSError:
+        return False
 
 
 def _is_our_output(path: Path) -> bool:

@@ -23,6 +23,13 @@ _UNSEEN = re.compile(
 """Fillers and selectors: letters and marks that nobody sees."""
 
 
+_LATIN = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјһӏорсухԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧαιοορυν",
+    "ABESIJKMHOPCTYXaesijhlopcyxdqwABEZHIKMNOPTYXaioopuv",
+)
+"""Letters of Cyrillic and Greek, and the Latin ones that they look like."""
+
+
 def ending(name: str) -> str:
     """The ending of a file name in small letters, ``.cu`` or ``.tar.gz``; empty where it has none."""
     suffixes = PurePosixPath(name).suffixes[-2:]
@@ -36,7 +43,7 @@ def stem(name: str) -> str:
 
 
 def ids(labels: Mapping[str, str]) -> dict[str, str]:
-    """An id for each key, made from its label; unique also where case does not count.
+    """An id for each key, made from its label; unique by its looks, so that case and script do not count.
 
     The order of ``labels`` does not matter. Labels that need no change get their id first; of those that
     would share one the later, in alphabetical order of the keys, get ``-2``, ``-3`` …
@@ -46,12 +53,20 @@ def ids(labels: Mapping[str, str]) -> dict[str, str]:
     for key in sorted(labels, key=lambda key: (safe(labels[key]) != labels[key], key)):
         wish = unique = safe(labels[key])
         number = 1
-        while unique.casefold() in taken:
+        while looks(unique) in taken:
             number += 1
             unique = f"{wish}-{number}"
-        taken.add(unique.casefold())
+        taken.add(looks(unique))
         given[key] = unique
     return given
+
+
+def looks(name: str) -> str:
+    """What a name looks like: two that give the same are told apart by nobody who reads them.
+
+    Letters of Cyrillic and Greek that look like Latin ones count as those (Unicode's confusables, UTS 39).
+    """
+    return unicodedata.normalize("NFKC", name).translate(_LATIN).casefold().translate(_LATIN)
 
 
 def safe(label: str) -> str:

@@ -19,6 +19,15 @@ def test_yaml_and_json_say_the_same() -> None:
     assert read_sheet("answers.JSON", text) == expected
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_sheets_in_the_encodings_of_windows_are_read(encoding: str) -> None:
+    """Windows PowerShell 5 writes UTF-16 where a sheet is sent into a file."""
+    text = "student: Zoë\r\nanswers:\r\n  a: 4\r\n"
+    assert read_sheet("answers.yaml", text.encode(encoding)) == Sheet((("a", "4"),), "Zoë")
+    quoted = '{"answers": {"a": 4}}'
+    assert read_sheet("answers.json", quoted.encode(encoding)) == Sheet((("a", "4"),))
+
+
 def test_a_sheet_without_an_answer_is_a_sheet() -> None:
     """What is handed out can be handed in."""
     assert read_sheet("answers.yml", b"answers:\n") == Sheet(())

@@ -126,7 +126,7 @@ def test_an_output_that_was_added_to_is_told_as_such(
     wrong = comparison(5, unwritten=5)
     added = Finding(FindingKind.UNINITIALISED, "reads C[54][0]", address="C[54][0]", line=9)
     result = check(item("output"), evidence(case("a", comparisons=(wrong,), findings=(added,))))
-    assert "but is nan, because `C` held NaN before the launch and `+=` keeps it" in result.message
+    assert "but is NaN, because `C` held NaN before the launch and `+=` keeps it" in result.message
     assert "as before the launch" not in result.message
 
 
@@ -190,14 +190,14 @@ def test_a_case_that_could_not_be_launched_fails_with_the_reason(
     ids=["our error", "nothing compared", "stopped without a finding"],
 )
 def test_a_case_that_failed_on_us_makes_the_item_an_error(
-    item: Make, case: Make, comparison: Make, evidence: Make, fields: dict[str, Any]
+    item: Make, case: Make, evidence: Make, fields: dict[str, Any]
 ) -> None:
-    """Even beside a case that is wrong; the case's verdict says which."""
-    cases = (case("a", comparisons=(comparison(1),)), case("b", **fields))
+    """Where no other case is wrong; the case's verdict says which."""
+    cases = (case("a"), case("b", **fields))
     result = check(item("output", partial="per-case"), evidence(*cases))
     assert [result.verdict, result.fraction] == [Verdict.ERROR, 0]
     assert result.message.startswith("not judged, through no fault of the submission: ")
-    assert result.case_verdicts == (("a", Verdict.FAIL), ("b", Verdict.ERROR))
+    assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.ERROR))
 
 
 def test_hidden_cases_show_neither_shape_nor_values(
@@ -272,3 +272,15 @@ def test_full_marks_mean_that_every_case_is_right(right: list[bool], partial: st
     result = check(item, Evidence("emulator", Build(ok=True), cases))
     assert (result.verdict is Verdict.PASS) == all(right) == (result.fraction == 1)
     assert result.fraction == (Fraction(sum(right), len(right)) if partial else Fraction(all(right)))
+
+
+def test_a_wrong_output_outweighs_an_error_of_ours_in_another_case(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """Nothing that the other case could have shown makes up for it; with shares, the judged cases share."""
+    broken, wrong = case("a", error="no memory"), case("b", comparisons=(comparison(3),))
+    result = check(item("output"), evidence(broken, wrong))
+    assert (result.verdict, result.fraction) == (Verdict.FAIL, Fraction())
+    shares = check(item("output", partial="per-case"), evidence(broken, wrong, case("c")))
+    assert (shares.verdict, shares.fraction) == (Verdict.FAIL, Fraction(1, 2))
+    assert check(item("output"), evidence(broken, case("c"))).verdict is Verdict.ERROR

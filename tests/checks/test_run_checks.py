@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -192,4 +192,49 @@ def test_only_names_are_quoted_as_names(address: str, shown: str) -> None:
     """A bare address, or worse, is left out."""
     assert f"uses {shown} at an address" in wording.sentence(
         Finding(FindingKind.MISALIGNED, "", address=address)
+    )
+
+
+def test_what_waits_for_another_item_is_told_apart_from_a_fail(
+    item: Make, case: Make, evidence: Make
+) -> None:
+    """It earns nothing as long as the other fails, and nobody knows more of it."""
+    rubric = (item("races"), item("output", needs=("races",)), item("memory"))
+    results = run_checks(rubric, evidence(case("a", findings=(RACE,))))
+    assert [(result.verdict, result.judged) for result in results] == [
+        (Verdict.FAIL, True),
+        (Verdict.FAIL, False),
+        (Verdict.PASS, True),
+    ]
+    unbuilt = run_checks((item("output"),), evidence(build=Build(ok=False)))
+    assert [(result.verdict, result.judged) for result in unbuilt] == [(Verdict.FAIL, False)]
+
+
+def test_each_hidden_finding_is_its_kind_and_array_once(item: Make, case: Make, evidence: Make) -> None:
+    """Whatever lines, hazards and arrays a kernel chooses; and nothing beside a visible one of the kind."""
+    races = [
+        Finding(FindingKind.RACE, "x", hazard, line=line, other_line=3, address=f"{array}[{line}]", count=9)
+        for hazard, line, array in (("RAW", 5, "C"), ("WAW", 6, "own6"), ("WAR", 7, "own7"))
+    ]
+    hidden = case("h", hidden=True, findings=tuple(races))
+    seen = replace(evidence(hidden), array_parameters=("A", "C"))
+    (result,) = run_checks((item("races"),), seen)
+    assert sorted((f.address, f.line, f.hazard, f.count) for f in result.findings) == [
+        ("", None, "", 1),
+        ("C", None, "", 1),
+    ]
+    shown = case("v", findings=(replace(RACE, line=4, other_line=3, address="C[1]"),))
+    (beside,) = run_checks((item("races"),), replace(seen, cases=(shown, hidden)))
+    assert [finding.line for finding in beside.findings] == [4]
+    with_lines = replace(item("races"), options=(("hidden_lines", True),))
+    (told,) = run_checks((with_lines,), seen)
+    assert [finding.line for finding in told.findings] == [5, 6, 7]
+
+
+def test_no_error_and_no_mistake_of_a_hidden_case_is_quoted(item: Make, case: Make, evidence: Make) -> None:
+    """Its text names instructions and lines that the kernel chose."""
+    broken = case("h", hidden=True, error="does not interpret `brkpt` (PTX line 283, from a.cu:22)")
+    (result,) = run_checks((item("output"),), evidence(broken))
+    assert result.message == (
+        "not judged, through no fault of the submission: an error of the grader in a hidden case"
     )

@@ -206,10 +206,11 @@ def result(verdict: Verdict, hint: str, *findings: Finding) -> CheckResult:
 
 
 def test_advice_replaces_the_staff_s_hint() -> None:
-    """At most two repairs at once; advising twice changes nothing."""
+    """One repair at a time; advising twice changes nothing."""
     findings = (race("RAW", 18, 13), race("WAR", 13, 18), race("WAW", 9, 9))
     once = advise([result(Verdict.FAIL, STAFF_HINT, *findings)])
-    assert once[0].hint.startswith("Put `__syncthreads()` between lines 13 and 18. Put a second")
+    assert once[0].hint.startswith("Put `__syncthreads()` between lines 13 and 18. To read: ")
+    assert once[0].hint.count("To read: ") == 1
     assert STAFF_HINT not in once[0].hint
     assert "atomic" not in once[0].hint
     assert advise(once) == once

@@ -203,7 +203,8 @@ def compile_error() -> Grade:
     finding = Finding(FindingKind.COMPILE, "expected a ';'", file="alan.cu", line=6)
     broken = CheckResult(ITEMS[0], Verdict.FAIL, Fraction(0), "nvcc reports 1 error", findings=(finding,))
     waiting = (
-        CheckResult(item, Verdict.FAIL, Fraction(0), "not judged: needs `compiles`") for item in ITEMS[1:]
+        CheckResult(item, Verdict.FAIL, Fraction(0), "not judged until “Compiles” passes", judged=False)
+        for item in ITEMS[1:]
     )
     return graded("alan", (broken, *waiting), tuple((case.id, Verdict.SKIP) for case in CASES))
 
@@ -284,7 +285,8 @@ def hostile() -> Grade:
         ITEMS[0], Verdict.FAIL, Fraction(0), nasty * 2000 + "\n]]>", nasty, (finding,) * 9, ()
     )
     waiting = (
-        CheckResult(item, Verdict.FAIL, Fraction(0), "not judged: needs `compiles`") for item in ITEMS[1:]
+        CheckResult(item, Verdict.FAIL, Fraction(0), "not judged until “Compiles” passes", judged=False)
+        for item in ITEMS[1:]
     )
     grade = graded("x", (broken, *waiting), tuple((case.id, Verdict.SKIP) for case in CASES))
     return replace(grade, submission_id="=cmd|' /C calc'!A0" + nasty, submission_file="../" + nasty + ".cu")

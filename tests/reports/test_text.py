@@ -147,11 +147,11 @@ def test_what_is_known_is_not_told_again() -> None:
     """An item that waits for another has no list of cases, and a hint is given once."""
     first = missing_barrier().items[3].result
     again = replace(first, item=ITEMS[2], message="again")
-    waiting = replace(first, item=ITEMS[1], message="not judged until “Compiles” passes")
+    waiting = replace(first, item=ITEMS[1], message="not judged until “Compiles” passes", judged=False)
     shown = text.render(graded("grace", (first, again, waiting)), width=200).plain
     assert shown.count(first.hint) == 1
     assert "try: The same as above." in shown
-    assert shown.endswith("✗ Right for whole tiles\n    not judged until “Compiles” passes\n")
+    assert shown.endswith("○ Right for whole tiles\n    not judged until “Compiles” passes\n")
 
 
 def test_of_races_two_cases_are_enough() -> None:
@@ -279,3 +279,16 @@ def test_a_stored_grade_still_says_what_was_given_up() -> None:
     given_up = replace(whole, cases=(replace(whole.cases[0], too_much_work=True), *whole.cases[1:]))
     assert load(dump(given_up)).took_too_much_work
     assert not load(dump(whole)).took_too_much_work
+
+
+def test_the_place_is_seen_on_a_narrow_terminal() -> None:
+    """Of a line that is too long that part is quoted where the array is, with the carets below it."""
+    long = "    tile[ty][tx] = (some_row_index < rows && some_column_index < columns && more) ? input[i] : 0;"
+    finding = Finding(FindingKind.OUT_OF_BOUNDS, "reads", file="a.cu", line=1, address="input[9]")
+    rows = quotation.quote(finding, "a.cu", [long], 60)
+    assert rows[0].code.startswith("…")
+    assert rows[0].code[rows[1].code.index("^") :].startswith("input[i]")
+    assert all(len(row.gutter + row.code) <= 60 for row in rows)
+    assert quotation.quote(finding, "a.cu", [long])[0].code == long
+    near = replace(finding, address="tile[0]")
+    assert quotation.quote(near, "a.cu", [long], 60)[0].code == long

@@ -51,6 +51,18 @@ def test_ids_are_safe_unique_and_independent_of_order(labels: list[str]) -> None
         assert 0 < len(one.encode()) <= 255
 
 
+def test_ids_that_look_alike_are_told_apart() -> None:
+    """Whatever script their letters are of: in a report nobody could."""
+    other = "\u0430dmin"  # Cyrillic
+    assert ids({"admin": "admin", other: other}) == {"admin": "admin", other: f"{other}-2"}
+    assert ids({"A": "A", "\u0391": "\u0391", "\uff21": "\uff21"}) == {
+        "A": "A",
+        "\u0391": "\u0391-2",
+        "\uff21": "\uff21-3",
+    }
+    assert list(ids({"Иван": "Иван", "ada": "ada"}).values()) == ["ada", "Иван"]
+
+
 @pytest.mark.parametrize(
     ("source", "text"),
     [

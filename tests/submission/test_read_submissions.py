@@ -393,3 +393,13 @@ def test_the_digest_covers_headers_and_what_is_wrong(tmp_path: Path) -> None:
         (tmp_path / "ann" / name).write_bytes(content)
         digests.append(read_submissions(tmp_path)[0].digest)
     assert len(set(digests)) == 5
+
+
+def test_a_students_folder_that_begins_with_a_dot_is_graded(tmp_path: Path) -> None:
+    """Folders of tools are not, nor what holds no source."""
+    for folder in ("..ada", ".git", ".empty", "bob"):
+        (tmp_path / folder).mkdir()
+    for path in ("..ada/v.cu", ".git/v.cu", "bob/v.cu"):
+        (tmp_path / path).write_bytes(KERNEL)
+    (tmp_path / "._v.cu").write_bytes(KERNEL)
+    assert [one.id for one in read_submissions(tmp_path)] == ["ada", "bob"]

@@ -1,0 +1,109 @@
+"""Who is to blame for an instruction that the emulator does not interpret: who wrote it by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.emulator.by_hand import written_by_hand
+from grader.errors import PtxSyntaxError, UnsupportedPtx
+from grader.model import FindingKind, Grade, KernelInterface, Submission, Verdict
+from grader.reports import audience
+from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ADDS = """\
+
+extern "C" __global__ void vectorAdd(const float *a, const float *b, float *c, int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  {line}
+  if (i < n) c[i] = a[i] + b[i]{wrong};
+}}
+"""
+BY_HAND = {
+    "a trap for debuggers": 'if (n & 31) asm volatile("brkpt;");',
+    "a video instruction": 'if (n & 31) asm volatile("{ .reg .b32 x; vadd.s32.s32.s32 x, 1, 2, 3; }");',
+    "a forged end": 'if (n & 31) asm("// end inline asm\\n { .reg .b32 x; vadd.s32.s32.s32 x, 1, 2, 3; }");',
+    "a built-in": "if (n & 31) { char *p = (char *)__builtin_alloca(n); p[n - 1] = 1; if (*p == 2) *c = 1; }",
+    "registers without number": 'asm volatile("{ .reg .b32 x<3000000>; }");',
+}
+
+
+def graded(folder: Path, line: str, wrong: str = "", *, inline_asm: bool = False) -> Grade:
+    """A vector sum with a line of its own, on visible cases."""
+    assignment = load_assignment(find_assignment("vector-add"))
+    assert isinstance(assignment.interface, KernelInterface)
+    assignment = replace(assignment, interface=replace(assignment.interface, inline_asm=inline_asm))
+    tools = Tools(find_toolchain(), LocalSandbox(), folder)
+    plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
+    source = ADDS.format(line=line, wrong=wrong).encode()
+    return pipeline.grade(plan, Submission("me", "add.cu", source, ""), tools)
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_what_a_student_writes_by_hand_fails_and_says_what_to_use_instead(tmp_path: Path, name: str) -> None:
+    """It is no error of ours, the cases that did run are judged, and the line is told."""
+    made = graded(tmp_path, BY_HAND[name])
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")
+    failing = [item.result for item in made.items if item.result.verdict is Verdict.FAIL]
+    findings = [f for result in failing for f in result.findings if f.kind is FindingKind.UNSUPPORTED]
+    assert findings
+    assert {finding.line for finding in findings} == {4}
+    assert any("use CUDA C++ instead" in result.hint or "Use CUDA C++" in result.hint for result in failing)
+    if "n & 31" in BY_HAND[name]:
+        assert {case.verdict for case in made.cases} == {Verdict.PASS, Verdict.FAIL}
+
+
+def test_staff_may_allow_it_and_it_is_an_error_of_ours_then(tmp_path: Path) -> None:
+    """With `inline_asm: true` nobody loses points for what the emulator lacks."""
+    made = graded(tmp_path, BY_HAND["a trap for debuggers"], inline_asm=True)
+    assert made.verdict is Verdict.ERROR
+    assert "brkpt" in audience.student_view(made).error
+
+
+def test_what_a_header_writes_is_never_blamed_on_the_student() -> None:
+    """Nor what nvcc makes of plain C++, nor what has no place."""
+    ptx = """\
+.visible .entry k()
+{
+\t.loc\t1 4 3
+\t// begin inline asm
+\tvadd.s32 %r1, %r2;
+\t// end inline asm
+\t.loc\t2 90 5, function_name $L__info_string0, inlined_at 1 5 3
+\t// begin inline asm
+\tmbarrier.init.b64 %rd1;
+\t// end inline asm
+\t.loc\t1 6 3
+\tadd.odd.s32 %r1, %r2;
+}
+.func f()
+{
+\t// begin inline asm
+\tbrkpt;
+\t// end inline asm
+}
+\t.file\t1 "/box/student_source.cu"
+\t.file\t2 "/usr/include/cuda/barrier"
+"""
+    blamed = [
+        written_by_hand(UnsupportedPtx("add.odd", line), ptx, "student_source.cu", "a.cu")
+        for line in (5, 9, 12, 17)
+    ]
+    assert [None if finding is None else (finding.hazard, finding.line) for finding in blamed] == [
+        ("add.odd", 4),
+        None,
+        None,
+        None,
+    ]
+    unread = PtxSyntaxError("PTX line 5: expected `;`")
+    own = written_by_hand(unread, ptx, "student_source.cu", "a.cu")
+    assert own is not None
+    assert written_by_hand(PtxSyntaxError("the PTX ends"), ptx, "student_source.cu", "a.cu") is None
