@@ -51,13 +51,8 @@ def inspect(
     space: str,
     look: Callable[[Place], Value],
 ) -> Value:
-    """What ``look`` makes of the place that the active lanes read; of bad addresses all ones."""
-
-    def act(place: Place) -> Value:
-        m.observer.loaded(m, site, place, dtype.itemsize)
-        return look(place)
-
-    return _everywhere(m, site, address, What(dtype, space, "read", dtype.itemsize), act)
+    """What ``look`` makes of a place, which tells observers itself; of bad addresses all ones."""
+    return _everywhere(m, site, address, What(dtype, space, "update", dtype.itemsize), look)
 
 
 def store(

@@ -80,8 +80,8 @@ def arrives_for_copies(ins: Instruction, link: Link) -> Step:
     counted = np.uint32("noinc" in ins.modifiers)
 
     def step(m: Machine) -> None:
-        change = partial(_arrivals, m, counted, dropped=False, what=COPIED)
-        access.update(m, site, where(m, m.active), _WORD, space, change)
+        change = partial(_arrivals, m, site, counted, dropped=False, what=COPIED)
+        access.inspect(m, site, where(m, m.active), _WORD, space, change)
 
     return step
 
@@ -108,8 +108,8 @@ def _arrive(ins: Instruction, link: Link, *, drops: bool) -> Step:
     site, where, space = link.site(), link.address(address), _space(ins)
 
     def step(m: Machine) -> None:
-        change = partial(_arrivals, m, count(m, m.active), dropped=drops)
-        before = access.update(m, site, where(m, m.active), _WORD, space, change)
+        change = partial(_arrivals, m, site, count(m, m.active), dropped=drops)
+        before = access.inspect(m, site, where(m, m.active), _WORD, space, change)
         if register >= 0:
             m.write_active(register, before)
 
@@ -117,10 +117,12 @@ def _arrive(ins: Instruction, link: Link, *, drops: bool) -> Step:
 
 
 def _arrivals(
-    m: Machine, counts: Value, place: Place, *, dropped: bool, what: int = POST
+    m: Machine, site: int, counts: Value, place: Place, *, dropped: bool, what: int = POST
 ) -> NDArray[np.uint64]:
     """Lanes, or their copies, arrive one after the other; gives the word that each found."""
     lanes, index, column = _spelt_out(m, place, counts, np.dtype(np.uint32))
+    if _is_new(place.region.read(index, _WORD) >> np.uint64(_PHASE)):
+        m.observer.atomic(m, site, place, _WORD.itemsize)
     turn = _turn(drops=dropped)
     step = 1 if m.priority is None else -1
     found: NDArray[np.uint64] = serially(m, place, index[::step], _WORD, turn, [column[::step]]).astype(
@@ -159,7 +161,7 @@ def _wait(ins: Instruction, link: Link) -> ControlStep:
     after = link.pc + 1
 
     def step(m: Machine, group: Group) -> list[Group] | None:
-        look = _looking(m, state(m, m.active), parity=parity)
+        look = _looking(m, site, state(m, m.active), parity=parity)
         complete = access.inspect(m, site, where(m, m.active), _WORD, space, look) != 0
         m.write_active(register, complete)
         group.pc = after
@@ -177,7 +179,7 @@ def _put_back(m: Machine, group: Group, complete: NDArray[np.bool_]) -> list[Gro
     return [Group(group.frame, group.pc, lanes[part], when) for part, when in parts if part.any()]
 
 
-def _looking(m: Machine, states: Value, *, parity: bool) -> Callable[[Place], Value]:
+def _looking(m: Machine, site: int, states: Value, *, parity: bool) -> Callable[[Place], Value]:
     one = np.uint64(1)
 
     def look(place: Place) -> Value:
@@ -186,6 +188,8 @@ def _looking(m: Machine, states: Value, *, parity: bool) -> Callable[[Place], Va
         wanted = phase - one if parity else asked >> np.uint64(_PHASE)
         complete = phase & one != asked & one if parity else phase != wanted
         if complete.any():
+            if _is_new(wanted[complete]):
+                m.observer.loaded(m, site, place, _WORD.itemsize)
             m.observer.at_phase(m, AWAIT, lanes[complete], index[complete], wanted[complete])
             if m.copies.under_way:
                 found = np.stack((index, wanted.astype(np.int64)), axis=1)[complete]
@@ -193,6 +197,15 @@ def _looking(m: Machine, states: Value, *, parity: bool) -> Callable[[Place], Va
         return complete.astype(_WORD)
 
     return look
+
+
+def _is_new(phases: NDArray[np.uint64]) -> bool:
+    """Whether a barrier is in its first phase, or was never set up.
+
+    Only then its word is told to observers, as what may race with setting it up: all threads access it in
+    every phase, and that none of these accesses races with another need not be found out pair by pair.
+    """
+    return bool(((phases == 0) | (phases == (1 << (64 - _PHASE)) - 1)).any())
 
 
 def _spelt_out(
