@@ -11,12 +11,12 @@ from grader.ptx.nodes import TYPE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d+)")
+_PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d{1,9})")
 """A template's constant, an array's extent, a substitution; or the length of a name that follows."""
 
 _VARIABLE = re.compile(
     r"^(?:\.(?:visible|weak|common)\s+)*\.(?P<space>global|const)\s+(?:\.attribute\([^)]*\)\s+)?"
-    r"(?:\.align\s+\d+\s+)?\.(?P<type>\w+)\s+(?P<name>[\w$]+)(?P<extents>(?:\[\d+\])*)",
+    r"(?:\.align\s+\d+\s+)?\.(?P<type>\w+)\s+(?P<name>[\w$]+)(?P<extents>(?:\[\d{1,15}\])*)",
     re.MULTILINE,
 )
 
