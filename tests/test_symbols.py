@@ -89,17 +89,19 @@ __global__ void apply(int N) {
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the assignment and its oracle."""
     root = tmp_path_factory.mktemp("course")
-    _write(root, SPEC)
+    write(root, SPEC)
     return root
 
 
-def _write(root: Path, spec: str) -> None:
+def write(root: Path, spec: str) -> Path:
+    """The assignment and its oracle as in a course's folder; gives the assignment's."""
     for folder, name, content in (
         ("assignments", "assignment.yaml", spec),
         ("reference", "oracle.py", ORACLE),
     ):
         (root / folder / "filter").mkdir(parents=True)
         (root / folder / "filter" / name).write_text(content)
+    return root / "assignments" / "filter"
 
 
 def _graded(course: Path, source: str, device: PretendGpu | None = None) -> Grade:
@@ -183,7 +185,7 @@ def test_an_output_in_constant_memory_is_told() -> None:
 def test_a_size_of_a_hidden_case_is_not_told(tmp_path: Path) -> None:
     """That a variable is too small for one shows no number of it."""
     spec = SPEC.replace("{N: 150, R: 5}}", "{N: 150, R: 5}, visibility: hidden}")
-    _write(tmp_path, spec)
+    write(tmp_path, spec)
     grade = _graded(tmp_path, KERNEL.replace("x[200]", "x[100]"))
     assert grade.items[1].result.verdict is Verdict.FAIL
     assert "150" not in text.render(grade).plain
