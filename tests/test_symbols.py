@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from grader import pipeline
 from grader.arithmetic import Name
 from grader.build import Tools, find_toolchain
 from grader.build.variables import missing
+from grader.emulator.launch import Kernel
 from grader.errors import SpecError
-from grader.model import KernelInterface, Parameter, Submission, Verdict
+from grader.model import Argument, KernelInterface, Launch, Parameter, Submission, Verdict
+from grader.ptx import parse
 from grader.ptx.symbols import module_variables, symbol_called
+from grader.reports import text
 from grader.sandbox import LocalSandbox
 from grader.spec import load_assignment
 from tests.gpu.pretend import GPU, PretendGpu
@@ -85,10 +89,19 @@ __global__ void apply(int N) {
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the assignment and its oracle."""
     root = tmp_path_factory.mktemp("course")
-    for folder, name, text in (("assignments", "assignment.yaml", SPEC), ("reference", "oracle.py", ORACLE)):
-        (root / folder / "filter").mkdir(parents=True)
-        (root / folder / "filter" / name).write_text(text)
+    write(root, SPEC)
     return root
+
+
+def write(root: Path, spec: str) -> Path:
+    """The assignment and its oracle as in a course's folder; gives the assignment's."""
+    for folder, name, content in (
+        ("assignments", "assignment.yaml", spec),
+        ("reference", "oracle.py", ORACLE),
+    ):
+        (root / folder / "filter").mkdir(parents=True)
+        (root / folder / "filter" / name).write_text(content)
+    return root / "assignments" / "filter"
 
 
 def _graded(course: Path, source: str, device: PretendGpu | None = None) -> Grade:
@@ -167,6 +180,32 @@ def test_an_output_in_constant_memory_is_told() -> None:
     assert missing(interface, ".visible .const .align 4 .b8 y[800];\n") == (
         "`y` is `__constant__`, which a kernel cannot write to; expected `__device__ float y[N]`"
     )
+
+
+def test_a_size_of_a_hidden_case_is_not_told(tmp_path: Path) -> None:
+    """That a variable is too small for one shows no number of it."""
+    spec = SPEC.replace("{N: 150, R: 5}}", "{N: 150, R: 5}, visibility: hidden}")
+    write(tmp_path, spec)
+    grade = _graded(tmp_path, KERNEL.replace("x[200]", "x[100]"))
+    assert grade.items[1].result.verdict is Verdict.FAIL
+    assert "150" not in text.render(grade).plain
+
+
+def test_the_emulator_does_not_rely_on_what_the_build_read() -> None:
+    """Where its own parser finds no such variable the launch is refused, with a finding."""
+    ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n"
+    argument = Argument("y", "out", np.zeros(3, np.float32), is_parameter=False, symbol="y")
+    run = Kernel(parse(ptx), "k").run(Launch((1, 1, 1), (1, 1, 1)), (argument,), detect=True)
+    assert not run.launched
+    assert [finding.message for finding in run.findings] == [
+        "`y` is no variable in device memory that holds what is put into it"
+    ]
+
+
+def test_a_size_without_end_is_no_variable() -> None:
+    """Assembly of a student's may hold anything."""
+    assert module_variables(f".global .b8 y[{'9' * 9000}];\n")["y"].size == 1
+    assert symbol_called("y", ("_Z" + "9" * 9000 + "y",)) is None
 
 
 def test_on_a_gpu_each_build_is_told_the_names_of_its_variables(course: Path) -> None:

@@ -61,6 +61,7 @@ _VECTORS = {
     **{f"double{n}": Element("f", 8) for n in (2, 3, 4)},
     **{f"{sign}int{n}": Element("i", 4) for sign in ("", "u") for n in (2, 3, 4)},
     "__half2": Element("f", 2),
+    "__nv_bfloat162": Element("b", 2),
 }
 
 

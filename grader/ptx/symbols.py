@@ -10,7 +10,7 @@ from grader.ptx.parser import parse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d+)")
+_PIECE = re.compile(r"L[a-z]n?\d+E|A\d+_|[ST][0-9A-Z]*_|(?P<length>\d{1,9})")
 """A template's constant, an array's extent, a substitution; or the length of a name that follows."""
 
 

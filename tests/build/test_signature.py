@@ -90,6 +90,7 @@ def test_entries_and_their_parameters_are_read() -> None:
         (Parameter("A", "in", "uint8"), "_Z1kPc", EntryParameter("u64", 8), True),
         (Parameter("A", "in", "float16"), "_Z1kPK6__half", EntryParameter("u64", 8), True),
         (Parameter("A", "in", "bfloat16"), "_Z1kPK6__half", EntryParameter("u64", 8), False),
+        (Parameter("A", "in", "bfloat16"), "_Z1kPK14__nv_bfloat162", EntryParameter("u64", 8), True),
         (Parameter("A", "out", "float32"), "_Z1kPKf", EntryParameter("u64", 8), False),
         (Parameter("A", "out", "float32"), "k", EntryParameter("u64", 8), True),
         (Parameter("A", "out", "float32"), "k", EntryParameter("f64", 8), False),
