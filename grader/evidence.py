@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader import gpu
 from grader.build.launch import plan_launch
+from grader.diagnosis import agreed
 from grader.emulator import backend as emulator
 from grader.errors import OurError
 from grader.gpu.request import DeviceCase
@@ -215,6 +216,7 @@ def _finished(
     )
     if not plan.feedback:
         return replace(evidence, cases=shown)
+    shown = agreed(plan.assignment, evidence.build.constants, shown)
     shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.compare import compare, untouched
-from grader.diagnosis import WrongOutput, explain_output
+from grader.diagnosis import WrongOutput, fitting, telling
 from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR
 from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
 from grader.oracle import expected_of
@@ -40,7 +40,7 @@ class Launched:
 
 
 def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -> CaseEvidence:
-    """Evidence of a run; a wrong output comes with a mistake if its assignment is given to explain it."""
+    """Evidence of a run; a wrong output comes with the mistakes that fit it if its assignment is given."""
     case, both, run = launched.case, launched.both, launched.both.run
     inputs = launched.arrays("in", "inout")
     names = [name for name, _ in run.outputs]
@@ -114,11 +114,9 @@ def _wrong_output(
 
 
 def _explained(assignment: Assignment, comparison: Comparison, wrong: WrongOutput) -> Comparison:
-    """The comparison with the named mistake that would have produced just this output, if there is one."""
+    """The comparison with the named mistakes that would have produced just this output."""
     try:
-        found = explain_output(assignment.reference, wrong, assignment.feedback)
+        mistakes = fitting(assignment.reference, wrong)
+        return replace(comparison, fitting=mistakes, telling=telling(wrong))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
-        found = None
-    if found is None:
         return comparison
-    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis import convolution, elementwise, general, matmul, moved, sums
 from grader.diagnosis.advice import line_advice, unneeded_barriers
+from grader.diagnosis.agreement import agreed, described, telling
 from grader.diagnosis.facts import Diagnosis, Prediction, WrongOutput, agrees
 from grader.diagnosis.findings import advise, explain_findings
+from grader.diagnosis.first import first_cause
 from grader.diagnosis.surroundings import Surroundings, surroundings
-from grader.mistakes import MISTAKES, Mistake, texts
+from grader.mistakes import MISTAKES, Mistake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.mistakes import Texts
     from grader.model import Named
 
 __all__ = [
@@ -29,10 +30,14 @@ __all__ = [
     "Surroundings",
     "WrongOutput",
     "advise",
+    "agreed",
     "explain_findings",
     "explain_output",
+    "first_cause",
+    "fitting",
     "line_advice",
     "surroundings",
+    "telling",
     "unneeded_barriers",
 ]
 
@@ -68,7 +73,19 @@ def explain_output(operation: str, output: WrongOutput, feedback: Named[Named[st
     ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`).
     """
     mistake = next(_candidates(operation, output), None)
-    return None if mistake is None else _named(mistake, output, texts(feedback))
+    if mistake is None:
+        return None
+    inputs = tuple(name for name, array in output.inputs if array.ndim)
+    return described(_in_vectors(mistake, output), output.array, inputs, output.constants, feedback)
+
+
+def fitting(operation: str, output: WrongOutput) -> tuple[str, ...]:
+    """The ids of all mistakes that would have produced this array, in the order of `explain_output`."""
+    return tuple(dict.fromkeys(_in_vectors(each, output) for each in _candidates(operation, output)))
+
+
+def _in_vectors(mistake: str, output: WrongOutput) -> str:
+    return IN_VECTORS.get(mistake, mistake) if output.got.ndim <= 1 else mistake
 
 
 def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
@@ -108,25 +125,3 @@ def _of_counts(output: WrongOutput) -> Iterator[str]:
 def _none(_: WrongOutput) -> Iterator[Prediction]:
     """An operation without hypotheses of its own."""
     return iter(())
-
-
-def _named(mistake: str, output: WrongOutput, said: Texts) -> Diagnosis:
-    """The mistake's texts with the names of this assignment."""
-    if output.got.ndim <= 1:
-        mistake = IN_VECTORS.get(mistake, mistake)
-    found = said.mistake(mistake)
-    arrays = [name for name, array in output.inputs if array.ndim] or [said.phrase("the-input")]
-    places = {
-        "output": output.array,
-        "a": arrays[0],
-        "b": arrays[min(1, len(arrays) - 1)],
-        "tile": next((name for name, _ in output.constants), said.phrase("the-tile")),
-    }
-    return Diagnosis(
-        mistake=mistake,
-        title=found.title,
-        explanation=found.explanation.format(**places),
-        hint=found.hint.format(**places),
-        concept=found.concept,
-        read=said.pointer(found.concept),
-    )

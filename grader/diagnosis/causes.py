@@ -45,7 +45,10 @@ IMPORTANCE = (
     "load-beyond-vector",
     "store-out-of-bounds",
     "load-out-of-bounds",
+    "store-beyond-own-array",
+    "load-beyond-own-array",
     "access-out-of-bounds",
+    "race-between-blocks",
     "barrier-before-reading",
     "barrier-before-overwriting",
 )
