@@ -23,6 +23,7 @@ from grader.kernel_outputs import Launched, compared
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
 from grader.oracle import load_oracle
 from grader.plan import arguments
+from grader.reordering import with_order
 from grader.shrinking import with_smallest
 from grader.spec import reference_folder
 from grader.speed import read, timing_job
@@ -216,6 +217,9 @@ def _finished(
     )
     if not plan.feedback:
         return replace(evidence, cases=shown)
+    launches = [(each.kernel, each.launch, each.arguments) for each in cases]
+    with suppress(Exception):  # a courtesy, and no part of the grade
+        shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
     shown = agreed(plan.assignment, evidence.build.constants, shown)
     shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
@@ -233,5 +237,6 @@ def _judged(plan: Plan, prepared: _Prepared, both: Both, oracle: Oracle) -> Case
     """Evidence of a run: its outputs against the oracle."""
     if both.run.error:
         return CaseEvidence(prepared.case, completed=False, error=both.run.error)
-    launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, both)
+    launch = None if isinstance(prepared.launch, Finding) else prepared.launch
+    launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, both, launch)
     return compared(launched, oracle, plan.assignment if plan.feedback else None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.gpu.together import Both
-    from grader.model import Assignment, Named
+    from grader.model import Assignment, Launch, Named
     from grader.oracle import Oracle
 
 
@@ -32,6 +32,7 @@ class Launched:
     arguments: tuple[Argument, ...]
     constants: Named[int]
     both: Both
+    launch: Launch | None = None
 
     def arrays(self, *directions: str) -> dict[str, NDArray[Any]]:
         """The arrays as they were before the launch, by name."""
@@ -108,6 +109,7 @@ def _wrong_output(
         before=launched.arrays("out", "inout")[comparison.array],
         store_bytes=run.counters.global_store_bytes if counted else None,
         completed=run.completed,
+        launch=launched.launch,
         reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
         raced=any(finding.kind is FindingKind.RACE for finding in run.findings),
     )

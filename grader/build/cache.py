@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Submission
     from grader.sandbox import Limits
 
-FORMAT = 4
+FORMAT = 5
 """Changes whenever a build of the same files would come out differently."""
 
 

@@ -123,6 +123,7 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         log=diagnostics.plain_log(messages, compiler.files),
         parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
         shared_shapes=_shapes(reading, kernel, declared),
+        parameters=declared.parameters if declared else (),
     )
 
 

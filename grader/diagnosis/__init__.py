@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.diagnosis import convolution, elementwise, general, matmul, moved, sums
+from grader.diagnosis import convolution, elementwise, general, matmul, moved, scans, sums
 from grader.diagnosis.advice import line_advice, unneeded_barriers
 from grader.diagnosis.agreement import agreed, described, telling
 from grader.diagnosis.facts import Diagnosis, Prediction, WrongOutput, agrees
@@ -44,11 +44,12 @@ __all__ = [
 OPERATIONS: dict[str, Callable[[WrongOutput], Iterator[Prediction]]] = {
     "matmul": matmul.predictions,
     "reduction": sums.reduction,
-    "scan": sums.scan,
-    "inclusive-scan": sums.scan,
+    "scan": scans.scan,
+    "inclusive-scan": scans.scan,
     "convolution": convolution.predictions,
     "convolution-2d": convolution.predictions,
     "vector-add": elementwise.predictions,
+    "transpose": general.turned,
 }
 """The name of a reference → its own hypotheses."""
 
@@ -92,6 +93,8 @@ def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
     """The ids of all mistakes that fit."""
     if not output.wrong.any():
         return
+    if operation == "reduction":
+        yield from sums.less_than_a_round(output)
     yield from (mistake for mistake, test in general.CERTAIN if test(output))
     if operation == "histogram":
         yield from _of_counts(output)
@@ -99,6 +102,8 @@ def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
     own = OPERATIONS.get(operation, _none)
     yield from _foreseen(output, moved.copied, general.stored_elsewhere, own, moved.predictions)
     left_out = NO_MISTAKES_OF.get(operation, ())
+    if operation == "reduction":
+        yield from sums.too_many_or_few(output)
     likely = (each for each in (*moved.CERTAIN, *general.LIKELY) if each[0] not in left_out)
     yield from (mistake for mistake, test in likely if test(output))
 
@@ -115,9 +120,9 @@ def _foreseen(
 
 def _of_counts(output: WrongOutput) -> Iterator[str]:
     """The mistakes of a histogram: a bin belongs to no thread and no block, any of them may count in it."""
+    yield from (mistake for mistake, test in sums.OF_BINS if test(output))
     yield from _foreseen(output, sums.histogram, moved.predictions)
-    if sums.bins_beyond_threads(output):
-        yield "bins-beyond-threads"
+    yield from (mistake for mistake, test in sums.TOO_MANY if test(output))
     if sums.too_few(output):
         yield "updates-lost" if output.raced else "values-not-counted"
 

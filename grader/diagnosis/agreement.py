@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grader.diagnosis.facts import Diagnosis
 from grader.mistakes import texts
 from grader.model import KernelInterface, Visibility
@@ -28,6 +30,8 @@ FEW = 16
 def telling(output: WrongOutput) -> bool:
     """Whether a case can tell mistakes apart: not where an array is a line, or holds one number only."""
     arrays = [array for name, array in output.inputs if array.ndim and name != output.array]
+    if output.reads_outside and np.isnan(output.values).all():  # what was read there is in all of them
+        return False
     if any(array.size < 2 or array.min() == array.max() for array in arrays):  # noqa: PLR2004 - one alone
         return False
     if max((array.size for array in (*arrays, output.got)), default=0) < FEW:

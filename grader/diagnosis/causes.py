@@ -118,13 +118,20 @@ def _race(finding: Finding, around: Surroundings) -> str:
     if finding.severity is Severity.WARNING:
         return "race-inside-warp"
     if finding.hazard == "WAW":
-        return "two-writers" if same or finding.line is None else "barrier-between-stores"
+        return _stores(same=same or finding.line is None, around=around)
     if same:
         rewritten = (finding.array, finding.line) in around.rewritten
         return "unsynchronised-update" if rewritten else "update-in-place"
     if finding.hazard == "RAW":
         return "barrier-before-reading"
     return "barrier-before-overwriting" if _goes_back(finding) else "barrier-between"
+
+
+def _stores(*, same: bool, around: Surroundings) -> str:
+    """Two stores to one element, on the same line or not."""
+    if not same:
+        return "barrier-between-stores"
+    return "store-into-next-row" if around.shown == "store-unguarded" else "two-writers"
 
 
 def _goes_back(finding: Finding) -> bool:

@@ -37,8 +37,24 @@ LOCATED = (
 JUDGED_BY_THEM = frozenset({"output", "races", "memory"})
 """The checks that fail because of such a finding: where only others fail, none of them is the cause."""
 
-EXPLAINS_ALL = frozenset({"parameter-order"})
+EXPLAINS_ALL = frozenset({"parameter-order", "another-rule-for-bins"})
 """What an output shows and makes accesses go astray as well: told before them."""
+
+VAGUE = frozenset(
+    {
+        *("values-not-counted", "counted-more-than-once", "updates-lost", "all-zeros", "adds-to-output"),
+        *(
+            "some-blocks",
+            "some-blocks-of-vector",
+            "partly-unwritten",
+            "edge-wrong",
+            "tail-wrong",
+            "imprecise",
+        ),
+        *("constant-factor", "constant-offset", "all-the-same", "every-second", "not-accumulated"),
+    }
+)
+"""What outputs show whatever made them so: any finding with a line says more."""
 
 SEVERE = (Severity.ERROR, Severity.WARNING)
 
@@ -65,7 +81,9 @@ def first_cause(
     item = shown[0].item.id
     output = _shown_by_outputs(assignment, evidence, shown)
     found = _findings(evidence, shown)
-    explained = output is not None and (output.mistake in EXPLAINS_ALL or not _everywhere(evidence, found))
+    explained = output is not None and output.mistake not in VAGUE
+    if explained and output is not None and output.mistake not in EXPLAINS_ALL:
+        explained = not _everywhere(evidence, found)
     return (
         _constants(assignment, evidence, item)
         or _changed(assignment, evidence, item)

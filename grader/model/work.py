@@ -69,6 +69,8 @@ class Build:
     """What the student's file is called in the PTX."""
     shared_shapes: Named[tuple[int, ...]] = ()
     """Extents of the kernel's shared arrays by their names in the source, where they are known."""
+    parameters: tuple[str, ...] = ()
+    """What the file calls the kernel's parameters, empty where that is not known."""
     program: bytes = b""
     """The executable, for a submission of kind ``program``; PTX and entry are empty then."""
     calls_device: bool = False
