@@ -30,7 +30,7 @@ SAME = (
     {"load-beyond-vector", "store-beyond-vector"},
     {"store-unguarded", "store-into-next-row"},
 )
-"""Codes that send a student to the same place: an output shows one of them, a line that goes astray the other."""
+"""Codes that send a student to the same place: an output shows one of them, a line the other."""
 
 GENERIC = frozenset({OUTPUT, "partly-unwritten", "some-blocks", "edge-wrong", "values-not-counted"})
 """What is true of many mistakes, and so neither the right thing nor a false one."""

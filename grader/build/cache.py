@@ -61,6 +61,7 @@ def _asked_for(
         ("kernel", interface.kernel),
         ("parameters", [(p.name, p.direction, p.dtype) for p in interface.parameters]),
         ("constants", interface.constants),
+        ("block", interface.block),
     )
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from grader.build import assembly, declarations, diagnostics, probes
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
-from grader.build.constants import literal_constants, macros_taken_back
+from grader.build.constants import implied_constants, literal_constants, macros_taken_back
 from grader.build.diagnostics import Files
 from grader.build.entries import read_entries
 from grader.build.kernel import candidates, instances, not_found
 from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME, compile_files, line_count
-from grader.model import Build, Finding, FindingKind
+from grader.model import Build, Finding, FindingKind, Severity
 from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from grader.build.toolchain import Toolchain
     from grader.model import KernelInterface, Named, Resources, Submission
     from grader.sandbox import Sandbox
+
+CONSTANT = "constant"
+"""The ``hazard`` of a warning about a constant that the assignment does not allow."""
 
 LIMITS = Limits()
 """How far each step of a build may go."""
@@ -110,10 +113,16 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         file, line = _place(compiler, declared)
         raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
     resources = _assembled(compiler, reading, kernel)
+    shapes = _shapes(reading, kernel, declared)
+    implied = implied_constants(interface, reading.assumed, shapes)
+    reading = replace(reading, constants=tuple((dict(reading.constants) | implied).items()))
     messages = reading.translation.messages
     return Build(
         ok=True,
-        warnings=diagnostics.warnings(messages, compiler.files),
+        warnings=(
+            *_not_allowed(compiler, interface, reading),
+            *diagnostics.warnings(messages, compiler.files),
+        ),
         ptx=reading.ptx,
         hazard_ptx=reading.hazard_ptx,
         entry=kernel.entry.name,
@@ -122,7 +131,8 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         resources=resources,
         log=diagnostics.plain_log(messages, compiler.files),
         parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
-        shared_shapes=_shapes(reading, kernel, declared),
+        shared_shapes=shapes,
+        implied=tuple(implied),
         parameters=declared.parameters if declared else (),
     )
 
@@ -229,6 +239,27 @@ def _assembled(compiler: Compiler, reading: _Reading, kernel: Candidate) -> Reso
         log, reading.ptx, file, lines
     )
     raise Refused(found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),))
+
+
+def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> tuple[Finding, ...]:
+    """A warning for each constant of the file that the assignment does not allow."""
+    values = dict(reading.constants)
+    found = []
+    for constant in interface.constants:
+        wanted = constant.wanted_instead_of(values[constant.name])
+        if wanted:
+            message = f"`{constant.name}` is {values[constant.name]}; this assignment needs {wanted}"
+            found.append(
+                Finding(
+                    FindingKind.COMPILE,
+                    message,
+                    hazard=CONSTANT,
+                    file=compiler.files.source,
+                    address=constant.name,
+                    severity=Severity.WARNING,
+                )
+            )
+    return tuple(found)
 
 
 def _place(compiler: Compiler, declared: Kernel | None) -> tuple[str, int | None]:

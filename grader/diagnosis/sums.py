@@ -116,8 +116,8 @@ def _vector(output: WrongOutput) -> Reals | None:
 def reduction(output: WrongOutput) -> Iterator[Prediction]:
     """What a reduction to one number gives of a part of its input, or of some of it more than once."""
     x = _vector(output)
-    if x is None or output.got.size != 1:
-        return
+    if x is None or output.got.size != 1 or (output.launch is None and x.min() == x.max()):
+        return  # where all elements are the same, a sum says how many were counted, not which
     wanted, slack = output.wanted.reshape(-1)[0], output.tolerance(output.wanted).reshape(-1)[0]
     shape = output.got.shape
     for rule in (rule for rule in RULES if abs(float(rule(x)) - wanted) <= slack):
@@ -147,7 +147,9 @@ def less_than_a_round(output: WrongOutput) -> Iterator[str]:
 def too_many_or_few(output: WrongOutput) -> Iterator[str]:
     """Whether a sum of numbers none of which is negative is clearly too large, or too small."""
     x = _vector(output)
-    if x is None or output.got.size != 1 or not output.completed or output.empty.any():
+    if x is None or output.got.size != 1 or output.launch is None:
+        return
+    if not output.completed or output.empty.any():
         return
     got, wanted = float(output.values.reshape(-1)[0]), float(output.wanted.reshape(-1)[0])
     if abs(float(x.sum()) - wanted) > float(output.tolerance(output.wanted).max()):
@@ -261,6 +263,8 @@ def bins_beyond_threads(output: WrongOutput) -> bool:
 def first_bin_only(output: WrongOutput) -> bool:
     """Nothing was stored but in the first bin."""
     wrong = output.wrong
+    if wrong.ndim != 1 or not wrong.size:
+        return False
     stored = output.wanted > 0
     return output.completed and bool(output.unwritten[1:].all()) and not wrong[0] and bool(stored[1:].any())
 
@@ -268,7 +272,9 @@ def first_bin_only(output: WrongOutput) -> bool:
 def last_bin_left_out(output: WrongOutput) -> bool:
     """All is right but for the last bin, where nothing was stored."""
     wrong = output.wrong
-    return output.completed and int(np.count_nonzero(wrong)) == 1 and bool(wrong[-1] and output.unwritten[-1])
+    if wrong.ndim != 1 or not output.completed or int(np.count_nonzero(wrong)) != 1:
+        return False
+    return bool(wrong[-1] and output.unwritten[-1])
 
 
 def too_many(output: WrongOutput) -> bool:

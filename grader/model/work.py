@@ -58,6 +58,8 @@ class Build:
     constants: Named[int] = ()
     assumed: tuple[str, ...] = ()
     """Those of the constants that the file does not define: it is launched with their defaults."""
+    implied: tuple[str, ...] = ()
+    """Those of ``assumed`` whose values its shared arrays imply: it is launched with these."""
     resources: Resources | None = None
     log: str = ""
     toolkit: str = ""
