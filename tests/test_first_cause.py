@@ -106,7 +106,7 @@ def test_the_cause_stands_on_top_of_every_report(advice: FirstAdvice) -> None:
         ("naive-matmul", "matmul/naive-matmul/solution.cu", "int M, int K, int N", "int K, int N, int M"),
     ],
 )
-def test_sizes_in_another_order_are_recognised_by_their_names(  # noqa: PLR0913 - a row of the table
+def test_sizes_in_another_order_are_recognised_by_their_names(
     advice: FirstAdvice, tmp_path: Path, assignment: str, file: str, usual: str, other: str
 ) -> None:
     """Tried: with the arguments in that order every case is right."""

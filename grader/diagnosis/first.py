@@ -37,7 +37,12 @@ LOCATED = (
 JUDGED_BY_THEM = frozenset({"output", "races", "memory"})
 """The checks that fail because of such a finding: where only others fail, none of them is the cause."""
 
-EXPLAINS_ALL = frozenset({"parameter-order", "another-rule-for-bins"})
+EXPLAINS_ALL = frozenset(
+    {
+        *("parameter-order", "another-rule-for-bins", "both-leading-dimensions", "tile-loop-bound"),
+        *("a-transposed", "b-transposed", "both-transposed", "elementwise-product"),
+    }
+)
 """What an output shows and makes accesses go astray as well: told before them."""
 
 VAGUE = frozenset(
