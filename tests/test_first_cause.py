@@ -42,7 +42,8 @@ def test_an_unknown_name_of_the_tile_is_read_from_the_shared_arrays(
     source = TILED.replace("TILE_SIZE 16", "MY_TILE 32").replace("TILE_SIZE", "MY_TILE")
     assert "#define MY_TILE 32" in source
     grade = graded(advice, tmp_path, "tiled-matmul", source)
-    assert (grade.verdict, grade.score) == (Verdict.PASS, 90)
+    assert grade.verdict is Verdict.PASS
+    assert grade.score == 90
     aligned = next(item.result for item in grade.items if item.result.item.id == "aligned")
     assert (
         "defines no `TILE_SIZE`, so it was launched with 32, the side of its shared arrays" in aligned.message
