@@ -119,9 +119,13 @@ def _race(finding: Finding, around: Surroundings) -> str:
         return "race-inside-warp"
     if finding.hazard == "WAW":
         return _stores(same=same or finding.line is None, around=around)
-    if same:
-        rewritten = (finding.array, finding.line) in around.rewritten
-        return "unsynchronised-update" if rewritten else "update-in-place"
+    if around.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)}:
+        return "unsynchronised-update"  # no barrier helps where several threads store to one element
+    return "update-in-place" if same else _barrier(finding)
+
+
+def _barrier(finding: Finding) -> str:
+    """Which barrier is missing between a read and a write on different lines."""
     if finding.hazard == "RAW":
         return "barrier-before-reading"
     return "barrier-before-overwriting" if _goes_back(finding) else "barrier-between"
