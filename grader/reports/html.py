@@ -25,6 +25,7 @@ from grader.reports.text import (
     apart,
     case_name,
     caused,
+    sentence,
     title,
     untold_repair,
 )
@@ -129,7 +130,7 @@ def _cause(grade: Grade) -> Iterator[str]:
     if grade.cause is not None:
         yield f"<h2>{FIRST}</h2>"
         yield f"<p>{escape(caused(grade.cause))}</p>"
-        yield f"<p><em>Try:</em> {_text(grade.cause.hint)}</p>"
+        yield f"<p><em>Try:</em> {_text(sentence(grade.cause.hint))}</p>"
 
 
 def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:

@@ -101,14 +101,15 @@ def _cause(page: Page, grade: Grade) -> None:
     page.blank()
     page.line((FIRST, "bold red"))
     page.paragraph(caused(grade.cause), indent=4)
-    page.paragraph(safe_text.many_lines(grade.cause.hint, LONG), indent=4, opening="try: ", style="cyan")
+    hint = safe_text.many_lines(sentence(grade.cause.hint), LONG)
+    page.paragraph(hint, indent=4, opening="try: ", style="cyan")
 
 
 def caused(cause: Cause) -> str:
     """Write what explains the rest as a sentence, with its line where the message names none; harmless."""
     where = "" if cause.line is None or "line" in cause.message else f" (line {cause.line})"
     message = safe_text.one_line(cause.message, LONG) + where
-    return message[:1].upper() + message[1:]
+    return sentence(message)
 
 
 def title(item: ItemGrade) -> str:
@@ -138,7 +139,7 @@ def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
 
 def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
     """Leave out what an item that was not judged has in common with those before it, and all of its cases."""
-    told: set[str] = set() if grade.cause is None else {grade.cause.message, _sentence(grade.cause.hint)}
+    told: set[str] = set() if grade.cause is None else {grade.cause.message, sentence(grade.cause.hint)}
     for item in grade.items:
         result = item.result
         if result.message.startswith(NOT_JUDGED):
@@ -151,7 +152,8 @@ def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
         yield replace(item, result=result)
 
 
-def _sentence(hint: str) -> str:
+def sentence(hint: str) -> str:
+    """Begin a hint with a capital letter."""
     return hint[:1].upper() + hint[1:]
 
 
