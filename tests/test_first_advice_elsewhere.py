@@ -51,7 +51,7 @@ def test_every_wrong_kernel_has_a_label_that_there_is() -> None:
     assert {first for labels in LABELS.values() for first in labels.values()} <= MISTAKES.keys()
 
 
-@pytest.mark.parametrize(("assignment", "name", "first"), _labelled())
+@pytest.mark.parametrize(("assignment", "name", "first"), list(_labelled()))
 def test_the_first_advice_is_the_right_one(
     advice: FirstAdvice, assignment: str, name: str, first: str
 ) -> None:
