@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from grader import gpu
 from grader.build import build_at
 from grader.build.launch import plan_launch
+from grader.diagnosis import agreed
 from grader.emulator import backend as emulator
 from grader.emulator.hanging import much_work
 from grader.errors import OurError
@@ -25,6 +26,7 @@ from grader.memory_limit import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
 from grader.oracle import array_types, load_oracle
 from grader.plan import arguments
+from grader.reordering import with_order
 from grader.shrinking import with_smallest
 from grader.spec import reference_folder
 from grader.speed import read, timing_job
@@ -270,6 +272,10 @@ def _finished(
     )
     if not plan.feedback:
         return replace(evidence, cases=shown)
+    launches = [(each.kernel, each.launch, each.arguments) for each in cases]
+    with suppress(Exception), limited():  # a courtesy, and no part of the grade
+        shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
+    shown = agreed(plan.assignment, evidence.build.constants, shown)
     if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
         shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
@@ -288,5 +294,6 @@ def _judged(plan: Plan, prepared: _Prepared, both: Both, oracle: Oracle) -> Case
     """Evidence of a run: its outputs against the oracle."""
     if both.run.error:
         return CaseEvidence(prepared.case, completed=False, error=both.run.error)
-    launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, both)
+    launch = None if isinstance(prepared.launch, Finding) else prepared.launch
+    launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, both, launch)
     return compared(launched, oracle, plan.assignment if plan.feedback else None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.compare import compare, untouched
-from grader.diagnosis import WrongOutput, explain_output
+from grader.diagnosis import WrongOutput, fitting, telling
 from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR
 from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
 from grader.oracle import expected_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.gpu.together import Both
-    from grader.model import Assignment, Named
+    from grader.model import Assignment, Launch, Named
     from grader.oracle import Oracle
 
 
@@ -33,6 +33,7 @@ class Launched:
     arguments: tuple[Argument, ...]
     constants: Named[int]
     both: Both
+    launch: Launch | None = None
 
     def arrays(self, *directions: str) -> dict[str, NDArray[Any]]:
         """The numbers of the arrays as they were before the launch, by name."""
@@ -45,7 +46,7 @@ class Launched:
 
 
 def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -> CaseEvidence:
-    """Evidence of a run; a wrong output comes with a mistake if its assignment is given to explain it."""
+    """Evidence of a run; a wrong output comes with the mistakes that fit it if its assignment is given."""
     case, both, run = launched.case, launched.both, launched.both.run
     inputs = launched.arrays("in", "inout")
     names = [name for name, _ in run.outputs]
@@ -127,17 +128,16 @@ def _wrong_output(
         before=launched.arrays("out", "inout")[comparison.array],
         store_bytes=run.counters.global_store_bytes if counted else None,
         completed=run.completed,
+        launch=launched.launch,
         reads_outside=any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in run.findings),
         raced=any(finding.kind is FindingKind.RACE for finding in run.findings),
     )
 
 
 def _explained(assignment: Assignment, comparison: Comparison, wrong: WrongOutput) -> Comparison:
-    """The comparison with the named mistake that would have produced just this output, if there is one."""
+    """The comparison with the named mistakes that would have produced just this output."""
     try:
-        found = explain_output(assignment.reference, wrong, assignment.feedback)
+        mistakes = fitting(assignment.reference, wrong)
+        return replace(comparison, fitting=mistakes, telling=telling(wrong))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
-        found = None
-    if found is None:
         return comparison
-    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)

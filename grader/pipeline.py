@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from grader import __version__, answers, gpu, programs, score
 from grader.build import build_with
 from grader.checks import run_checks
-from grader.diagnosis import advise, surroundings
+from grader.diagnosis import advise, first_cause, surroundings
 from grader.emulator import backend as emulator
 from grader.evidence import gather
 from grader.model import (
@@ -93,6 +93,7 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
             )
             for result in results
         )
+    cause = None if evidence.build.error else first_cause(plan.assignment, evidence, results, around)
     total = score.total(results)
     return Grade(
         assignment_id=plan.assignment.id,
@@ -118,6 +119,7 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
         timing=score.timing_of(evidence),
         witnesses=evidence.witnesses,
         evidence=_kept(plan, evidence),
+        cause=cause,
     )
 
 

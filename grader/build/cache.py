@@ -64,6 +64,7 @@ def _asked_for(
         ("parameters", [_declared(parameter) for parameter in interface.parameters]),
         *((("symbols", [_declared(symbol) for symbol in interface.symbols]),) if interface.symbols else ()),
         ("constants", interface.constants),
+        ("block", interface.block),
     )
 
 

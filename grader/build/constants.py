@@ -10,10 +10,13 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.arithmetic import evaluate, parse
+from grader.arithmetic import names as arithmetic_names
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+
+    from grader.model import KernelInterface, Named
 
 _CONSTANT = re.compile(
     r"\b(?:const|constexpr)\b[^;(){}=\[\]*&]{1,100}?\b(?P<name>\w+)\s*"
@@ -29,6 +32,10 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _LONGEST_HEAD = 800
+
+MATRIX = 2
+USUAL_SIDES = (2, 4, 8, 16, 32)
+"""Sides of a tile that has as many elements as a block has threads."""
 
 
 def literal_constants(text: str, kernel: str = "") -> dict[str, int]:
@@ -112,3 +119,30 @@ def number(text: str, names: Mapping[str, int]) -> int | None:
         return evaluate(parse(text.strip()), names)
     except UsageError:
         return None
+
+
+def implied_constants(
+    interface: KernelInterface, assumed: Collection[str], shapes: Named[tuple[int, ...]]
+) -> dict[str, int]:
+    """What the shared arrays say of a tile that goes by a name nobody knows, or is written out as a number.
+
+    A constant of ``assumed`` that is the length of a block of rows and columns has the side of the square
+    shared arrays, if all of them agree on it; a column or row more is padding.
+    """
+    block = [arithmetic_names(each) for each in interface.block]
+    if len(block) < MATRIX or len(block[0]) != 1:
+        return {}
+    (name,) = block[0]
+    constant = next((each for each in interface.constants if each.name == name), None)
+    sides = {_side(shape) for _, shape in shapes if len(shape) >= MATRIX}
+    if constant is None or name not in assumed or len(sides) != 1:
+        return {}
+    (side,) = sides
+    fits = side in USUAL_SIDES and side != constant.default and not constant.wanted_instead_of(side)
+    return {name: side} if fits else {}
+
+
+def _side(shape: tuple[int, ...]) -> int:
+    """The side of a square, or of one with a column or row of padding; 0 for anything else."""
+    rows, columns = shape[-MATRIX:]
+    return min(rows, columns) if abs(rows - columns) <= 1 else 0

@@ -30,6 +30,7 @@ _KERNEL_START = "__attribute__((global))"
 _TEMPLATE = re.compile(r"template\s*<(?P<parameters>[^;{}]*?)>\s*[^<>]*$")
 _SHARED = re.compile(r"__attribute__\(\(shared\)\)(?P<declarators>[^;{}]{1,400});")
 _ARRAY = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?P<extents>(?:\[[^\[\]]+\]\s*)+)")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _EXTENT = re.compile(r"\[([^\[\]]+)\]")
 _LONGEST_HEAD = 800
 _LONGEST_UNIT = 20_000_000
@@ -46,6 +47,8 @@ class Kernel:
     template: tuple[str, ...]
     line: int
     file: str
+    parameters: tuple[str, ...] = ()
+    """The names of its parameters as the file has them, empty for one without a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,27 @@ def kernels(own: OwnText) -> tuple[Kernel, ...]:
         template = _TEMPLATE.search(head[: kernel.start()])
         file, line = own.place(start + kernel.start("name"))
         parameters = _split(template["parameters"]) if template else ()
-        found.setdefault((*scopes, kernel["name"]), Kernel(kernel["name"], scopes, parameters, line, file))
+        named = _parameter_names(own.text, start + len(head) - 1)
+        declared = Kernel(kernel["name"], scopes, parameters, line, file, named)
+        found.setdefault((*scopes, kernel["name"]), declared)
     return tuple(found.values())
+
+
+def _parameter_names(text: str, offset: int) -> tuple[str, ...]:
+    """The names in the list of parameters whose parenthesis opens at or after ``offset``."""
+    opens = text.find("(", offset)
+    depth = 0
+    for index in range(opens, min(len(text), opens + _LONGEST_HEAD)):
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        if not depth:
+            return tuple(_name_of(part) for part in _split(text[opens + 1 : index]))
+    return ()
+
+
+def _name_of(parameter: str) -> str:
+    """``float *A`` → ``A``; empty where there is no name to be read."""
+    words = _WORD.findall(parameter.partition("=")[0].partition("[")[0])
+    return words[-1] if len(words) > 1 else ""
 
 
 def _heads(text: str) -> Iterator[tuple[tuple[str, ...], str, int]]:

@@ -10,14 +10,19 @@ from grader.build import assembly, declarations, diagnostics, probes, rescue, si
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
 from grader.build.conditional import left_out
-from grader.build.constants import constants_everywhere, literal_constants, macros_taken_back
+from grader.build.constants import (
+    constants_everywhere,
+    implied_constants,
+    literal_constants,
+    macros_taken_back,
+)
 from grader.build.diagnostics import Files
 from grader.build.entries import read_entries
 from grader.build.kernel import candidates, instances, not_found
 from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
 from grader.errors import PtxSyntaxError
-from grader.model import Build, Finding, FindingKind
+from grader.model import Build, Finding, FindingKind, Severity
 from grader.ptx import parse
 from grader.sandbox import Limits, Stage
 
@@ -34,6 +39,9 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Named, Submission
     from grader.ptx import Module
     from grader.sandbox import Sandbox
+
+CONSTANT = "constant"
+"""The ``hazard`` of a warning about a constant that the assignment does not allow."""
 
 LIMITS = Limits()
 """How far each step of a build may go."""
@@ -130,23 +138,31 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         raise Refused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
     log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
     resources = assembly.resources(log, kernel.entry.name)
-    messages = reading.translation.messages
     given = _given_by_instance(interface, reading, kernel)
+    shapes = _shapes(reading, kernel)
+    assumed = tuple(name for name in reading.assumed if name not in given)
+    implied = implied_constants(interface, assumed, shapes)
+    constants = tuple((dict(reading.constants) | given | implied).items())
+    reading = replace(reading, constants=constants, assumed=assumed)
+    messages = reading.translation.messages
     return Build(
         ok=True,
-        warnings=diagnostics.warnings(messages, compiler.files),
+        warnings=(
+            *_not_allowed(compiler, interface, reading),
+            *diagnostics.warnings(messages, compiler.files),
+        ),
         ptx=reading.ptx,
         hazard_ptx=reading.hazard_ptx,
         entry=kernel.entry.name,
-        constants=tuple((name, given.get(name, value)) for name, value in reading.constants),
-        assumed=tuple(name for name in reading.assumed if name not in given),
+        constants=reading.constants,
+        assumed=reading.assumed,
         instance=str(kernel.signature) if kernel.signature.template else "",
         resources=resources,
         log=diagnostics.plain_log(messages, compiler.files),
         parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
-        shared_shapes=declarations.shared_shapes(
-            reading.own, {**reading.values, **kernel.numbers}, kernel.declared
-        ),
+        shared_shapes=shapes,
+        implied=tuple(implied),
+        parameters=kernel.declared.parameters if kernel.declared else (),
     )
 
 
@@ -263,6 +279,12 @@ def _left_out(compiler: Compiler, interface: KernelInterface, hidden: LeftOut) -
     return Finding(FindingKind.COMPILE, message, file=file, line=hidden.line)
 
 
+def _shapes(reading: _Reading, kernel: Candidate) -> Named[tuple[int, ...]]:
+    """The extents of the kernel's shared arrays, its template's parameters among the known names."""
+    known = {**reading.values, **kernel.numbers}
+    return declarations.shared_shapes(reading.own, known, kernel.declared)
+
+
 def _given_by_instance(interface: KernelInterface, reading: _Reading, kernel: Candidate) -> dict[str, int]:
     """The constants that the graded instance of a template gives; none where the kernel is no template."""
     if kernel.declared is None or not kernel.numbers:
@@ -307,6 +329,27 @@ def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[Ke
     file = compiler.files.source
     found = assembly.refusals(text, hazard_ptx, file, lines) or assembly.refusals(log, ptx, file, lines)
     raise Refused(found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),))
+
+
+def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> tuple[Finding, ...]:
+    """A warning for each constant of the file that the assignment does not allow."""
+    values = dict(reading.constants)
+    found = []
+    for constant in interface.constants:
+        wanted = constant.wanted_instead_of(values[constant.name])
+        if wanted:
+            message = f"`{constant.name}` is {values[constant.name]}; this assignment needs {wanted}"
+            found.append(
+                Finding(
+                    FindingKind.COMPILE,
+                    message,
+                    hazard=CONSTANT,
+                    file=compiler.files.source,
+                    address=constant.name,
+                    severity=Severity.WARNING,
+                )
+            )
+    return tuple(found)
 
 
 def _place(compiler: Compiler, declared: Kernel | None) -> tuple[str, int | None]:

@@ -45,14 +45,18 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
         return empty
     judged = tuple(judge(case) for case in selected(item, evidence))
     failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
-    message = _message(judged, failing) + (_assumed(evidence.build) if failing else "")
+    told = failing or evidence.build.implied
+    message = _message(judged, failing) + (_assumed(evidence.build) if told else "")
     return decide(item, judged, message, _hint(failing), _findings(failing))
 
 
 def _assumed(build: Build) -> str:
     """Which instance of a template ran, and what was taken for granted, where constants have other names."""
     values = dict(build.constants)
-    taken = " and ".join(f"`{name}`, so it was launched with {values[name]}" for name in build.assumed)
+    side = dict.fromkeys(build.implied, ", the side of its shared arrays")
+    taken = " and ".join(
+        f"`{name}`, so it was launched with {values[name]}{side.get(name, '')}" for name in build.assumed
+    )
     sentences = (wording.instance(build), f"The file defines no {taken}" if taken else "")
     return "".join(f". {sentence}" for sentence in sentences if sentence)
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.diagnosis import convolution, elementwise, general, matmul, moved, sums
+from grader.diagnosis import convolution, elementwise, general, matmul, moved, scans, sums
 from grader.diagnosis.advice import line_advice, unneeded_barriers
+from grader.diagnosis.agreement import agreed, described, telling
 from grader.diagnosis.facts import Diagnosis, Prediction, WrongOutput, agrees
 from grader.diagnosis.findings import advise, explain_findings
+from grader.diagnosis.first import first_cause
 from grader.diagnosis.surroundings import Surroundings, surroundings
-from grader.mistakes import MISTAKES, Mistake, texts
+from grader.mistakes import MISTAKES, Mistake
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.mistakes import Texts
     from grader.model import Named
 
 __all__ = [
@@ -29,21 +30,26 @@ __all__ = [
     "Surroundings",
     "WrongOutput",
     "advise",
+    "agreed",
     "explain_findings",
     "explain_output",
+    "first_cause",
+    "fitting",
     "line_advice",
     "surroundings",
+    "telling",
     "unneeded_barriers",
 ]
 
 OPERATIONS: dict[str, Callable[[WrongOutput], Iterator[Prediction]]] = {
     "matmul": matmul.predictions,
     "reduction": sums.reduction,
-    "scan": sums.scan,
-    "inclusive-scan": sums.scan,
+    "scan": scans.scan,
+    "inclusive-scan": scans.scan,
     "convolution": convolution.predictions,
     "convolution-2d": convolution.predictions,
     "vector-add": elementwise.predictions,
+    "transpose": general.turned,
 }
 """The name of a reference → its own hypotheses."""
 
@@ -68,13 +74,27 @@ def explain_output(operation: str, output: WrongOutput, feedback: Named[Named[st
     ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`).
     """
     mistake = next(_candidates(operation, output), None)
-    return None if mistake is None else _named(mistake, output, texts(feedback))
+    if mistake is None:
+        return None
+    inputs = tuple(name for name, array in output.inputs if array.ndim)
+    return described(_in_vectors(mistake, output), output.array, inputs, output.constants, feedback)
+
+
+def fitting(operation: str, output: WrongOutput) -> tuple[str, ...]:
+    """The ids of all mistakes that would have produced this array, in the order of `explain_output`."""
+    return tuple(dict.fromkeys(_in_vectors(each, output) for each in _candidates(operation, output)))
+
+
+def _in_vectors(mistake: str, output: WrongOutput) -> str:
+    return IN_VECTORS.get(mistake, mistake) if output.got.ndim <= 1 else mistake
 
 
 def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
     """The ids of all mistakes that fit."""
     if not output.wrong.any():
         return
+    if operation == "reduction":
+        yield from sums.less_than_a_round(output)
     yield from (mistake for mistake, test in general.CERTAIN if test(output))
     if operation == "histogram":
         yield from _of_counts(output)
@@ -82,6 +102,8 @@ def _candidates(operation: str, output: WrongOutput) -> Iterator[str]:
     own = OPERATIONS.get(operation, _none)
     yield from _foreseen(output, moved.copied, general.stored_elsewhere, own, moved.predictions)
     left_out = NO_MISTAKES_OF.get(operation, ())
+    if operation == "reduction":
+        yield from sums.too_many_or_few(output)
     likely = (each for each in (*moved.CERTAIN, *general.LIKELY) if each[0] not in left_out)
     yield from (mistake for mistake, test in likely if test(output))
 
@@ -98,9 +120,9 @@ def _foreseen(
 
 def _of_counts(output: WrongOutput) -> Iterator[str]:
     """The mistakes of a histogram: a bin belongs to no thread and no block, any of them may count in it."""
+    yield from (mistake for mistake, test in sums.OF_BINS if test(output))
     yield from _foreseen(output, sums.histogram, moved.predictions)
-    if sums.bins_beyond_threads(output):
-        yield "bins-beyond-threads"
+    yield from (mistake for mistake, test in sums.TOO_MANY if test(output))
     if sums.too_few(output):
         yield "updates-lost" if output.raced else "values-not-counted"
 
@@ -108,25 +130,3 @@ def _of_counts(output: WrongOutput) -> Iterator[str]:
 def _none(_: WrongOutput) -> Iterator[Prediction]:
     """An operation without hypotheses of its own."""
     return iter(())
-
-
-def _named(mistake: str, output: WrongOutput, said: Texts) -> Diagnosis:
-    """The mistake's texts with the names of this assignment."""
-    if output.got.ndim <= 1:
-        mistake = IN_VECTORS.get(mistake, mistake)
-    found = said.mistake(mistake)
-    arrays = [name for name, array in output.inputs if array.ndim] or [said.phrase("the-input")]
-    places = {
-        "output": output.array,
-        "a": arrays[0],
-        "b": arrays[min(1, len(arrays) - 1)],
-        "tile": next((name for name, _ in output.constants), said.phrase("the-tile")),
-    }
-    return Diagnosis(
-        mistake=mistake,
-        title=found.title,
-        explanation=found.explanation.format(**places),
-        hint=found.hint.format(**places),
-        concept=found.concept,
-        read=said.pointer(found.concept),
-    )

@@ -54,7 +54,10 @@ IMPORTANCE = (
     "load-beyond-vector",
     "store-out-of-bounds",
     "load-out-of-bounds",
+    "store-beyond-own-array",
+    "load-beyond-own-array",
     "access-out-of-bounds",
+    "race-between-blocks",
     "barrier-before-reading",
     "barrier-before-overwriting",
 )
@@ -127,13 +130,24 @@ def _race(finding: Finding, around: Surroundings) -> str:
     if finding.severity is Severity.WARNING:
         return "race-inside-warp"
     if finding.hazard == "WAW":
-        return "two-writers" if same or finding.line is None else "barrier-between-stores"
-    if same:
-        rewritten = (finding.array, finding.line) in around.rewritten
-        return "unsynchronised-update" if rewritten else "update-in-place"
+        return _stores(same=same or finding.line is None, around=around)
+    if around.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)}:
+        return "unsynchronised-update"  # no barrier helps where several threads store to one element
+    return "update-in-place" if same else _barrier(finding)
+
+
+def _barrier(finding: Finding) -> str:
+    """Which barrier is missing between a read and a write on different lines."""
     if finding.hazard == "RAW":
         return "barrier-before-reading"
     return "barrier-before-overwriting" if _goes_back(finding) else "barrier-between"
+
+
+def _stores(*, same: bool, around: Surroundings) -> str:
+    """Two stores to one element, on the same line or not."""
+    if not same:
+        return "barrier-between-stores"
+    return "store-into-next-row" if around.shown == "store-unguarded" else "two-writers"
 
 
 def _goes_back(finding: Finding) -> bool:

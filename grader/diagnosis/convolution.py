@@ -91,12 +91,25 @@ def _others(output: WrongOutput, image: Reals, weights: Reals, border: str) -> I
     ways = [("filter-flipped", weights[::-1, ::-1])]
     if weights.shape[0] == weights.shape[1]:
         ways.append(("filter-transposed", weights.T))
+    for row, column in ((slice(1), slice(None)), (slice(-1, None), slice(None))):
+        for part in ((row, column), (column, row)):
+            less = weights.copy()
+            less[part] = 0.0
+            ways.append(("filter-part-missing", less))
     laid = [(mistake, _laid(image, way, border)) for mistake, way in ways]
     laid += [("halo-wrong", _laid(image, weights, other)) for other in BORDERS if other != border]
     laid += [("halo-wrong", _shrunk(image, weights))]
+    laid += [("a-leading-dimension", _laid(_read_with(image, image.shape[0]), weights, border))]
     laid += [("filter-not-centred", _laid(image, weights, border, centred=False))]
     laid += [("halo-missing", _by_tiles(image, weights, tile)) for tile in output.tiles]
     yield from ((mistake, predicted, None) for mistake, predicted in laid if predicted is not None)
+
+
+def _read_with(image: Reals, width: int) -> Reals:
+    """The image read with rows of another length; what lies beyond its end may be anything."""
+    row, column = np.indices(image.shape)
+    index = row * width + column
+    return np.where(index < image.size, image.reshape(-1)[index % image.size], np.nan)
 
 
 def _laid(image: Reals, weights: Reals, border: str, *, centred: bool = True) -> Reals | None:

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from grader.model import Named
+    from grader.model import Launch, Named
 
 Reals: TypeAlias = "NDArray[np.float64]"
 Mask: TypeAlias = "NDArray[np.bool_]"
@@ -20,6 +20,9 @@ Prediction: TypeAlias = "tuple[str, Reals, Mask | None]"
 RELATIVE_SLACK = 1e-5
 BOUND_SLACK = 4.0
 """A prediction is computed in float64; the kernel worked in float32, on other sums than the bound is for."""
+
+ROUNDED = 1e-11
+"""Of the largest number: what a prediction in float64 is off by where the right one is nearly 0."""
 
 ENOUGH = 4
 """Elements that must share a pattern before it counts as one: any one number is a multiple of any other."""
@@ -72,6 +75,8 @@ class WrongOutput:
     completed: bool = True
     reads_outside: bool = False
     raced: bool = False
+    launch: Launch | None = None
+    """How the kernel was launched, None where nobody knows."""
 
     @property
     def values(self) -> Reals:
@@ -107,10 +112,18 @@ class WrongOutput:
         """The tile sizes to think of: the constants' values, without those that tile nothing."""
         return tuple(dict.fromkeys(value for _, value in self.constants if value > 1))
 
+    @property
+    def in_a_line(self) -> bool:
+        """Whether blocks and threads lie in one line: then no rows of blocks can be mistaken for columns."""
+        launch = self.launch
+        return launch is not None and launch.grid[1:] == (1, 1) and launch.block[1:] == (1, 1)
+
     def tolerance(self, predicted: Reals) -> Reals:
         """How far from a prediction a kernel may be that makes exactly the predicted mistake."""
         bounds = self.bounds[np.isfinite(self.bounds)]
         absolute = BOUND_SLACK * float(bounds.max(initial=0.0))
+        finite = np.abs(self.wanted[np.isfinite(self.wanted)])
+        absolute += ROUNDED * float(finite.max(initial=0.0))
         return absolute + RELATIVE_SLACK * np.abs(np.nan_to_num(predicted))
 
 

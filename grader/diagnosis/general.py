@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis import regions
+from grader.diagnosis import regions, threads
 from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, agrees
 
 if TYPE_CHECKING:
@@ -100,12 +100,34 @@ def scatter(index: np.ndarray[tuple[int, ...], np.dtype[np.intp]], values: Reals
 
 def blocks_swapped(output: WrongOutput) -> bool:
     """Right only where a grid with its axes exchanged reaches; or tiles in each other's place."""
-    if output.got.ndim != 2:  # noqa: PLR2004 - rows and columns
+    if output.got.ndim != 2 or output.in_a_line:  # noqa: PLR2004 - rows and columns
         return False
     return any(
         agrees(output, reached_by_swapped_blocks(output.wanted, tile)) or _tiles_exchanged(output, tile)
         for tile in output.tiles
     )
+
+
+def turned(output: WrongOutput) -> Iterator[Prediction]:
+    """What a transposition gives on a grid with its axes exchanged, or where tiles stay in their places."""
+    if output.got.ndim == 2 and not output.in_a_line:  # noqa: PLR2004 - rows and columns
+        for tile in output.tiles:
+            yield "block-indices-swapped", reached_by_swapped_blocks(output.wanted, tile), None
+            for width in dict.fromkeys(output.got.shape):
+                yield from _rows_of_another_length(output, width)
+            taken, known = _exchanged(output.wanted, tile)
+            yield "tiles-stay", np.where(known, taken, np.nan), None
+
+
+def _rows_of_another_length(output: WrongOutput, width: int) -> Iterator[Prediction]:
+    """A transposition whose input is read with rows of this length, known where that stays inside."""
+    for _, array in output.inputs:
+        if array.shape == output.got.shape[::-1] and array.shape[1] != width:
+            row, column = np.indices(array.shape)
+            index = row * width + column
+            inside = index < array.size
+            taken = np.asarray(array, np.float64).reshape(-1)[np.where(inside, index, 0)]
+            yield "a-leading-dimension", taken.T, np.asarray(inside.T)
 
 
 def rows_and_columns_swapped(output: WrongOutput) -> bool:
@@ -124,11 +146,15 @@ def reached_by_swapped_blocks(values: Reals, tile: int) -> Reals:
 
 def _tiles_exchanged(output: WrongOutput, tile: int) -> bool:
     """Each tile holds what belongs into the one across the diagonal."""
-    row, column = np.indices(output.got.shape)
+    return agrees(output, *_exchanged(output.wanted, tile))
+
+
+def _exchanged(wanted: Reals, tile: int) -> tuple[Reals, Mask]:
+    """Each tile where the one across the diagonal belongs, and where that is inside the array."""
+    row, column = np.indices(wanted.shape)
     source = (column // tile * tile + row % tile, row // tile * tile + column % tile)
-    known = (source[0] < output.got.shape[0]) & (source[1] < output.got.shape[1])
-    taken = output.wanted[np.where(known, source[0], 0), np.where(known, source[1], 0)]
-    return agrees(output, taken, known)
+    known = (source[0] < wanted.shape[0]) & (source[1] < wanted.shape[1])
+    return wanted[np.where(known, source[0], 0), np.where(known, source[1], 0)], known
 
 
 # --- how far off it is -------------------------------------------------------------------------------
@@ -210,6 +236,11 @@ CERTAIN: tuple[tuple[str, Test], ...] = (
 
 LIKELY: tuple[tuple[str, Test], ...] = (
     ("all-the-same", all_the_same),
+    ("first-tile-of-rows", regions.first_tile_of_rows),
+    ("index-formula", threads.index_formula),
+    ("part-of-each-tile", threads.part_of_each_tile),
+    ("first-element-left-out", threads.first_left_out),
+    ("last-element-left-out", threads.last_left_out),
     ("rows-and-columns-swapped", rows_and_columns_swapped),
     ("block-indices-swapped", blocks_swapped),
     ("guard-bounds-swapped", regions.bounds_swapped),

@@ -62,6 +62,7 @@ def predictions(output: WrongOutput) -> Iterator[Prediction]:
     yield from _other_strides(inputs)
     yield from _other_order(output, inputs)
     yield from _other_products(inputs)
+    yield from _sums_gone_wrong(inputs)
     yield from _rounded(inputs)
     for tile in output.tiles:
         swapped = _thread_indices_swapped(inputs, tile)
@@ -92,12 +93,19 @@ def _other_terms(output: WrongOutput, inputs: Operands) -> Iterator[Prediction]:
                 ("inner-loop-short", k % tile != 0),
             )
         )
+        for size in (a.shape[0], output.got.shape[1]):
+            yield "tile-loop-bound", a[:, : -(-size // tile) * tile] @ b[: -(-size // tile) * tile, :], None
+        yield "tile-index-missing", tiles * (a[:, :tile] @ b[:tile, :]), None
+        yield "tile-index-missing", a[:, k % tile] @ b, None
+        yield "tile-index-missing", a @ b[k % tile, :], None
         padding = -terms % tile
         product = a @ b
         yield "padded-with-ones", product + padding, None
         if whole and padding:
             left = slice(whole * tile - padding, whole * tile)  # what the tile before has left there
             yield "stale-tile", product + a[:, left] @ b[left, :], None
+    for size in (a.shape[0], output.got.shape[1]):
+        yield "tile-loop-bound", a[:, :size] @ b[:size, :], None
     for mistake, kept in (
         ("inner-loop-short", k > 0),
         ("inner-loop-short", k < terms - 1),
@@ -139,6 +147,8 @@ def _other_strides(inputs: Operands) -> Iterator[Prediction]:
         yield "a-leading-dimension", *_product(_read(a, (width, 1)), right_b)
     for width in (k, m):
         yield "b-leading-dimension", *_product(right_a, _read(b, (width, 1)))
+    for first, second in ((n, k), (n, m), (m, k), (m, m)):
+        yield "both-leading-dimensions", *_product(_read(a, (first, 1)), _read(b, (second, 1)))
 
 
 def _other_order(output: WrongOutput, inputs: Operands) -> Iterator[Prediction]:
@@ -175,6 +185,20 @@ def _other_products(inputs: Operands) -> Iterator[Prediction]:
     if a.shape == b.shape and a.shape[0] == a.shape[1]:
         yield "operands-swapped", b @ a, None
         yield "elementwise-product", a * b, None
+
+
+def _sums_gone_wrong(inputs: Operands) -> Iterator[Prediction]:
+    """One operand in the place of both, sums for products, and sums that go on from element to element."""
+    a, b, _ = inputs
+    m, k, n = inputs.shape
+    yield "operand-twice", *_product(_read(a, (k, 1)), _read(a, (n, 1), (k, n)))
+    yield "operand-twice", *_product(_read(b, (k, 1), (m, k)), _read(b, (n, 1)))
+    if m == k == n:
+        yield "operand-twice", a @ a, None
+        yield "operand-twice", b @ b, None
+    yield "sum-for-product", a.sum(axis=1)[:, None] + b.sum(axis=0)[None, :], None
+    for axis in (0, 1):
+        yield "sum-not-reset", np.cumsum(a @ b, axis=axis), None
 
 
 def _rounded(inputs: Operands) -> Iterator[Prediction]:

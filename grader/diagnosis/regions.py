@@ -9,22 +9,32 @@ import numpy as np
 from grader.diagnosis.facts import ENOUGH, agrees
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.diagnosis.facts import Mask, WrongOutput
 
 
-def _edge(shape: tuple[int, ...], tile: int) -> Mask:
+def _edge(shape: tuple[int, ...], tile: int, first_axis: int = 0) -> Mask:
     """Where the last tile along an axis is a partial one, or the last row or column of a full one."""
     edge = np.zeros(shape, np.bool_)
     for axis, extent in enumerate(shape):
+        if axis < first_axis:
+            continue
         start = min(extent // tile * tile, extent - 1)
         edge |= np.expand_dims(np.arange(extent) >= start, [i for i in range(len(shape)) if i != axis])
     return edge
 
 
+def _edges(output: WrongOutput) -> Iterator[Mask]:
+    """The edge for each tile: along the last axis alone where blocks lie in one line."""
+    first_axis = output.wrong.ndim - 1 if output.in_a_line else 0
+    return (_edge(output.wrong.shape, tile, first_axis) for tile in output.tiles)
+
+
 def _only_edge_wrong(output: WrongOutput) -> bool:
     """Something is right, and all that is wrong lies at the edge, where that is not the whole array."""
     wrong = output.wrong
-    edges = (_edge(wrong.shape, tile) for tile in output.tiles)
+    edges = _edges(output)
     return not wrong.all() and any(not edge.all() and not (wrong & ~edge).any() for edge in edges)
 
 
@@ -65,8 +75,11 @@ def _beyond_rows(shape: tuple[int, ...], end: int) -> Mask:
 
 
 def edge_not_written(output: WrongOutput) -> bool:
-    """The edge was left out, the rest is right."""
-    return output.completed and _only_edge_wrong(output) and bool(output.unwritten[output.wrong].all())
+    """The edge was left out, all of it, and the rest is right; a small array may be nothing but edge."""
+    wrong = output.wrong
+    if not output.completed or not output.unwritten[wrong].all():
+        return False
+    return _only_edge_wrong(output) or any(np.array_equal(wrong, edge) for edge in _edges(output))
 
 
 def edge_wrong(output: WrongOutput) -> bool:
@@ -97,6 +110,18 @@ def first_block_only(output: WrongOutput) -> bool:
     wrong = output.wrong
     numbers = (_tile_numbers(wrong.shape, tile) for tile in output.tiles)
     return output.completed and any(np.array_equal(wrong, number > 0) for number in numbers if number.any())
+
+
+def first_tile_of_rows(output: WrongOutput) -> bool:
+    """Each row is right up to the first block's length and wrong from there on: blocks lie in one line."""
+    wrong = output.wrong
+    if wrong.ndim != 2 or not output.in_a_line:  # noqa: PLR2004 - rows and columns
+        return False
+    column = np.arange(wrong.shape[1])
+    return any(
+        tile < wrong.shape[1] and np.array_equal(wrong, np.broadcast_to(column >= tile, wrong.shape))
+        for tile in output.tiles
+    )
 
 
 def some_blocks(output: WrongOutput) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.model import FindingKind, KernelInterface, Visibility
+from grader.model import FindingKind, KernelInterface, Severity, Visibility
 
 if TYPE_CHECKING:
     from grader.model import Assignment, Evidence
@@ -70,12 +70,15 @@ def _shown(evidence: Evidence) -> tuple[str, str]:
 
 
 def _rewritten(evidence: Evidence) -> frozenset[tuple[str, int | None]]:
-    """Arrays and the lines on which several threads store to one element."""
+    """Arrays and the lines on which several threads store different values to one element."""
     findings = (finding for case in evidence.cases for finding in case.findings)
     return frozenset(
         (finding.array, finding.line)
         for finding in findings
-        if finding.kind is FindingKind.RACE and finding.hazard == "WAW" and finding.line == finding.other_line
+        if finding.kind is FindingKind.RACE
+        and finding.hazard == "WAW"
+        and finding.line == finding.other_line
+        and finding.severity is not Severity.INFO
     )
 
 

@@ -207,6 +207,12 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "choose values of at least 1 for {constants}: block and grid are computed from it.",
         "launch",
     ),
+    "constant-not-allowed": Mistake(
+        "constant not allowed",
+        "the value of {constants} is none that the assignment allows",
+        "choose another value for {constants}: the hand-out says which ones the kernel may count on.",
+        "launch",
+    ),
     "launch-shared-memory": Mistake(
         "too much shared memory",
         "a device refuses to launch the kernel",

@@ -35,6 +35,37 @@ MATMUL_MISTAKES: dict[str, Mistake] = {
         "index `{b}` with its own number of columns: `{b}[k * (columns of {b}) + col]`.",
         "row-major order",
     ),
+    "both-leading-dimensions": Mistake(
+        "both operands with the wrong width",
+        "`{output}` is what you get when the rows of `{a}` and of `{b}` are taken to be of another length",
+        "the element in row `r` and column `c` of a matrix lies at `r * columns + c`, with the columns of "
+        "that very matrix: those of `{a}` in `{a}`, those of `{b}` in `{b}`.",
+        "row-major order",
+    ),
+    "tile-loop-bound": Mistake(
+        "loop bounded by another size",
+        "`{output}` holds sums over as many terms as another size of the matrices says",
+        "the sum runs over the columns of `{a}`, which are the rows of `{b}`: bound the loop by that size.",
+        "loops",
+    ),
+    "tile-index-missing": Mistake(
+        "the same tile again and again",
+        "`{output}` holds the product of the first tiles, as many times as there are tiles",
+        "let the number of the phase enter what is loaded: the column in `{a}` and the row in `{b}`.",
+        "tiling",
+    ),
+    "sum-for-product": Mistake(
+        "sum in place of product",
+        "`{output}` holds sums of elements of `{a}` and `{b}` where products are to be added up",
+        "multiply the two elements, then add the product to the sum.",
+        "matrix product",
+    ),
+    "sum-not-reset": Mistake(
+        "sum not set back",
+        "each element of `{output}` holds the sums of those before it as well",
+        "set the sum to 0 before the loop over the terms of each element, not once for all of them.",
+        "initialisation",
+    ),
     "parameter-order": Mistake(
         "sizes in another order",
         "`{output}` is what you get when the kernel takes its sizes in another order than they are passed",

@@ -37,6 +37,30 @@ REDUCTION_MISTAKES: dict[str, Mistake] = {
         "while the distance is below the size of the block.",
         "reduction",
     ),
+    "first-round-only": Mistake(
+        "one element for each thread",
+        "`{output}` counts only the first element of each thread: there are more elements than threads",
+        "let each thread go on in steps of the whole grid, `gridDim.x * blockDim.x`, until the input ends.",
+        "coverage",
+    ),
+    "stride-of-one-block": Mistake(
+        "steps of one block",
+        "`{output}` counts elements again and again: each block goes on with those of the next",
+        "go on in steps of the whole grid, `gridDim.x * blockDim.x`, not of one block.",
+        "coverage",
+    ),
+    "shuffles-up": Mistake(
+        "shuffles in the other direction",
+        "`{output}` is what the first lane has where sums are passed on to higher lanes",
+        "pass sums on to lower lanes, `__shfl_down_sync`, if the first lane is to have the sum.",
+        "reduction",
+    ),
+    "counted-more-than-once": Mistake(
+        "counted more than once",
+        "`{output}` is too large: something is added more than once",
+        "let one thread alone pass on what a block has, once, and let no element go to two threads.",
+        "coverage",
+    ),
     "tail-not-counted": Mistake(
         "last elements left out",
         "`{output}` lacks the last elements of the input, those that do not fill a block",
@@ -63,6 +87,24 @@ SCAN_MISTAKES: dict[str, Mistake] = {
         "`{output}` begins anew in each block, or tile",
         "add to each element the sum of all blocks or tiles before its own: where one block goes from tile "
         "to tile, carry the last sum along.",
+        "scan",
+    ),
+    "first-of-tile-left-out": Mistake(
+        "a thread misses a step",
+        "`{output}` lacks the first element of a tile where the distance just reaches it",
+        "a thread whose place equals the distance takes part in the step: compare with `>=`.",
+        "scan",
+    ),
+    "steps-read-the-input": Mistake(
+        "steps do not build on each other",
+        "`{output}` holds what one step alone makes: no step reads what the step before has stored",
+        "read what the step before has stored: exchange the two buffers after each step.",
+        "scan",
+    ),
+    "last-input-carried": Mistake(
+        "an input carried on, not a sum",
+        "`{output}` is what you get when a tile is given the last input of the tile before, not its last sum",
+        "carry on the last sum of the tile: it is the sum of everything before the next one.",
         "scan",
     ),
     "one-block-joined": Mistake(
@@ -92,6 +134,25 @@ HISTOGRAM_MISTAKES: dict[str, Mistake] = {
         "follow the first and the last value: whether some thread comes to each (in steps of the whole grid, "
         "where there are more values than threads), and which bin it falls into.",
         "grid",
+    ),
+    "first-bin-only": Mistake(
+        "only the first bin",
+        "only the first bin of `{output}` was passed on",
+        "let the threads of a block together pass on every bin, not one thread its own.",
+        "coverage",
+    ),
+    "adds-the-value": Mistake(
+        "adds the value",
+        "each bin of `{output}` holds the sum of its values, not how many they are",
+        "add 1 for each value.",
+        "operation",
+    ),
+    "another-rule-for-bins": Mistake(
+        "bins computed by another rule",
+        "`{output}` is what you get when the bin of a value is computed by another rule than the hand-out's",
+        "work the bins of the smallest value, the largest and those at the edges out on paper: mind the "
+        "order of multiplication and division, the number of values, and whether the type is signed.",
+        "operation",
     ),
     "bins-beyond-threads": Mistake(
         "more bins than threads",
@@ -124,6 +185,13 @@ CONVOLUTION_MISTAKES: dict[str, Mistake] = {
         "the filter's rows go with the rows of the image, its columns with the columns.",
         "row-major order",
     ),
+    "filter-part-missing": Mistake(
+        "a row or column of the filter missing",
+        "`{output}` is what you get without the first or the last row (or column) of the filter",
+        "look at where the loops over the filter begin and end: they go from `-radius` to `+radius`, both "
+        "included.",
+        "operation",
+    ),
     "filter-not-centred": Mistake(
         "filter not centred",
         "`{output}` is what you get when the filter begins at the element rather than around it",
@@ -147,6 +215,12 @@ CONVOLUTION_MISTAKES: dict[str, Mistake] = {
 }
 
 ELEMENTWISE_MISTAKES: dict[str, Mistake] = {
+    "operand-twice": Mistake(
+        "one operand twice",
+        "`{output}` is what one of `{a}` and `{b}` gives with itself: the other one is never used",
+        "use an element of `{a}` and one of `{b}`: look at which arrays are read.",
+        "operation",
+    ),
     "another-operator": Mistake(
         "another operator",
         "`{output}` is what `{a}` and `{b}` give with another operator",

@@ -19,6 +19,13 @@ OUTPUT_MISTAKES: dict[str, Mistake] = {
         "not cleared for you.",
         "initialisation",
     ),
+    "input-changed": Mistake(
+        "an input was changed",
+        "the kernel writes into `{output}`, which is an input",
+        "store into the output only: declare what is read as a pointer to `const`, and the compiler finds "
+        "the line.",
+        "interface",
+    ),
     "all-zeros": Mistake(
         "all zeros",
         "every element of `{output}` is 0",

@@ -5,6 +5,46 @@ from __future__ import annotations
 from grader.mistakes.texts import Mistake
 
 PLACE_MISTAKES: dict[str, Mistake] = {
+    "index-formula": Mistake(
+        "index of a thread",
+        "what was stored in `{output}` is right, but the threads do not get to every element: the index is "
+        "made of the block's and the thread's place by another formula",
+        "a thread's index along x is `blockIdx.x * blockDim.x + threadIdx.x`, and likewise along y: look at "
+        "each of its three parts.",
+        "thread indices",
+    ),
+    "first-element-left-out": Mistake(
+        "first element left out",
+        "all of `{output}` is right but its first element, which nobody stored",
+        "the first element has the index 0: look at where your indices begin.",
+        "thread indices",
+    ),
+    "last-element-left-out": Mistake(
+        "last element left out",
+        "all of `{output}` is right but its last element, which nobody stored",
+        "the last element has the index `n - 1`, which is below `n`: look at the bound in the guard.",
+        "boundary",
+    ),
+    "part-of-each-tile": Mistake(
+        "part of each tile",
+        "of each tile of `{output}` only as much is right as the block has threads along one side",
+        "the tile is larger than the block: let each thread go on, in steps of the block, until all of the "
+        "tile is loaded, and all of it stored.",
+        "coverage",
+    ),
+    "tiles-stay": Mistake(
+        "tiles in their old places",
+        "each tile of `{output}` is turned inside, but lies where it came from",
+        "exchange `blockIdx.x` and `blockIdx.y` where the tile is stored: the tile in row r and column c "
+        "goes to row c and column r.",
+        "grid",
+    ),
+    "first-tile-of-rows": Mistake(
+        "first tile of each row",
+        "each row of `{output}` is right as far as a block reaches, and wrong from there on",
+        "let the block go on along the row, tile by tile, until it has come to the end.",
+        "coverage",
+    ),
     "output-shifted": Mistake(
         "off by one",
         "the elements of `{output}` are the right ones, one place too early or too late",

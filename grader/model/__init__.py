@@ -22,6 +22,7 @@ from grader.model.assignment import (
 from grader.model.grade import (
     CaseEvidence,
     CaseGrade,
+    Cause,
     CheckResult,
     Comparison,
     Evidence,
@@ -70,6 +71,7 @@ __all__ = [
     "CaseEvidence",
     "CaseGrade",
     "CasePlan",
+    "Cause",
     "CheckResult",
     "Comparison",
     "Constant",

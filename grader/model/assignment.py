@@ -59,6 +59,20 @@ class Constant:
     name: str
     default: int
     aliases: tuple[str, ...] = ()
+    multiple_of: int = 1
+    """What every value of it must be a multiple of; so for the next two."""
+    at_most: int | None = None
+    power_of_two: bool = False
+
+    def wanted_instead_of(self, value: int) -> str:
+        """What this assignment needs in place of ``value``: `a multiple of 32`; empty where it will do."""
+        if value % self.multiple_of:
+            return f"a multiple of {self.multiple_of}"
+        if self.power_of_two and (value < 1 or value & (value - 1)):
+            return "a power of two"
+        if self.at_most is not None and value > self.at_most:
+            return f"at most {self.at_most}"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,25 @@ class Comparison:
     map_cell: tuple[int, int] = (1, 1)
     max_relative_error: float = 0.0
     """The largest |got - expected| / |expected| (infinity for NaN) of elements that should not be 0."""
+    fitting: tuple[str, ...] = ()
+    """The ids of all mistakes that would have produced this; `mistake` is the one that fits all cases."""
+    telling: bool = True
+    """Whether the case can tell mistakes apart: not with one row, one column or one number everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What explains the other findings of a submission: to be repaired first, and told first.
+
+    ``code`` is the id of a mistake in `grader.mistakes`, ``item`` that of the rubric item that it costs.
+    ``line`` counts from 1 in the student's file, None where no line is to blame.
+    """
+
+    code: str
+    message: str
+    hint: str
+    item: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +231,8 @@ class Grade:
     """The digest of the assignment that it was graded with, where a changed rubric was applied afterwards."""
     evidence: Evidence | None = field(default=None, compare=False, repr=False)
     """What it was decided on, as far as that is kept (staff only); None where nobody has it any more."""
+    cause: Cause | None = None
+    """What to repair first where something failed and one finding explains the others."""
 
     @property
     def took_too_much_work(self) -> bool:

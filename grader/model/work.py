@@ -60,6 +60,8 @@ class Build:
     """Those of the constants that the file does not define: it is launched with their defaults."""
     instance: str = ""
     """Which instance is graded, where the kernel is a template: ``matmul<16>``."""
+    implied: tuple[str, ...] = ()
+    """Those of ``assumed`` whose values its shared arrays imply: it is launched with these."""
     resources: Resources | None = None
     log: str = ""
     toolkit: str = ""
@@ -71,6 +73,8 @@ class Build:
     """What the student's file is called in the PTX."""
     shared_shapes: Named[tuple[int, ...]] = ()
     """Extents of the kernel's shared arrays by their names in the source, where they are known."""
+    parameters: tuple[str, ...] = ()
+    """What the file calls the kernel's parameters, empty where that is not known."""
     program: bytes = b""
     """The executable, for a submission of kind ``program``; PTX and entry are empty then."""
     calls_device: bool = False

@@ -15,7 +15,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from grader.model import CaseGrade, Counters, Finding, Grade, ItemGrade, Named, Verdict, Visibility
+from grader.model import CaseGrade, Cause, Counters, Finding, Grade, ItemGrade, Named, Verdict, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -56,6 +56,7 @@ def student_view(grade: Grade, released: Released = "") -> Grade:
         witnesses=(),
         error=_error(grade, alias),
         evidence=None,
+        cause=_cause(grade, alias, shown),
     )
 
 
@@ -65,6 +66,15 @@ def _error(grade: Grade, alias: Mapping[str, str]) -> str:
     if not grade.error or not broken & set(alias):
         return grade.error
     return "an error of the grader" if broken - set(alias) else "an error of the grader in a hidden case"
+
+
+def _cause(grade: Grade, alias: Mapping[str, str], shown: Collection[Visibility]) -> Cause | None:
+    """What explains the rest, unless its item is hidden or it quotes a hidden case."""
+    cause = grade.cause
+    if cause is None or _names_hidden(cause.message + cause.hint, alias):
+        return None
+    items = {item.result.item.id: item.result.item for item in grade.items}
+    return cause if cause.item in items and items[cause.item].visibility in shown else None
 
 
 def _speed_is_hidden(grade: Grade, shown: Collection[Visibility]) -> bool:

@@ -71,6 +71,7 @@ def as_json(grade: Grade) -> Json:
         "timing": plain(dict(grade.timing)),
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
+        **({"cause": plain(asdict(grade.cause))} if grade.cause else {}),
         **({"advice": [plain(asdict(each)) for each in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
         **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),

@@ -18,11 +18,14 @@ from grader.reports.class_table import item_titles, note
 from grader.reports.marks import look
 from grader.reports.text import (
     ANSWERS,
+    FIRST,
     MOST_ADVICE,
     MOST_FINDINGS,
     advised,
     apart,
     case_name,
+    caused,
+    sentence,
     title,
     untold_repair,
 )
@@ -57,7 +60,8 @@ def render(
     shown = student_view(grade, released) if audience == "student" else grade
     heading = f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}"
     details = _details(shown, source_lines)
-    return _page(heading, [*_score(shown), *_overview(shown), *details, *_speed(shown), *_advice(shown)])
+    first = [*_score(shown), *_overview(shown), *_cause(shown)]
+    return _page(heading, [*first, *details, *_speed(shown), *_advice(shown)])
 
 
 def render_class(grades: Sequence[Grade]) -> str:
@@ -120,6 +124,14 @@ def _overview(grade: Grade) -> Iterator[str]:
         name = escape(title(item) + apart(item))
         yield f'<tr><td>{verdict}</td><td class="n">{points.of_item(item)}</td><td>{name}</td></tr>'
     yield "</table>"
+
+
+def _cause(grade: Grade) -> Iterator[str]:
+    """Tell what explains the rest."""
+    if grade.cause is not None:
+        yield f"<h2>{FIRST}</h2>"
+        yield f"<p>{escape(caused(grade.cause))}</p>"
+        yield f"<p><em>Try:</em> {_text(sentence(grade.cause.hint))}</p>"
 
 
 def _details(grade: Grade, source: Sequence[str]) -> Iterator[str]:

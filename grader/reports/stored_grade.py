@@ -105,6 +105,16 @@ class StoredAdvice(Stored):
     weight: float
 
 
+class StoredCause(Stored):
+    """``cause``; the fields are those of `grader.model.Cause`."""
+
+    code: str
+    message: str
+    hint: str
+    item: str
+    line: int | None
+
+
 class StoredItem(Stored):
     """One of ``items``."""
 
@@ -155,6 +165,7 @@ class StoredGrade(Stored):
     versions: dict[str, str]
     seconds: dict[str, float]
     advice: tuple[StoredAdvice, ...] = ()
+    cause: StoredCause | None = None
     witnesses: dict[str, str] = {}
     rescored: StoredRescored = StoredRescored()
 
@@ -204,6 +215,7 @@ def _grade(stored: StoredGrade) -> model.Grade:
         seconds=tuple(stored.seconds.items()),
         error=stored.error,
         advice=tuple(model.Advice(**dict(each)) for each in stored.advice),
+        cause=None if stored.cause is None else model.Cause(**dict(stored.cause)),
         witnesses=tuple(stored.witnesses.items()),
         rescored=stored.rescored.assignment_digest,
     )

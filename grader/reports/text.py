@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from grader.model import Advice, CaseGrade, Finding, Grade, ItemGrade
+    from grader.model import Advice, CaseGrade, Cause, Finding, Grade, ItemGrade
 
 Audience: TypeAlias = Literal["student", "staff"]
 SourceLines: TypeAlias = Sequence[str]
@@ -36,6 +36,7 @@ HAZARDS = ("races", "memory")
 ANSWERS = "answers"
 """The check whose cases are questions."""
 MOST_ADVICE = 3
+FIRST = "Repair this first"
 SAME_HINT = "The same as above."
 _QUOTED = " " * 6
 """What stands before a line that is quoted."""
@@ -58,6 +59,7 @@ def render(
     page = Page(width, ascii_only)
     _headline(page, shown)
     _overview(page, shown)
+    _cause(page, shown)
     shapes = True
     for items in _worth_telling(shown):
         _item(page, shown, items, source_lines, shapes=shapes)
@@ -93,6 +95,24 @@ def _overview(page: Page, grade: Grade) -> None:
         page.line("  ", (mark, seen.style), f"  {text:>{room}}  {title(item)}{apart(item)}")
 
 
+def _cause(page: Page, grade: Grade) -> None:
+    """What explains the rest, before the items one after the other."""
+    if grade.cause is None:
+        return
+    page.blank()
+    page.line((FIRST, "bold red"))
+    page.paragraph(caused(grade.cause), indent=4)
+    hint = safe_text.many_lines(sentence(grade.cause.hint), LONG)
+    page.paragraph(hint, indent=4, opening="try: ", style="cyan")
+
+
+def caused(cause: Cause) -> str:
+    """Write what explains the rest as a sentence, with its line where the message names none; harmless."""
+    where = "" if cause.line is None or "line" in cause.message else f" (line {cause.line})"
+    message = safe_text.one_line(cause.message, LONG) + where
+    return sentence(message)
+
+
 def title(item: ItemGrade) -> str:
     """Give the item's title, or its id where it has none; harmless."""
     return safe_text.one_line(item.result.item.title or item.result.item.id, SHORT)
@@ -109,7 +129,7 @@ def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
     """Give the items that failed or have findings; neighbours that only share one message go together."""
     told = [
         item
-        for item in _without_repetitions(grade.items)
+        for item in _without_repetitions(grade)
         if item.result.verdict in FAILED
         or item.result.message_staff
         or (item.result.findings and item.result.verdict != Verdict.SKIP)
@@ -118,10 +138,10 @@ def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
         yield list(items)
 
 
-def _without_repetitions(items: Sequence[ItemGrade]) -> Iterator[ItemGrade]:
+def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
     """Leave out what an item that was not judged has in common with those before it, and all of its cases."""
-    told: set[str] = set()
-    for item in items:
+    told: set[str] = set() if grade.cause is None else {grade.cause.message, sentence(grade.cause.hint)}
+    for item in grade.items:
         result = item.result
         if not result.judged or result.verdict == Verdict.ERROR:
             findings = tuple(f for f in result.findings if not any(f.message in each for each in told))
@@ -131,6 +151,11 @@ def _without_repetitions(items: Sequence[ItemGrade]) -> Iterator[ItemGrade]:
             result = replace(result, hint=SAME_HINT)
         told |= {result.message, result.hint, *(finding.message for finding in result.findings)}
         yield replace(item, result=result)
+
+
+def sentence(hint: str) -> str:
+    """Begin a hint with a capital letter."""
+    return hint[:1].upper() + hint[1:]
 
 
 def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:

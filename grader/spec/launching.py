@@ -117,6 +117,10 @@ def _symbols(submission: KernelPart, *, timed: bool) -> Iterator[Flaw]:
 def _constants(submission: KernelPart) -> Iterator[Flaw]:
     seen = dict.fromkeys(submission.constants, "a constant")
     for name, constant in submission.constants.items():
+        wanted = constant.record(name).wanted_instead_of(constant.default)
+        if wanted:
+            where = ("submission", "constants", name, "default")
+            yield Flaw(where, f"expected {wanted}, as the constant says of itself, found {constant.default}")
         for index, alias in enumerate(constant.aliases):
             if alias in seen:
                 path = ("submission", "constants", name, "aliases", index)

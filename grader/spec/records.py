@@ -9,7 +9,6 @@ from grader.model import (
     AnswersInterface,
     Assignment,
     CasePlan,
-    Constant,
     KernelInterface,
     Parameter,
     ProgramInterface,
@@ -93,7 +92,7 @@ def _interface(
     return KernelInterface(
         kernel=part.kernel,
         parameters=tuple(_parameter(name, declared) for name, declared in part.parameters.items()),
-        constants=tuple(Constant(name, c.default, tuple(c.aliases)) for name, c in part.constants.items()),
+        constants=tuple(constant.record(name) for name, constant in part.constants.items()),
         block=tuple(part.launch.block),
         grid=tuple(part.launch.grid),
         shared=part.launch.shared,

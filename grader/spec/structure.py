@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.model import Visibility
+from grader.model import Constant, Visibility
 from grader.spec.declarations import Declared
 from grader.spec.fields import (
     Draws,
@@ -50,10 +50,19 @@ class Part(BaseModel):
 
 
 class ConstantPart(Part):
-    """``TILE_SIZE: {default: 16, aliases: [TILE_WIDTH]}``."""
+    """``BLOCK_SIZE: {default: 256, aliases: [THREADS], multiple_of: 32, at_most: 1024}``."""
 
     default: Whole
     aliases: list[Name] = []
+    multiple_of: Whole = 1
+    at_most: Whole | None = None
+    power_of_two: Flag = False
+
+    def record(self, name: str) -> Constant:
+        """The constant of this name."""
+        return Constant(
+            name, self.default, tuple(self.aliases), self.multiple_of, self.at_most, self.power_of_two
+        )
 
 
 class LaunchPart(Part):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from grader.build import declarations, diagnostics
 from grader.build.assembly import refusals, resources
-from grader.build.constants import literal_constants, macros_taken_back
+from grader.build.constants import implied_constants, literal_constants, macros_taken_back
 from grader.build.diagnostics import Files, read_messages
 from grader.build.includes import reaching
 from grader.build.probes import UNDEFINED, failed_names, take_values, wrapper
@@ -14,6 +16,7 @@ from grader.build.shown import LONGEST, harmless
 from grader.build.source import is_header_name, line_count, readable
 from grader.model import Resources
 from grader.ptx import parse
+from grader.spec import find_assignment, load_assignment
 
 FILES = Files("homework.cu", 9, ("support.h",), ("/usr/include",))
 
@@ -48,6 +51,36 @@ def test_kernels_are_found_with_scopes_and_templates() -> None:
         "inner": (("one", "two"), ("int T", "typename U = float"), 5),
         "plain": ((), (), 8),
     }
+
+
+def test_the_parameters_of_a_kernel_are_known_by_the_names_in_the_file() -> None:
+    """Whatever their types look like."""
+    text = """# 1 "student_source.cu" 1
+__attribute__((global)) void k(const float *A, float (*f)(int), int M, unsigned int B[], int = 3) {}
+"""
+    own = declarations.own_text(text, "student_source.cu", {"student_source.cu"})
+    assert next(kernel.parameters for kernel in declarations.kernels(own))[::2] == ("A", "M", "")
+
+
+@pytest.mark.parametrize(
+    ("shapes", "side"),
+    [
+        ((("a", (32, 32)), ("b", (32, 33))), 32),
+        ((("a", (2, 8, 8)),), 8),
+        ((("a", (32, 32)), ("b", (16, 16))), None),
+        ((("a", (20, 20)),), None),
+        ((("a", (2, 256)),), None),
+        ((("a", (64,)),), None),
+        ((("a", (16, 16)),), None),
+        ((("a", (64, 64)),), None),
+    ],
+)
+def test_the_side_of_square_shared_arrays_is_the_tile(shapes: Any, side: int | None) -> None:  # noqa: ANN401
+    """Where they agree on one that is not the default, and that a block can have."""
+    interface = load_assignment(find_assignment("tiled-matmul")).kernel
+    wanted = {} if side is None else {"TILE_SIZE": side}
+    assert implied_constants(interface, ("TILE_SIZE",), shapes) == wanted
+    assert implied_constants(interface, (), shapes) == {}
 
 
 def test_constants_that_can_be_computed_are_known() -> None:

@@ -139,6 +139,33 @@ def test_a_constant_may_have_aliases(write: Write) -> None:
     assert load_assignment(write(text)).kernel.constants == (Constant("BLOCK_SIZE", 64, ("THREADS",)),)
 
 
+def test_a_constant_may_say_which_values_will_do(write: Write) -> None:
+    """A multiple, a largest value, a power of two; any other is told with what is needed."""
+    text = changed("BLOCK_SIZE: 128", "BLOCK_SIZE: {default: 64, multiple_of: 32, at_most: 1024}")
+    (constant,) = load_assignment(write(text)).kernel.constants
+    assert [constant.wanted_instead_of(value) for value in (96, 100, 2048)] == [
+        "",
+        "a multiple of 32",
+        "at most 1024",
+    ]
+    text = changed("BLOCK_SIZE: 128", "BLOCK_SIZE: {default: 64, power_of_two: true}")
+    (constant,) = load_assignment(write(text)).kernel.constants
+    assert [constant.wanted_instead_of(value) for value in (16, 24, 0)] == [
+        "",
+        "a power of two",
+        "a power of two",
+    ]
+
+
+def test_the_default_of_a_constant_is_one_of_the_values_that_will_do(write: Write) -> None:
+    """Or else it is a mistake of the staff's."""
+    text = changed("BLOCK_SIZE: 128", "BLOCK_SIZE: {default: 100, multiple_of: 32}")
+    with pytest.raises(
+        SpecError, match="expected a multiple of 32, as the constant says of itself, found 100"
+    ):
+        load_assignment(write(text))
+
+
 def test_a_scalar_parameter_may_have_a_value_of_its_own(write: Write) -> None:
     """`int32 = N` gives a parameter that is not called like a dimension."""
     text = changed("    N: int32", "    n: uint64 = N * 2\n    two: float32 = 2")

@@ -1,0 +1,142 @@
+"""Which mistake explains all wrong outputs of a submission, not one of them alone.
+
+A mistake is named where it fits every case that can tell mistakes apart, all items together, or else every
+such case of one item. Cases with one row, one column or one number everywhere look like many mistakes at
+once: they choose among those that are left. Nothing of it depends on which elements a seed makes wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.diagnosis.facts import Diagnosis
+from grader.mistakes import texts
+from grader.model import KernelInterface, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from grader.diagnosis.facts import WrongOutput
+    from grader.model import Assignment, CaseEvidence, Comparison, Named
+
+
+FEW = 16
+"""Elements of the largest array below which everything looks like everything."""
+
+
+def telling(output: WrongOutput) -> bool:
+    """Whether a case can tell mistakes apart: not where an array is a line, or holds one number only."""
+    arrays = [array for name, array in output.inputs if array.ndim and name != output.array]
+    if output.reads_outside and np.isnan(output.values).all():  # what was read there is in all of them
+        return False
+    if any(array.size < 2 or array.min() == array.max() for array in arrays):  # noqa: PLR2004 - one alone
+        return False
+    if max((array.size for array in (*arrays, output.got)), default=0) < FEW:
+        return False
+    matrices = (array.shape for array in (*arrays, output.got) if array.ndim > 1)
+    return all(min(shape) > 1 for shape in matrices)
+
+
+def described(
+    mistake: str,
+    array: str,
+    inputs: Sequence[str],
+    constants: Named[int],
+    feedback: Named[Named[str]] = (),
+) -> Diagnosis:
+    """The texts of a mistake that an output shows, with the names of an assignment.
+
+    ``array`` is the output, ``inputs`` are the arrays that are read, in the order of the parameters.
+    """
+    said = texts(feedback)
+    found = said.mistake(mistake)
+    names = list(inputs) or [said.phrase("the-input")]
+    places = {
+        "output": array,
+        "a": names[0],
+        "b": names[min(1, len(names) - 1)],
+        "tile": next((name for name, _ in constants), said.phrase("the-tile")),
+    }
+    return Diagnosis(
+        mistake=mistake,
+        title=found.title,
+        explanation=found.explanation.format(**places),
+        hint=found.hint.format(**places),
+        concept=found.concept,
+        read=said.pointer(found.concept),
+    )
+
+
+def agreed(
+    assignment: Assignment, constants: Named[int], cases: tuple[CaseEvidence, ...]
+) -> tuple[CaseEvidence, ...]:
+    """The cases, each wrong output with the mistake that explains the others; without one where none does.
+
+    Only cases of one kernel that students may see vote, if any of them is wrong: what is said of them must
+    not tell of hidden ones.
+    """
+    groups: dict[tuple[str, str], list[tuple[CaseEvidence, Comparison]]] = {}
+    for case in cases:
+        for comparison in case.comparisons:
+            if comparison.wrong:
+                groups.setdefault((case.case.kernel, comparison.array), []).append((case, comparison))
+    named: dict[tuple[str, str], str] = {}
+    for (_, array), wrong in groups.items():
+        for case, _ in wrong:
+            named[case.case.id, array] = _voted(assignment, case, wrong)
+    return tuple(_with_mistakes(assignment, constants, case, named) for case in cases)
+
+
+def _voted(
+    assignment: Assignment, case: CaseEvidence, wrong: Sequence[tuple[CaseEvidence, Comparison]]
+) -> str:
+    """The mistake of a case: that of all, or else that of the cases of the first item that looks at it."""
+    for cases in (wrong, _of_its_item(assignment, case, wrong)):
+        visible = [one for one in cases if one[0].case.visibility is Visibility.VISIBLE]
+        found = common([comparison for _, comparison in visible or cases])
+        if found:
+            return found
+    return ""
+
+
+def _of_its_item(
+    assignment: Assignment, case: CaseEvidence, wrong: Sequence[tuple[CaseEvidence, Comparison]]
+) -> list[tuple[CaseEvidence, Comparison]]:
+    items = (item for item in assignment.rubric if item.check == "output" and item.looks_at(case.case))
+    item = next(items, None)
+    return [one for one in wrong if item is None or item.looks_at(one[0].case)]
+
+
+def common(wrong: Sequence[Comparison]) -> str:
+    """The first mistake that fits all of these that can tell, and of several one that fits the others."""
+    clear = [each for each in wrong if each.telling] or list(wrong)
+    candidates = list(_in_all(clear))
+    return next(iter([each for each in _in_all(wrong) if each in candidates] or candidates), "")
+
+
+def _in_all(wrong: Iterable[Comparison]) -> Iterator[str]:
+    first, *others = [each.fitting for each in wrong] or [()]
+    return (mistake for mistake in first if all(mistake in fitting for fitting in others))
+
+
+def _with_mistakes(
+    assignment: Assignment,
+    constants: Named[int],
+    case: CaseEvidence,
+    named: dict[tuple[str, str], str],
+) -> CaseEvidence:
+    interface = assignment.interface
+    parameters = interface.parameters if isinstance(interface, KernelInterface) else ()
+    inputs = [each.name for each in parameters if each.extents and each.direction in ("in", "inout")]
+    told = []
+    for comparison in case.comparisons:
+        mistake = named.get((case.case.id, comparison.array), "")
+        if not mistake:
+            told.append(replace(comparison, mistake="", explanation="", hint=""))
+            continue
+        found = described(mistake, comparison.array, inputs, constants, assignment.feedback)
+        told.append(replace(comparison, mistake=mistake, explanation=found.explanation, hint=found.advice))
+    return replace(case, comparisons=tuple(told))

@@ -1,0 +1,154 @@
+"""Which mistake explains all wrong outputs, and which finding explains all others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.diagnosis import Surroundings, WrongOutput, agreed, first_cause, telling
+from grader.diagnosis.agreement import common
+from grader.model import (
+    Build,
+    Case,
+    CaseEvidence,
+    CheckResult,
+    Comparison,
+    Evidence,
+    Finding,
+    FindingKind,
+    RubricItem,
+    Severity,
+    Verdict,
+    Visibility,
+)
+from grader.spec import find_assignment, load_assignment
+
+ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
+CONSTANTS = (("TILE_SIZE", 16),)
+
+
+def wrong(*fitting: str, telling: bool = True) -> Comparison:
+    """A wrong output that all of these mistakes would have produced."""
+    return Comparison("C", 100, 9, 0, 1.0, 0.0, fitting=fitting, telling=telling)
+
+
+def case(name: str, compared: Comparison, *findings: Finding, hidden: bool = False) -> CaseEvidence:
+    """A case that the item about edges looks at."""
+    visibility = Visibility.HIDDEN if hidden else Visibility.VISIBLE
+    what = Case(name, (("M", 5),), ("non-aligned",), visibility, "random", 1)
+    told = tuple(replace(finding, case=name) for finding in findings)
+    return CaseEvidence(what, comparisons=(compared,), findings=told)
+
+
+def named(*cases: CaseEvidence) -> list[str]:
+    """The mistake of each case."""
+    return [each.comparisons[0].mistake for each in agreed(ASSIGNMENT, CONSTANTS, cases)]
+
+
+def test_a_mistake_fits_every_failing_case() -> None:
+    """What one case alone looks like is not named."""
+    assert common([wrong("a", "b"), wrong("b", "c")]) == "b"
+    assert common([wrong("a"), wrong("b")]) == ""
+    assert common([wrong("a"), wrong()]) == ""
+
+
+def test_cases_that_look_like_everything_choose_among_what_is_left() -> None:
+    """They neither rule out what the others agree on nor bring in something of their own."""
+    assert common([wrong("a", "b"), wrong("c", "b", telling=False)]) == "b"
+    assert common([wrong("a"), wrong("c", telling=False)]) == "a"
+    assert common([wrong("c", telling=False)]) == "c"
+
+
+def test_hidden_cases_do_not_vote_where_visible_ones_fail() -> None:
+    """What is said must not tell of them."""
+    first, second = case("a", wrong("a-transposed")), case("b", wrong("b-transposed"), hidden=True)
+    assert named(first, second) == ["a-transposed", "a-transposed"]
+    assert named(second) == ["b-transposed"]
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (np.arange(64.0).reshape(8, 8), True),
+        (np.ones((8, 8)), False),
+        (np.arange(64.0).reshape(1, 64), False),
+        (np.arange(9.0).reshape(3, 3), False),
+    ],
+)
+def test_one_row_one_number_and_few_elements_tell_nothing(array: Any, *, expected: bool) -> None:  # noqa: ANN401
+    """Everything looks like everything there."""
+    got = np.zeros_like(array)
+    output = WrongOutput("C", got, array, 0.0, np.zeros(got.shape, np.bool_), inputs=(("A", array),))
+    assert telling(output) is expected
+
+
+def item(check: str, name: str, visibility: Visibility = Visibility.VISIBLE) -> CheckResult:
+    """An item that fails."""
+    return CheckResult(
+        RubricItem(name, name, Fraction(1), check, visibility=visibility), Verdict.FAIL, Fraction(0), "no"
+    )
+
+
+def first(*cases: CaseEvidence, warnings: tuple[Finding, ...] = (), results: Any = None) -> str:  # noqa: ANN401
+    """The code of the cause, empty for none."""
+    build = Build(ok=True, constants=CONSTANTS, warnings=warnings)
+    evidence = Evidence("emulator", build, agreed(ASSIGNMENT, CONSTANTS, cases))
+    shown = (item("output", "edges"), item("races", "barriers")) if results is None else results
+    around = Surroundings(arrays=frozenset("ABC"))
+    cause = first_cause(ASSIGNMENT, evidence, shown, around)
+    return "" if cause is None else cause.code
+
+
+OUTSIDE = Finding(FindingKind.OUT_OF_BOUNDS, "reads A[9], 1 past its end", line=4, address="A[9]")
+MISSING = Finding(FindingKind.BARRIER_DIVERGENCE, "", line=5)
+RACE = Finding(FindingKind.RACE, "", hazard="RAW", line=8, other_line=6, address="tile[0]")
+UNSET = Finding(FindingKind.UNINITIALISED, "", line=7, address="tile[0]")
+CONSTANT = Finding(
+    FindingKind.COMPILE,
+    "`TILE_SIZE` is 64; …",
+    hazard="constant",
+    address="TILE_SIZE",
+    severity=Severity.WARNING,
+)
+
+
+def test_findings_explain_others_in_one_order() -> None:
+    """A constant, a bad access, a missing thread, a race, what was never written, and only then numbers."""
+    numbers = wrong("a-leading-dimension")
+    order = [
+        (OUTSIDE, "load-out-of-bounds"),
+        (MISSING, "barrier-divergence"),
+        (RACE, "barrier-before-reading"),
+        (UNSET, "uninitialised-read"),
+    ]
+    for place, (_, code) in enumerate(order):
+        findings = [finding for finding, _ in order[place:]]
+        assert first(case("a", numbers, *findings)) == code
+    assert first(case("a", numbers, OUTSIDE), warnings=(CONSTANT,)) == "constant-not-allowed"
+    assert first(case("a", numbers)) == "a-leading-dimension"
+    assert first(case("a", wrong())) == ""
+
+
+def test_a_finding_of_some_wrong_cases_gives_way_to_a_mistake_of_all() -> None:
+    """It does not explain the others."""
+    cases = case("a", wrong("tiles-turned"), UNSET), case("b", wrong("tiles-turned"))
+    assert first(*cases) == "tiles-turned"
+    assert first(case("a", wrong("partly-unwritten"), UNSET), case("b", wrong("partly-unwritten"))) == (
+        "uninitialised-read"
+    )
+
+
+def test_an_output_that_is_read_before_it_is_written_is_added_to() -> None:
+    """Not a tile that nobody filled."""
+    assert first(case("a", wrong(), replace(UNSET, address="C[0][0]"))) == "adds-to-output"
+
+
+def test_nothing_is_said_of_items_that_are_hidden_or_fail_for_other_reasons() -> None:
+    """The cause belongs to what a student sees."""
+    cases = (case("a", wrong("a-transposed"), RACE),)
+    assert first(*cases, results=(item("output", "edges", Visibility.HIDDEN),)) == ""
+    assert first(*cases, results=(item("traffic", "reuse"),)) == ""

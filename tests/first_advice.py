@@ -1,0 +1,66 @@
+"""What a student is told first about a kernel: a code, and whether it is the one that a label asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader import pipeline
+from grader.build import Tools, find_toolchain
+from grader.model import Submission, Verdict
+from grader.sandbox import LocalSandbox
+from grader.spec import find_assignment, load_assignment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Grade
+
+SEED = 1
+OUTPUT = "output"
+
+SAME = (
+    {"a-leading-dimension", "row-length-of-load"},
+    {"b-leading-dimension", "row-length-of-load"},
+    {"output-leading-dimension", "row-length-of-store"},
+    {"guard-bounds-swapped", "guard-exchanged"},
+    {"block-indices-swapped", "rows-and-columns-swapped"},
+    {"guard-bounds-swapped", "rows-and-columns-swapped"},
+    {"load-beyond-own-array", "store-beyond-own-array"},
+    {"load-out-of-bounds", "store-out-of-bounds"},
+    {"load-beyond-vector", "store-beyond-vector"},
+    {"store-unguarded", "store-into-next-row"},
+)
+"""Codes that send a student to the same place: an output shows one of them, a line the other."""
+
+GENERIC = frozenset({OUTPUT, "partly-unwritten", "some-blocks", "edge-wrong", "values-not-counted"})
+"""What is true of many mistakes, and so neither the right thing nor a false one."""
+
+
+class FirstAdvice:
+    """Grades of the kernels of assignments, as `check` gives them: on the visible cases."""
+
+    def __init__(self, cache: Path, seed: int = SEED) -> None:
+        self.tools = Tools(find_toolchain(), LocalSandbox(), cache)
+        self.seed = seed
+        self.plans: dict[str, pipeline.Plan] = {}
+
+    def grade(self, assignment: str, file: Path) -> Grade:
+        """The grade of one file; the assignment is prepared once."""
+        if assignment not in self.plans:
+            wanted = load_assignment(find_assignment(assignment))
+            self.plans[assignment] = pipeline.make_plan(wanted, self.seed, self.tools, visible_only=True)
+        submission = Submission(file.name, file.name, file.read_bytes(), "")
+        return pipeline.grade(self.plans[assignment], submission, self.tools)
+
+
+def code(grade: Grade) -> str:
+    """What is told first: the cause, or else the check of the first item that fails."""
+    if grade.cause is not None:
+        return grade.cause.code
+    failing = (item.result.item.check for item in grade.items if item.result.verdict is Verdict.FAIL)
+    return next(failing, "")
+
+
+def is_right(found: str, label: str) -> bool:
+    """Whether the code says what the label asks for."""
+    return found == label or any({found, label} <= group for group in SAME)

@@ -1,0 +1,88 @@
+"""The first thing that a student reads about each wrong kernel of the staff's is what `first:` says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import yaml
+
+from grader.mistakes import MISTAKES
+from grader.model import KernelInterface
+from grader.spec import find_assignment, load_assignment, staff_folder
+from tests.first_advice import FirstAdvice, code, is_right
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.timeout(600)
+
+ASSIGNMENTS = (
+    *("vector-add", "reduction", "inclusive-scan", "histogram", "convolution-2d", "transpose"),
+    *("naive-matmul", "tiled-matmul", "tiled-matmul-square", "matmul-speedup"),
+)
+
+QUICK = {
+    "vector-add": ("block_size_forgotten.cu", "one_operand_twice.cu"),
+    "reduction": ("rounds_rounded_down.cu", "integer_sum.cu"),
+    "inclusive-scan": ("one_tile_only.cu", "carry_is_last_input.cu"),
+    "histogram": ("parameters_b_before_n.cu", "last_bin_forgotten.cu", "bins_not_emptied.cu"),
+    "convolution-2d": ("halo_not_loaded.cu",),
+    "transpose": ("parameters_n_before_m.cu", "block_indices_swapped.cu", "in_place.cu"),
+    "tiled-matmul": ("load_guard_on_b_only.cu", "barrier_inside_bounds_if.cu", "no_first_barrier.cu"),
+}
+"""One of each sort; all the others take minutes."""
+
+NOT_YET = {("inclusive-scan", "row_starts_at_block_size.cu")}
+"""What is told first there is true, and not what would help most."""
+
+OTHER_CODES = {"compile", "structure", "traffic"}
+"""Where the first item that fails says it all."""
+
+
+class Wrong(NamedTuple):
+    """A wrong kernel, and what its student must be told first."""
+
+    assignment: str
+    file: Path
+    first: str
+
+
+def _table(assignment: str) -> list[Wrong]:
+    folder = staff_folder(load_assignment(find_assignment(assignment))) / "mistakes"
+    table: dict[str, dict[str, Any]] = yaml.safe_load((folder / "mistakes.yaml").read_text("utf-8"))
+    return [Wrong(assignment, folder / name, str(entry.get("first", ""))) for name, entry in table.items()]
+
+
+WRONG = [wrong for assignment in ASSIGNMENTS for wrong in _table(assignment)]
+
+
+@pytest.fixture(scope="module")
+def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
+    """Grades on the visible cases."""
+    return FirstAdvice(tmp_path_factory.mktemp("builds"))
+
+
+def _marked(wrong: Wrong) -> Any:  # noqa: ANN401 - pytest's parameter sets
+    quick = wrong.file.name in QUICK.get(wrong.assignment, ())
+    return pytest.param(
+        wrong, id=f"{wrong.assignment}-{wrong.file.stem}", marks=[] if quick else [pytest.mark.slow]
+    )
+
+
+def test_every_wrong_kernel_says_what_its_student_must_be_told_first() -> None:
+    """A code that there is, in every table of kernels."""
+    assert all(
+        isinstance(load_assignment(find_assignment(a)).interface, KernelInterface) for a in ASSIGNMENTS
+    )
+    assert len(WRONG) == 283
+    unknown = [wrong for wrong in WRONG if wrong.first not in MISTAKES.keys() | OTHER_CODES]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("wrong", [_marked(wrong) for wrong in WRONG])
+def test_the_first_advice_is_the_right_one(advice: FirstAdvice, wrong: Wrong) -> None:
+    """As labelled by hand; where it is not, the list of what is missing says so."""
+    found = code(advice.grade(wrong.assignment, wrong.file))
+    listed = (wrong.assignment, wrong.file.name) in NOT_YET
+    assert is_right(found, wrong.first) is not listed, found
