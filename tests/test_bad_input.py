@@ -72,7 +72,8 @@ def _tile(value: str) -> bytes:
 
 
 TEMPLATE_BOMB = (
-    b"template <int N> struct B { enum { v = B<N + 1>::v + B<N + 2>::v }; };\nint x = B<0>::v;\n" + GOOD
+    b"template <int N> struct B { enum { v = B<N + 1>::v + B<N + 2>::v }; };\n__device__ int x = B<0>::v;\n"
+    + GOOD
 )
 MACRO_BOMB = (
     b"#define A0 x\n"
