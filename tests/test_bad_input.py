@@ -72,7 +72,8 @@ def _tile(value: str) -> bytes:
 
 
 TEMPLATE_BOMB = (
-    b"template <int N> struct B { enum { v = B<N + 1>::v + B<N + 2>::v }; };\nint x = B<0>::v;\n" + GOOD
+    b"template <int N> struct B { enum { v = B<N + 1>::v + B<N + 2>::v }; };\n__device__ int x = B<0>::v;\n"
+    + GOOD
 )
 MACRO_BOMB = (
     b"#define A0 x\n"
@@ -98,7 +99,7 @@ STUDENTS = {
     "error-directive": Bad(_file(b"#error not today\n"), "not today"),
     "error-flood": Bad(_file(b"#error again\n" * 50_000), "again"),
     "undeclared": Bad(_file(_body("  C[0] = nothing;")), "nothing"),
-    "missing-header": Bad(_file(b'#include "wb.h"\n' + GOOD), "wb.h"),
+    "missing-header": Bad(_file(b'#include "wb.h"\n__device__ wb_t one;\n' + GOOD), "wb.h"),
     "includes-passwd": Bad(_file(b'#include "/etc/passwd"\n' + GOOD), "not part of"),
     "includes-zero": Bad(_file(b'#include "/dev/zero"\n' + GOOD), "the compiler was stopped"),
     "includes-itself": Bad(_file(b"#include __FILE__\n" + GOOD), "nested depth"),
