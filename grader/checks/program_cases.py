@@ -143,5 +143,5 @@ def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[Outcome, ...]) ->
             found.append(Finding(outcome.kind, message, outcome.ending, case=case.case.id))
         elif outcome.kind is not FindingKind.WRONG_OUTPUT:
             which = "" if outcome.reason in told_already else " (in a hidden case)"
-            found.append(Finding(outcome.kind, outcome.reason + which, outcome.ending))
+            found.append(Finding(outcome.kind, outcome.reason + which))
     return tuple(dict.fromkeys(found))
