@@ -161,6 +161,7 @@ def _advised(result: CheckResult, feedback: Named[Named[str]], around: Surroundi
         return result
     compiling = compile_hint(result.findings)
     found = explain_findings(result.findings, feedback, around)[:MOST_HINTS]
+    found = tuple({diagnosis.hint: diagnosis for diagnosis in reversed(found)}.values())[::-1]
     hints = [compiling, *(diagnosis.hint for diagnosis in found)]
     sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys(hints) if hint]
     reading = [diagnosis.read for diagnosis in found if diagnosis.read]
