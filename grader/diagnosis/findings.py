@@ -160,10 +160,7 @@ def _advised(result: CheckResult, feedback: Named[Named[str]], around: Surroundi
     if result.verdict is not Verdict.FAIL or result.hint not in {"", result.item.hint}:
         return result
     compiling = compile_hint(result.findings)
-    by_hint: dict[str, Diagnosis] = {}
-    for diagnosis in explain_findings(result.findings, feedback, around):
-        by_hint.setdefault(diagnosis.hint, diagnosis)  # what one repair ends is one thing to read about
-    first = list(by_hint.values())[:MOST_HINTS]
+    first = explain_findings(result.findings, feedback, around)[:MOST_HINTS]
     hints = [compiling, *(diagnosis.hint for diagnosis in first)]
     sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys(hints) if hint]
     reading = [diagnosis.read for diagnosis in first if diagnosis.read]

@@ -188,7 +188,7 @@ def _item(
     others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
     for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
         _finding(page, grade, finding, result.message, source)
-        if untold_repair(finding, result.hint):
+        if result.hint != SAME_HINT and untold_repair(finding, result.hint):
             page.paragraph(safe_text.many_lines(finding.repair, LONG // 3), indent=6, opening="try: ")
         for number, step in enumerate(finding.steps, start=1):
             page.paragraph(safe_text.one_line(step, LONG // 3), indent=8, opening=f"{number}. ")
