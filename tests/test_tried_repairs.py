@@ -85,10 +85,10 @@ def test_a_barrier_behind_the_loop_is_moved_into_it(check: Callable[[bytes], Gra
 
 
 def test_two_missing_barriers_are_two_repairs(check: Callable[[bytes], Grade]) -> None:
-    """Each ends its own races, and each was tried."""
+    """Each ends its own races, and each was tried; the hint says one, the findings both."""
     repairs, hint = told(check(staff("mistakes/no_barriers")))
     assert len(repairs) == 2
-    assert all(each[1:] in hint for each in repairs)
+    assert sum(each[1:] in hint for each in repairs) == 1
 
 
 def test_a_race_that_no_barrier_ends_has_the_usual_hint(check: Callable[[bytes], Grade]) -> None:
