@@ -128,11 +128,11 @@ def test_structs_by_value_are_passed(matrices: Path, tools: Tools) -> None:
             "right[y][x] = at(B, tile + y, col)",
             "right[x][y] = at(B, tile + y, col)",
             1,
-            "`C` is what you get when `B` is read with rows and columns exchanged",
+            "`C` is what you get when one of the tiles is read with rows and columns exchanged",
         ),
         (" && col < m.width ? ", " ? ", 1, "only the last rows or columns of `C`, which do not fill a tile"),
         ("row < extent.y && col < extent.x", "true", 3, "C has 19 x 21 elements"),
-        ("tile < A.width", "tile < A.width - BLOCK_SIZE", 1, "every element of `C` is 0"),
+        ("tile < A.width", "tile < A.width - BLOCK_SIZE", 1, "`C` lacks the last tile of the sum"),
     ],
 )
 def test_mistakes_with_structs_are_told_by_the_array(

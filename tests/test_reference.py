@@ -170,7 +170,7 @@ def test_no_two_mistakes_share_a_title_or_a_text() -> None:
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_loses_items_that_exist_and_those_that_need_them(name: str) -> None:
     """`loses` is not empty, in the rubric's order, closed under `needs`, and silent about `speedup`."""
-    assert set(MISTAKES[name]) == {"title", "wrong", "loses"}
+    assert set(MISTAKES[name]) == {"title", "wrong", "loses", "first"}
     loses = MISTAKES[name]["loses"]
     judged = [item for item in ITEMS if item != "speedup"]
     assert loses == [item for item in judged if item in loses]

@@ -13,7 +13,7 @@ from grader.arithmetic import Name
 from grader.build import Tools, find_toolchain
 from grader.build.variables import missing
 from grader.emulator.launch import Kernel
-from grader.errors import SpecError
+from grader.errors import PtxSyntaxError, SpecError
 from grader.model import Argument, KernelInterface, Launch, Parameter, Submission, Verdict
 from grader.ptx import parse
 from grader.ptx.symbols import module_variables, symbol_called
@@ -204,7 +204,9 @@ def test_the_emulator_does_not_rely_on_what_the_build_read() -> None:
 
 def test_a_size_without_end_is_no_variable() -> None:
     """Assembly of a student's may hold anything."""
-    assert module_variables(f".global .b8 y[{'9' * 9000}];\n")["y"].size == 1
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n"
+    with pytest.raises(PtxSyntaxError, match="a number of 9,000 digits"):
+        module_variables(f"{head}.global .b8 y[{'9' * 9000}];\n")
     assert symbol_called("y", ("_Z" + "9" * 9000 + "y",)) is None
 
 

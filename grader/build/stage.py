@@ -24,6 +24,7 @@ from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks,
 from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingKind, Severity
 from grader.ptx import parse
+from grader.ptx.by_hand import is_inside_asm, source_line
 from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _read(
     own_files = {SOURCE_NAME, *compiler.files.headers}
     own = declarations.own_text(translation.preprocessed, SOURCE_NAME, own_files)
     declared = declarations.kernels(own)
-    module, hazard_module = _parsed(compiler, translation, declared)
+    module, hazard_module = _parsed(compiler, interface, translation, declared)
     entries = read_entries(module)
     ptx, probed = probes.take_values(translation.ptx, module, names)
     hazard_ptx, _ = probes.take_values(translation.hazard_ptx, hazard_module, names)
@@ -219,17 +220,27 @@ def _read(
 
 
 def _parsed(
-    compiler: Compiler, translation: Translation, declared: tuple[Kernel, ...]
+    compiler: Compiler, interface: KernelInterface, translation: Translation, declared: tuple[Kernel, ...]
 ) -> tuple[Module, Module]:
     """The modules of both builds.
 
-    Raises Refused where the assembler does not take them either, and PtxSyntaxError where it does.
+    Raises Refused where the assembler does not take them either, or what cannot be read was written by hand
+    and the assignment does not allow that; else PtxSyntaxError.
     """
-    try:
-        return parse(translation.ptx), parse(translation.hazard_ptx)
-    except PtxSyntaxError:
-        _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
-        raise
+    modules = []
+    for text in (translation.ptx, translation.hazard_ptx):
+        try:
+            modules.append(parse(text))
+        except PtxSyntaxError as problem:
+            _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
+            line = source_line(text, problem.ptx_line, SOURCE_NAME)
+            if line is None or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
+                raise
+            message = "inline assembly says what the grader does not read"
+            file = compiler.files.source
+            finding = Finding(FindingKind.UNSUPPORTED, message, file=file, line=line)
+            raise Refused((finding,)) from None
+    return modules[0], modules[1]
 
 
 def _instantiated(

@@ -29,9 +29,8 @@ def kept(item: RubricItem, evidence: Evidence) -> Evidence:
     """The evidence as the check of ``item`` may see it; verdicts do not depend on what is left out."""
     if option(item, "hidden_lines", False):
         return evidence
-    cases = tuple(
-        case if is_visible(case) else _veiled(case, evidence.array_parameters) for case in evidence.cases
-    )
+    arrays = (*evidence.array_parameters, str(option(item, "output", "")))  # a program's array is its item's
+    cases = tuple(case if is_visible(case) else _veiled(case, arrays) for case in evidence.cases)
     return replace(evidence, cases=cases)
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from grader.model import Assignment, CaseEvidence, Comparison, Named
 
 
+SMALL_ERRORS = "imprecise"
+"""A mistake that fits wherever errors are small, whatever made them: it contradicts no other."""
+
 FEW = 16
 """Elements of the largest array below which everything looks like everything."""
 
@@ -113,6 +116,7 @@ def _of_its_item(
 def common(wrong: Sequence[Comparison]) -> str:
     """The first mistake that fits all of these that can tell, and of several one that fits the others."""
     clear = [each for each in wrong if each.telling] or list(wrong)
+    clear = [each for each in clear if each.fitting != (SMALL_ERRORS,)] or clear
     candidates = list(_in_all(clear))
     return next(iter([each for each in _in_all(wrong) if each in candidates] or candidates), "")
 
@@ -129,7 +133,7 @@ def _with_mistakes(
     named: dict[tuple[str, str], str],
 ) -> CaseEvidence:
     interface = assignment.interface
-    parameters = interface.parameters if isinstance(interface, KernelInterface) else ()
+    parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
     inputs = [each.name for each in parameters if each.extents and each.direction in ("in", "inout")]
     told = []
     for comparison in case.comparisons:

@@ -22,6 +22,10 @@ _TOKEN = re.compile(
 )
 
 
+_MOST_DIGITS = 80
+"""Of an integer: one of 64 bits has 64 digits at most, written in base two."""
+
+
 class Token(NamedTuple):
     """A lexeme: ``kind`` is a group of the expression above; ``line`` counts from 1, ``start`` from 0.
 
@@ -40,7 +44,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """All tokens of ``text``; raises PtxSyntaxError at a character that starts none."""
+    """All tokens of ``text``; raises PtxSyntaxError at a character that starts none, or a number too long."""
     found: list[Token] = []
     line, position = 1, 0
     while position < len(text):
@@ -53,6 +57,8 @@ def tokens(text: str) -> list[Token]:
         elif kind == "space":
             line += match.group().count("\n")
         else:
+            if kind == "integer" and len(match.group()) > _MOST_DIGITS:
+                raise PtxSyntaxError(f"PTX line {line}: a number of {len(match.group()):,} digits")
             found.append(Token(kind, match.group(), line, position))
         position = match.end()
     return found

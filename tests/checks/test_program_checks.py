@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks import CHECKS, run_checks
+from grader.checks import CHECKS, array, run_checks
+from grader.checks.secrecy import kept
 from grader.model import (
     Build,
     CaseEvidence,
@@ -156,3 +157,13 @@ def test_items_wait_for_what_they_need() -> None:
     results = run_checks((first, second), evidence(ran("y")))
     assert [result.verdict for result in results] == [Verdict.FAIL, Verdict.FAIL]
     assert results[1].message == "not judged until “First” passes"
+
+
+def test_a_hidden_run_without_its_array_is_wrong_and_no_error_of_ours() -> None:
+    """What is left of a hidden case's findings still says which array they are about."""
+    lacking = Finding(FindingKind.WRONG_OUTPUT, "there is no file `C.npy`", address="C")
+    hidden = ran(hidden=True, findings=(lacking,))
+    wanted = item("array", output="C")
+    result = array.check(wanted, kept(wanted, evidence(hidden)))
+    assert result.verdict is Verdict.FAIL
+    assert "C.npy" not in result.message + "".join(finding.message for finding in result.findings)

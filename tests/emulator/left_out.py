@@ -64,7 +64,8 @@ Of the functions that the device's runtime provides there are `vprintf` (its tex
 
 Three things differ from a device without being refused. The sign and the payload of a NaN that arithmetic
 makes are NumPy's. What PTX calls approximate (`ex2.approx`, `sin.approx`, …) is computed to the nearest
-number, which lies within the documented error. A clock counts the emulator's own steps.
+number, which lies within the documented error. A clock counts the emulator's own steps, from a start that is
+drawn, like the addresses of arrays and windows, for each launch from its arguments.
 
 Two things are not seen. PTX without debugging information does not say where in a thread's frame a variable
 begins that is only accessed at constant places: an access beyond a local array that meets such a variable is
