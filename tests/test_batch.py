@@ -48,6 +48,8 @@ class DeadlySandbox(LocalSandbox):
             os.kill(os.getpid(), signal.SIGKILL)
         if b"HANG" in text:
             time.sleep(600)
+        while b"BUSY" in text:
+            pass
         if b"RAISE" in text:
             raise RuntimeError("the disk is on fire")
         return super().run(job)
@@ -64,18 +66,27 @@ def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     sources = {
         "kill": b"// KILL",
         "hang": b"// HANG",
+        "busy": b"// BUSY",
         "raise": b"// RAISE",
         "once": b"// ONCE\n" + BROKEN,
         "first": BROKEN,
         "last": BROKEN,
     }
     submissions = [Submission(name, f"{name}.cu", source, name) for name, source in sorted(sources.items())]
-    return {grade.submission_id: grade for grade in grade_class(plan, submissions, tools, jobs=2, patience=8)}
+    return {
+        grade.submission_id: grade
+        for grade in grade_class(plan, submissions, tools, jobs=2, patience=25, cpu_seconds=2)
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("kill", "SIGKILL"), ("hang", "longer than 8 s"), ("raise", "the disk is on fire")],
+    [
+        ("kill", "SIGKILL"),
+        ("hang", "longer than 25 s"),
+        ("busy", "more than 2 s of CPU time"),
+        ("raise", "the disk is on fire"),
+    ],
 )
 def test_a_failure_of_ours_is_an_error_and_never_a_zero(
     grades: dict[str, Grade], name: str, reason: str

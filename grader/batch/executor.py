@@ -7,6 +7,7 @@ so that each starts in milliseconds.
 
 from __future__ import annotations
 
+import resource
 import signal
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from grader.model import Grade, Submission
     from grader.pipeline import Plan
 
-PATIENCE_SECONDS = 600.0
-"""Wall time for one submission before its process is ended; the build and the emulator end far earlier."""
+CPU_SECONDS = 600
+"""CPU time for one submission before its process is ended, whoever else uses the machine; the emulator's work
+is bounded, so that it ends far earlier."""
+
+PATIENCE_SECONDS = 3600.0
+"""Wall time for the same, for what waits without working: an engine that does not answer."""
 
 _SERVER_GONE = 255
 """The exit code that multiprocessing gives a process whose fork server was killed."""
@@ -39,6 +44,7 @@ def grade_class(
     *,
     jobs: int,
     patience: float = PATIENCE_SECONDS,
+    cpu_seconds: int = CPU_SECONDS,
 ) -> Iterator[Grade]:
     """Yield the grade of each submission as it is finished, ``jobs`` at a time; never raises for one.
 
@@ -51,7 +57,7 @@ def grade_class(
 
     def one(submission: Submission) -> Grade:
         try:
-            return _isolated(context, plan, submission, tools, patience)
+            return _isolated(context, plan, submission, tools, (patience, cpu_seconds))
         except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
             return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
 
@@ -72,13 +78,19 @@ def _isolated(
     plan: Plan,
     submission: Submission,
     tools: Tools | None,
-    patience: float,
+    most: tuple[float, int],
     *,
     again: bool = False,
 ) -> Grade:
-    """The grade, from a process of its own; once more where that was killed from outside (no memory left)."""
+    """The grade, from a process of its own; once more where that was killed from outside (no memory left).
+
+    ``most`` is the wall time and the CPU time that it may take, in seconds.
+    """
+    patience, cpu_seconds = most
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(sender, plan, submission, tools), daemon=True)
+    process = context.Process(
+        target=_limited, args=(cpu_seconds, sender, plan, submission, tools), daemon=True
+    )
     process.start()
     sender.close()
     try:
@@ -89,8 +101,11 @@ def _isolated(
         return pipeline.failed(plan, submission, f"grading took longer than {patience:.0f} s and was ended")
     except (EOFError, OSError):
         process.join()
+        if process.exitcode == -signal.SIGXCPU:
+            reason = f"grading took more than {cpu_seconds} s of CPU time and was ended"
+            return pipeline.failed(plan, submission, reason)
         if _killed(process.exitcode) and not again:
-            return _isolated(context, plan, submission, tools, patience, again=True)
+            return _isolated(context, plan, submission, tools, most, again=True)
         return pipeline.failed(plan, submission, f"the process that graded it {_ending(process.exitcode)}")
     finally:
         process.join(timeout=5)
@@ -108,6 +123,16 @@ def _ending(code: int | None) -> str:
     if code is not None and code < 0:
         return f"was ended by {signal.Signals(-code).name}"
     return f"ended with status {code}"
+
+
+def _limited(
+    cpu_seconds: int, sender: Connection, plan: Plan, submission: Submission, tools: Tools | None
+) -> None:
+    """The work of a process that takes so much CPU time at most; its children have as much each."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    soft = cpu_seconds if hard == resource.RLIM_INFINITY else min(cpu_seconds, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+    _work(sender, plan, submission, tools)
 
 
 def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools | None) -> None:
