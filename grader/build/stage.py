@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 CONSTANT = "constant"
 """The ``hazard`` of a warning about a constant that the assignment does not allow."""
 
+MOST_PTX_BYTES = 8 << 20
+"""Bytes of PTX in a build: reading and linking instructions takes some three seconds for each million."""
+
 LIMITS = Limits()
 """How far each step of a build may go."""
 
@@ -228,6 +231,10 @@ def _parsed(
     and the assignment does not allow that; else PtxSyntaxError.
     """
     modules = []
+    taken = max(len(translation.ptx), len(translation.hazard_ptx))
+    if taken > MOST_PTX_BYTES:
+        message = f"compiled, the file takes {taken:,} bytes of PTX; expected {MOST_PTX_BYTES:,} at most"
+        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
     for text in (translation.ptx, translation.hazard_ptx):
         try:
             modules.append(parse(text))

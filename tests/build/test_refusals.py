@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.build import stage
 from grader.model import FindingKind, Severity
 from tests.build.conftest import BODY, INTERFACE, KERNEL, only_message, path_is_shown, places
 
@@ -148,6 +149,16 @@ def test_a_flood_of_error_directives_is_cut(build_source: BuildSource) -> None:
     built = build_source("#error enough\n" * 5000)
     assert len(built.findings) == 21
     assert built.findings[0].message == "#error enough"
+
+
+def test_a_file_that_becomes_too_large_is_refused(
+    build_source: BuildSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it is read, which would take minutes."""
+    monkeypatch.setattr(stage, "MOST_PTX_BYTES", 1000)
+    built = build_source(KERNEL)
+    assert not built.ok
+    assert built.findings[0].message.endswith("bytes of PTX; expected 1,000 at most")
 
 
 def test_headers_of_the_assignment_are_found(build_source: BuildSource) -> None:
