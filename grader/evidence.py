@@ -229,7 +229,7 @@ def _prepared(
     launch = plan_launch(plan.assignment.kernel, kernel.build, dict(case.shape))
     if isinstance(launch, Finding):
         return _Prepared(case, kernel, launch, ())
-    return _Prepared(case, kernel, launch, arguments(plan.assignment, kernel.build.constants, case, oracle))
+    return _Prepared(case, kernel, launch, arguments(plan.assignment, kernel.build, case, oracle))
 
 
 def _emulated(plan: Plan, cases: tuple[_Prepared, ...]) -> list[Run]:
@@ -275,7 +275,7 @@ def _finished(
     launches = [(each.kernel, each.launch, each.arguments) for each in cases]
     with suppress(Exception), limited():  # a courtesy, and no part of the grade
         shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
-    shown = agreed(plan.assignment, evidence.build.constants, shown)
+    shown = agreed(plan.assignment, evidence.build, shown)
     if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
         shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
