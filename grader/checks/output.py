@@ -172,7 +172,7 @@ def _quote(judged: CaseVerdict) -> str:
     if refusal(judged.case):  # for all shapes alike, but for a grid that is too large
         return judged.reason
     shape = _sizes(case.shape)
-    where = f"In case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
+    where = f"in case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
     if case.kernel:
         where += f" `{case.kernel}` is wrong:"
     wrong = wrong_comparison(judged.case)

@@ -25,6 +25,7 @@ from grader.reports.text import (
     apart,
     case_name,
     caused,
+    is_told,
     sentence,
     title,
     untold_repair,
@@ -188,7 +189,7 @@ def _failing_cases(grade: Grade, item: ItemGrade) -> Iterator[str]:
 
 
 def _finding(grade: Grade, finding: Finding, told: str, source: Sequence[str]) -> Iterator[str]:
-    if finding.message not in told:
+    if not is_told(finding, told):
         yield from _message(finding.message)
     where = quotation.place(finding)
     if where:
