@@ -10,6 +10,7 @@ import math
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import gpu
@@ -24,7 +25,7 @@ from grader.gpu.together import Both, together
 from grader.kernel_outputs import Launched, compared
 from grader.memory_limit import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
-from grader.oracle import array_types, load_oracle
+from grader.oracle import are_right, array_types, load_oracle
 from grader.plan import arguments
 from grader.reordering import with_order
 from grader.shrinking import with_smallest
@@ -282,12 +283,18 @@ def _finished(
     try:
         with limited():
             for kernel in kernels:
-                shown = kernel.repaired(shown)
+                shown = kernel.repaired(shown, partial(_is_right, cases, oracle))
             advised = kernels if plan.assignment.advice else ()
             advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
         return replace(evidence, cases=shown, advice=tuple(advice))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         return replace(evidence, cases=shown)
+
+
+def _is_right(cases: tuple[_Prepared, ...], oracle: Oracle, case: Case, run: Run) -> bool:
+    """Whether a run of one of the cases left the outputs that the oracle expects."""
+    given = next(each.arguments for each in cases if each.case.id == case.id)
+    return run.completed and are_right(oracle, given, dict(case.shape), run.outputs)
 
 
 def _judged(plan: Plan, prepared: _Prepared, both: Both, oracle: Oracle) -> CaseEvidence:
