@@ -10,6 +10,7 @@ import math
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import gpu
@@ -24,7 +25,7 @@ from grader.gpu.together import Both, together
 from grader.kernel_outputs import Launched, compared
 from grader.memory_limit import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
-from grader.oracle import array_types, load_oracle
+from grader.oracle import are_right, array_types, load_oracle
 from grader.plan import arguments
 from grader.reordering import with_order
 from grader.shrinking import with_smallest
@@ -229,7 +230,7 @@ def _prepared(
     launch = plan_launch(plan.assignment.kernel, kernel.build, dict(case.shape))
     if isinstance(launch, Finding):
         return _Prepared(case, kernel, launch, ())
-    return _Prepared(case, kernel, launch, arguments(plan.assignment, kernel.build.constants, case, oracle))
+    return _Prepared(case, kernel, launch, arguments(plan.assignment, kernel.build, case, oracle))
 
 
 def _emulated(plan: Plan, cases: tuple[_Prepared, ...]) -> list[Run]:
@@ -275,19 +276,25 @@ def _finished(
     launches = [(each.kernel, each.launch, each.arguments) for each in cases]
     with suppress(Exception), limited():  # a courtesy, and no part of the grade
         shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
-    shown = agreed(plan.assignment, evidence.build.constants, shown)
+    shown = agreed(plan.assignment, evidence.build, shown)
     if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
         shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
     kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
     try:
         with limited():
             for kernel in kernels:
-                shown = kernel.repaired(shown)
+                shown = kernel.repaired(shown, partial(_is_right, cases, oracle))
             advised = kernels if plan.assignment.advice else ()
             advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
         return replace(evidence, cases=shown, advice=tuple(advice))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         return replace(evidence, cases=shown)
+
+
+def _is_right(cases: tuple[_Prepared, ...], oracle: Oracle, case: Case, run: Run) -> bool:
+    """Whether a run of one of the cases left the outputs that the oracle expects."""
+    given = next(each.arguments for each in cases if each.case.id == case.id)
+    return run.completed and are_right(oracle, given, dict(case.shape), run.outputs)
 
 
 def _judged(plan: Plan, prepared: _Prepared, both: Both, oracle: Oracle) -> CaseEvidence:

@@ -39,6 +39,10 @@ class Launched:
         """The numbers of the arrays as they were before the launch, by name."""
         return {name: numbers(value) for name, value in self.contents(*directions).items()}
 
+    def label(self, array: str) -> str:
+        """What the student's kernel calls an array."""
+        return next((each.label for each in self.arguments if each.name == array), array)
+
     def contents(self, *directions: str) -> dict[str, NDArray[Any]]:
         """The arrays themselves as they were before the launch, by name."""
         given = ((a.name, a.value) for a in self.arguments if a.direction in directions)
@@ -57,8 +61,11 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         values, bound = expected[name]
         unwritten = untouched(got, launched.contents("out", "inout")[name])
         comparison = compare(name, got, values, bound, poison=unwritten)
+        comparison = replace(comparison, label=launched.label(name))
         if name in unoptimised:
-            unlike += _unlike(comparison, compare(name, unoptimised[name], values, bound))
+            unlike += _unlike(
+                launched.label(name), comparison, compare(name, unoptimised[name], values, bound)
+            )
         if explained and comparison.wrong:
             wrong = _wrong_output(launched, comparison, *_asked(got, values, bound, unwritten), inputs)
             comparison = _explained(explained, comparison, wrong)
@@ -80,7 +87,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     )
 
 
-def _unlike(graded: Comparison, unoptimised: Comparison) -> list[Finding]:
+def _unlike(label: str, graded: Comparison, unoptimised: Comparison) -> list[Finding]:
     """A finding if only one of the two builds of a file is right, although nothing else is wrong with it.
 
     A wrong output of the build that is graded costs its own item: the finding is information then.
@@ -89,9 +96,9 @@ def _unlike(graded: Comparison, unoptimised: Comparison) -> list[Finding]:
         return []
     right, wrong = ("unoptimised", "optimised") if graded.wrong else ("optimised", "unoptimised")
     severity = Severity.INFO if graded.wrong else Severity.ERROR
-    what = f"`{graded.array}` is right in the {right} program and wrong in the {wrong} one"
+    what = f"`{label}` is right in the {right} program and wrong in the {wrong} one"
     message = f"{what}: {UNDEFINED_BEHAVIOUR}"
-    return [Finding(FindingKind.UNDEFINED, message, address=graded.array, severity=severity)]
+    return [Finding(FindingKind.UNDEFINED, message, address=label, severity=severity)]
 
 
 def _asked(

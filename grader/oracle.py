@@ -34,9 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.arithmetic import Name, evaluate, number_for
+from grader.compare import compare
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, KernelInterface, Parameter
-from grader.precision import BFLOAT16, bits, encoded, numpy_type, struct_type
+from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,6 +144,14 @@ def expected_of(oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names
                 f"{oracle.folder / 'oracle.py'}: `expected` gives no pair of values and bounds for `{name}`"
             )
     return found
+
+
+def are_right(oracle: Oracle, given: Iterable[Argument], shape: Shape, outputs: Named[NDArray[Any]]) -> bool:
+    """Whether all outputs of a launch with these arguments are what the oracle expects."""
+    arrays = {each.name: each.value for each in given if each.direction in ("in", "inout")}
+    read = {name: numbers(value) for name, value in arrays.items() if isinstance(value, np.ndarray)}
+    expected = expected_of(oracle, read, shape, [name for name, _ in outputs])
+    return not any(compare(name, got, *expected[name]).wrong for name, got in outputs)
 
 
 def _load(folder: Path) -> ModuleType:

@@ -81,7 +81,7 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
     """Evidence → grade: checks and points; pure but for the versions it notes."""
     began = time.perf_counter()
     around = surroundings(plan.assignment, evidence)
-    evidence = replace(evidence, array_parameters=_array_parameters(plan.assignment))
+    evidence = replace(evidence, array_parameters=_array_parameters(plan.assignment, evidence.build))
     results = advise(run_checks(plan.assignment.rubric, evidence), plan.assignment.feedback, around)
     if evidence.build.error:
         results = tuple(
@@ -128,11 +128,13 @@ def _error(evidence: Evidence) -> str:
     return evidence.build.error or "; ".join(dict.fromkeys(c.error for c in evidence.cases if c.error))
 
 
-def _array_parameters(assignment: Assignment) -> tuple[str, ...]:
-    """The names of the arrays that the assignment's kernel is given."""
+def _array_parameters(assignment: Assignment, built: Build) -> tuple[str, ...]:
+    """What findings call the arrays that the kernels are given: the file's names, whatever a case holds."""
     if not isinstance(assignment.interface, KernelInterface):
         return ()
-    return tuple(parameter.name for parameter in assignment.interface.parameters if parameter.extents)
+    names = [parameter.name for parameter in assignment.interface.parameters if parameter.extents]
+    builds = (built, *(other for _, other in built.others))
+    return tuple(dict.fromkeys(each.label(name) for each in builds for name in names))
 
 
 def _kept(plan: Plan, evidence: Evidence) -> Evidence:

@@ -118,13 +118,13 @@ def make_plan(
     return Plan(assignment, seed, cases, baselines, station, timing, everything=everything)
 
 
-def arguments(
-    assignment: Assignment, constants: Named[int], case: Case, oracle: Oracle
-) -> tuple[Argument, ...]:
-    """The arguments of a case's launch for a kernel with these constants."""
+def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
+    """The arguments of a case's launch for the kernel of a build, with what it calls them."""
     arrays = draw_inputs(oracle, case)
-    made = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(constants))
-    return tuple(_moved(each, case.offset) for each in made)
+    made = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(built.constants))
+    names = dict(built.student_names)
+    named = (replace(each, student_name=names.get(each.name, "")) for each in made)
+    return tuple(_moved(each, case.offset) for each in named)
 
 
 def _moved(argument: Argument, offset: int) -> Argument:
@@ -165,7 +165,7 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
                 raise OurError(
                     f"the baseline {name}.cu cannot be launched for case {case.id}: {launch.message}"
                 )
-            given = arguments(assignment, built.constants, case, oracle)
+            given = arguments(assignment, built, case, oracle)
             counters.setdefault(case.id, {})[name] = kernel.launch(launch, given, count_only=True).counters
     return tuple((case, tuple(found.items())) for case, found in counters.items())
 

@@ -111,7 +111,7 @@ class Attempts:
         launch = plan_launch(self.assignment.kernel, self.kernel.build, shape)
         if isinstance(launch, Finding):
             return False
-        given = arguments(self.assignment, self.kernel.build.constants, case, self.oracle)
+        given = arguments(self.assignment, self.kernel.build, case, self.oracle)
         run = self.kernel.again(launch, given, max(1, self.budget.left))
         self.budget.left -= run.work
         if not run.completed:

@@ -98,6 +98,17 @@ def test_a_race_that_no_barrier_ends_has_the_usual_hint(check: Callable[[bytes],
     assert "tried" not in hint
 
 
+def test_a_barrier_that_makes_nothing_right_is_no_repair(check: Callable[[bytes], Grade]) -> None:
+    """Between two neighbours' stores to one element it ends the race, and the output stays wrong."""
+    source = staff("solution")
+    number = line(source, "tileA[threadIdx.y][threadIdx.x] =")
+    lines = source.decode().split("\n")
+    lines.insert(number, "if (threadIdx.x + 1 < TILE_SIZE) tileA[threadIdx.y][threadIdx.x + 1] = 0.5f;")
+    repairs, hint = told(check("\n".join(lines).encode()))
+    assert repairs == {""}
+    assert "tried" not in hint
+
+
 @pytest.mark.parametrize("name", ["solution", "double_buffered"])
 def test_the_right_kernels_of_the_staff_need_no_advice(check: Callable[[bytes], Grade], name: str) -> None:
     """No barrier of theirs is called unneeded, and no line wasteful."""

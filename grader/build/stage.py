@@ -19,6 +19,7 @@ from grader.build.constants import (
 from grader.build.diagnostics import Files
 from grader.build.entries import read_entries
 from grader.build.kernel import candidates, instances, not_found
+from grader.build.renaming import student_names
 from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
 from grader.errors import PtxSyntaxError
@@ -149,6 +150,7 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
     constants = tuple((dict(reading.constants) | given | implied).items())
     reading = replace(reading, constants=constants, assumed=assumed)
     messages = reading.translation.messages
+    parameters = kernel.declared.parameters if kernel.declared else ()
     return Build(
         ok=True,
         warnings=(
@@ -166,7 +168,8 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
         shared_shapes=shapes,
         implied=tuple(implied),
-        parameters=kernel.declared.parameters if kernel.declared else (),
+        parameters=parameters,
+        student_names=student_names(interface.parameters, parameters),
     )
 
 

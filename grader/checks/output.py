@@ -43,7 +43,7 @@ def check(item: RubricItem, evidence: Evidence) -> CheckResult:
     empty = nothing_to_judge(item, evidence)
     if empty is not None:
         return empty
-    judged = tuple(judge(case) for case in selected(item, evidence))
+    judged = tuple(judge(case, evidence.build_of(case)) for case in selected(item, evidence))
     failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
     told = failing or evidence.build.implied
     message = _message(judged, failing) + (_assumed(evidence.build) if told else "")
@@ -61,8 +61,8 @@ def _assumed(build: Build) -> str:
     return "".join(f". {sentence}" for sentence in sentences if sentence)
 
 
-def judge(case: CaseEvidence) -> CaseVerdict:
-    """Whether one case gave the right answer."""
+def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
+    """Whether one case gave the right answer; ``built`` knows what the student calls the arrays."""
     trouble = our_trouble(case)
     if not trouble and case.completed and not case.comparisons:
         trouble = "no output was compared"
@@ -73,7 +73,8 @@ def judge(case: CaseEvidence) -> CaseVerdict:
     if not case.completed:
         return _cut_short(case)
     if case.changed_inputs:
-        names = ", ".join(f"`{wording.printable(name)}`" for name in case.changed_inputs)
+        label = built.label if built else str
+        names = ", ".join(wording.parameter(name, label(name)) for name in case.changed_inputs)
         return CaseVerdict(case, Verdict.FAIL, f"the kernel wrote into its input {names}")
     wrong = wrong_comparison(case)
     if wrong is not None:
@@ -171,7 +172,7 @@ def _quote(judged: CaseVerdict) -> str:
     if refusal(judged.case):  # for all shapes alike, but for a grid that is too large
         return judged.reason
     shape = _sizes(case.shape)
-    where = f"In case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
+    where = f"in case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
     if case.kernel:
         where += f" `{case.kernel}` is wrong:"
     wrong = wrong_comparison(judged.case)
@@ -188,7 +189,7 @@ def _sizes(shape: Named[int]) -> str:
 def _added(case: CaseEvidence, wrong: Comparison) -> bool:
     """Whether the output is NaN because the kernel read it before it had stored anything there."""
     reads = any(
-        finding.kind is FindingKind.UNINITIALISED and finding.array == wrong.array
+        finding.kind is FindingKind.UNINITIALISED and finding.array == (wrong.label or wrong.array)
         for finding in case.findings
     )
     return reads and wrong.first is not None and isnan(wrong.first.got)
@@ -196,19 +197,21 @@ def _added(case: CaseEvidence, wrong: Comparison) -> bool:
 
 def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
     """`C[54][0]` should be …: the first wrong element, and how many; ``added``: to what it held before."""
-    name = wording.printable(wrong.array)
+    named = wording.parameter(wrong.array, wrong.label)
+    held = wording.printable(wrong.label or wrong.array)
     total = f"{wrong.wrong:,} of {wording.count(wrong.total, 'element')} {_is_or_are(wrong.wrong)} wrong"
     if wrong.unwritten and not added:
         total += f", {wrong.unwritten:,} as before the launch"
     if wrong.first is None:
-        return f"`{name}` is wrong ({total})"
+        return f"{named} is wrong ({total})"
     first = wrong.first
     index = "".join(f"[{i}]" for i in first.index)
-    expected = f"`{name}{index}` should be {wording.number(first.expected)}"
+    element = wording.parameter(wrong.array, wrong.label, index)
+    expected = f"{element} should be {wording.number(first.expected)}"
     margin = f" (at most {wording.small(first.bound)} off)" if first.bound else ""
     actual = f"is {wording.number(first.got)}"
     if added:  # bit for bit the poison, perhaps, but something was stored
-        actual += f", because `{name}` held NaN before the launch and `+=` keeps it"
+        actual += f", because `{held}` held NaN before the launch and `+=` keeps it"
     elif first.unwritten:
         actual = "is still what it was before the launch"
     return f"{expected}{margin} but {actual} ({total})"

@@ -39,7 +39,9 @@ def _veiled(case: CaseEvidence, arrays: tuple[str, ...]) -> CaseEvidence:
     return replace(
         case,
         findings=_kinds_and_arrays(case.findings, arrays),
-        comparisons=tuple(replace(c, explanation="", mistake="", hint="") for c in case.comparisons),
+        comparisons=tuple(
+            replace(c, explanation="", mistake="", hint="", label="") for c in case.comparisons
+        ),
         error=ERROR if case.error else "",
         undecided=tuple((kind, ERROR) for kind, _ in case.undecided),
     )

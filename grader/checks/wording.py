@@ -57,6 +57,12 @@ def instance(build: Build) -> str:
     return f"`{printable(build.instance)}` is the instance of the template that is graded"
 
 
+def parameter(name: str, label: str = "", index: str = "") -> str:
+    """`C[54][0]` (your `P`): an element, or an array, with what the kernel calls it where that differs."""
+    own = f" (your `{printable(label)}`)" if label not in ("", name) else ""
+    return f"`{printable(name)}{index}`{own}"
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """`1 case`, `2,365 elements`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -139,7 +139,7 @@ def _scene(
         text=source,
     )
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
-    given = arguments(assignment, built.constants, case, oracle)
+    given = arguments(assignment, built, case, oracle)
     return TraceScene(
         trace(kernel, launch, given, block, steps=STEPS),
         assignment.id,

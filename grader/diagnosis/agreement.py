@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from grader.diagnosis.facts import WrongOutput
-    from grader.model import Assignment, CaseEvidence, Comparison, Named
+    from grader.model import Assignment, Build, CaseEvidence, Comparison, Named
 
 
 SMALL_ERRORS = "imprecise"
@@ -73,9 +73,7 @@ def described(
     )
 
 
-def agreed(
-    assignment: Assignment, constants: Named[int], cases: tuple[CaseEvidence, ...]
-) -> tuple[CaseEvidence, ...]:
+def agreed(assignment: Assignment, built: Build, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
     """The cases, each wrong output with the mistake that explains the others; without one where none does.
 
     Only cases of one kernel that students may see vote, if any of them is wrong: what is said of them must
@@ -90,7 +88,7 @@ def agreed(
     for (_, array), wrong in groups.items():
         for case, _ in wrong:
             named[case.case.id, array] = _voted(assignment, case, wrong)
-    return tuple(_with_mistakes(assignment, constants, case, named) for case in cases)
+    return tuple(_with_mistakes(assignment, built, case, named) for case in cases)
 
 
 def _voted(
@@ -128,19 +126,23 @@ def _in_all(wrong: Iterable[Comparison]) -> Iterator[str]:
 
 def _with_mistakes(
     assignment: Assignment,
-    constants: Named[int],
+    built: Build,
     case: CaseEvidence,
     named: dict[tuple[str, str], str],
 ) -> CaseEvidence:
     interface = assignment.interface
     parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
-    inputs = [each.name for each in parameters if each.extents and each.direction in ("in", "inout")]
+    built = dict(built.others).get(case.case.kernel, built)
+    inputs = [
+        built.label(each.name) for each in parameters if each.extents and each.direction in ("in", "inout")
+    ]
     told = []
     for comparison in case.comparisons:
         mistake = named.get((case.case.id, comparison.array), "")
         if not mistake:
             told.append(replace(comparison, mistake="", explanation="", hint=""))
             continue
-        found = described(mistake, comparison.array, inputs, constants, assignment.feedback)
+        array = built.label(comparison.array)
+        found = described(mistake, array, inputs, built.constants, assignment.feedback)
         told.append(replace(comparison, mistake=mistake, explanation=found.explanation, hint=found.advice))
     return replace(case, comparisons=tuple(told))

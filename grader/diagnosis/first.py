@@ -165,7 +165,8 @@ def _changed(assignment: Assignment, evidence: Evidence, item: str) -> Cause | N
     names = dict.fromkeys(name for case in visible for name in case.changed_inputs)
     if not names:
         return None
-    return _cause(described("input-changed", next(iter(names)), (), (), assignment.feedback), item)
+    array = evidence.build.label(next(iter(names)))
+    return _cause(described("input-changed", array, (), (), assignment.feedback), item)
 
 
 def _shown_by_outputs(
@@ -181,9 +182,10 @@ def _shown_by_outputs(
         wrong = [each for case in chosen for each in case.comparisons if each.wrong]
         if wrong:
             named = wrong[0]
-            inputs = [p.name for p in assignment.kernel.parameters if p.extents and p.direction != "out"]
             if not named.mistake:
                 return None
-            constants = evidence.build.constants
-            return described(named.mistake, named.array, inputs, constants, assignment.feedback)
+            built = evidence.build
+            read = [p.name for p in assignment.kernel.parameters if p.extents and p.direction != "out"]
+            inputs, array = [built.label(name) for name in read], built.label(named.array)
+            return described(named.mistake, array, inputs, built.constants, assignment.feedback)
     return None

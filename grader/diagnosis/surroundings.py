@@ -21,10 +21,11 @@ OPERANDS = ("a-leading-dimension", "b-leading-dimension")
 class Surroundings:
     """The arrays without rows and columns, what the outputs show, and which stores leave their array.
 
-    ``vectors`` holds names of parameters, ``arrays`` those of all that are arrays, ``shown`` the id of the
-    mistake that most wrong elements show, ``misread`` the array whose rows the kernel takes to be of another
-    length, if that is it, ``spilled`` pairs of an array with rows and a line that stores beyond its end, and
-    ``rewritten`` those of an array and a line on which several threads store to one element.
+    Arrays have the names of findings, the student's own. ``vectors`` holds those without rows and columns,
+    ``arrays`` all that are parameters, ``shown`` the id of the mistake that most wrong elements show,
+    ``misread`` the array whose rows the kernel takes to be of another length, if that is it, ``spilled``
+    pairs of an array with rows and a line that stores beyond its end, and ``rewritten`` those of an array
+    and a line on which several threads store to one element.
     """
 
     vectors: frozenset[str] = frozenset()
@@ -45,16 +46,17 @@ def surroundings(assignment: Assignment, evidence: Evidence) -> Surroundings:
     evidence = replace(evidence, cases=shown_cases)
     interface = assignment.interface
     parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
+    label = evidence.build.label
     matrices = tuple(each for each in parameters if len(each.extents) > 1)
     shown, output = _shown(evidence)
     read = [each.name for each in matrices if each.direction != "out"]
     arrays = {"output-leading-dimension": output} | dict(zip(OPERANDS, read, strict=False))
     return Surroundings(
-        vectors=frozenset(each.name for each in parameters if len(each.extents) == 1),
-        arrays=frozenset(each.name for each in parameters if each.extents),
+        vectors=frozenset(label(each.name) for each in parameters if len(each.extents) == 1),
+        arrays=frozenset(label(each.name) for each in parameters if each.extents),
         shown=shown,
-        misread=arrays.get(shown, ""),
-        spilled=_spilled(evidence, frozenset(each.name for each in matrices)),
+        misread=label(arrays.get(shown, "")),
+        spilled=_spilled(evidence, frozenset(label(each.name) for each in matrices)),
         rewritten=_rewritten(evidence),
     )
 

@@ -22,6 +22,8 @@ from grader.ptx import parse
 from grader.ptx.facts import structure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.model import (
         Advice,
         Argument,
@@ -105,7 +107,7 @@ class Emulated:
         if hazards.completed:
             hazards = self._without_idle_reads(hazards, launch, arguments)
         if case is not None and case.visibility is Visibility.VISIBLE:
-            self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps)
+            self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps, case.id)
         if not hazards.completed:
             return hazards
         graded = self._kernel(detect=False)
@@ -126,13 +128,20 @@ class Emulated:
         """Outputs alone, of a launch that is followed so far and no further."""
         return self._kernel(detect=False).run(launch, arguments, detect=False, steps=min(steps, self.steps))
 
-    def repaired(self, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
-        """The cases with a repair in each finding of a visible one that a barrier in one place removes."""
+    def repaired(
+        self, cases: tuple[CaseEvidence, ...], is_right: Callable[[Case, Run], bool]
+    ) -> tuple[CaseEvidence, ...]:
+        """The cases with a repair in each finding of a visible one that a barrier in one place removes.
+
+        ``is_right`` says whether a run of a case has the outputs that it should.
+        """
         shown = [case for case in cases if case.case.id in self._trials]
         kinds = {finding.kind for case in shown for finding in case.findings}
         if not kinds & {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}:
             return cases
-        repairs = self._workshop().repairs()
+        workshop, known = self._workshop(), {case.case.id: case.case for case in shown}
+        workshop.is_right = lambda trial, run: is_right(known[trial.case], run)
+        repairs = workshop.repairs()
 
         def told(case: CaseEvidence) -> CaseEvidence:
             if not repairs or case.case.id not in self._trials:

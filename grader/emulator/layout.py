@@ -90,7 +90,7 @@ def lay_out(
         [_wanted(v, filled.get(v.name)) for v in variables]
         + [Wanted(v.name, v.size, TYPE_BYTES[v.type], (), "const") for v in parameters]
         + [
-            Wanted(a.name, value.nbytes, value.itemsize, value.shape, a.direction, a.offset * value.itemsize)
+            Wanted(a.label, value.nbytes, value.itemsize, value.shape, a.direction, a.offset * value.itemsize)
             for a, value in arrays
         ]
         + [Wanted(NAME, HEAP_BYTES, 1)] * _takes_memory(module),
@@ -161,7 +161,7 @@ def _wanted(variable: Variable, held: Held | None) -> Wanted:
     argument, value = held
     shape = value.shape if value.nbytes == variable.size else ()
     direction = "const" if constant else argument.direction
-    return Wanted(argument.name, variable.size, value.itemsize, shape, direction)
+    return Wanted(argument.label, variable.size, value.itemsize, shape, direction)
 
 
 def _is_out(held: Held | None) -> bool:

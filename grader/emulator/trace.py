@@ -97,7 +97,7 @@ class _TracedExecution(Execution):
             block=block,
             threads=int(np.prod(launch.block)),
             grid=launch.grid,
-            arrays=Arrays({each.name: each for each in arguments if isinstance(each.value, np.ndarray)}),
+            arrays=Arrays({each.label: each for each in arguments if isinstance(each.value, np.ndarray)}),
             source=kernel.text,
         )
         self.observer = self.recorder

@@ -36,6 +36,7 @@ class Trial:
     arguments: tuple[Argument, ...]
     findings: tuple[Finding, ...]
     steps: int
+    case: str = ""
 
     @property
     def keys(self) -> frozenset[Key]:

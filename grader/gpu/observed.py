@@ -65,9 +65,8 @@ def _stopped(answered: AnsweredCase, file: str) -> Finding | None:
 
 def _written_outside(found: Outside, case: DeviceCase, file: str) -> Finding:
     """A red zone was written to; nobody saw which line did it."""
-    shapes = {a.name: a.value for a in case.arguments if isinstance(a.value, np.ndarray)}
-    array = found.array if found.array in shapes else "an array"
-    size = shapes[array].size if array in shapes else 0
+    arrays = {a.name: (a.label, a.value.size) for a in case.arguments if isinstance(a.value, np.ndarray)}
+    array, size = arrays.get(found.array, ("an array", 0))
     where = "before" if found.element < 0 else "beyond"
     times = f", and {found.count - 1} more" if found.count > 1 else ""
     message = (

@@ -82,7 +82,7 @@ class Scene:
             value = argument.value
             if argument.name in told and isinstance(value, np.ndarray):
                 start, _ = told[argument.name]
-                yield Place(argument.name, start, value.nbytes, value.shape, value.itemsize)
+                yield Place(argument.label, start, value.nbytes, value.shape, value.itemsize)
 
     def line(self, record: Element, where: str) -> int | None:
         """The line in the student's file."""

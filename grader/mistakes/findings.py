@@ -28,7 +28,8 @@ FINDING_MISTAKES: dict[str, Mistake] = {
     "barrier-between-stores": Mistake(
         "missing barrier between stores",
         "a thread stores to {array}{at} although another may not have stored there yet{other_at}",
-        "put `__syncthreads()` {between}; or let each thread store to elements of its own.",
+        "let each thread store to elements of its own; or if the later store is to replace the earlier one, "
+        "put `__syncthreads()` {between}.",
         "barrier",
     ),
     "update-in-place": Mistake(

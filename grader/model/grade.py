@@ -59,6 +59,8 @@ class Comparison:
     """The ids of all mistakes that would have produced this; `mistake` is the one that fits all cases."""
     telling: bool = True
     """Whether the case can tell mistakes apart: not with one row, one column or one number everywhere."""
+    label: str = ""
+    """What the student's kernel calls the array; empty where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,11 @@ class Evidence:
     structures: Named[Structure] = ()
     """How each kernel is built, the assignment's own first; nothing where nobody could look at it."""
     array_parameters: tuple[str, ...] = ()
-    """The arrays that the assignment's kernel is given: names that no student chose."""
+    """What findings call the arrays that the kernels are given: no name that depends on a case's data."""
+
+    def build_of(self, case: CaseEvidence) -> Build:
+        """The build of the kernel that a case launches."""
+        return dict(self.build.others).get(case.case.kernel, self.build)
 
 
 @dataclass(frozen=True, slots=True)

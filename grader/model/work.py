@@ -75,12 +75,18 @@ class Build:
     """Extents of the kernel's shared arrays by their names in the source, where they are known."""
     parameters: tuple[str, ...] = ()
     """What the file calls the kernel's parameters, empty where that is not known."""
+    student_names: Named[str] = ()
+    """The assignment's arrays that the file calls otherwise, each with the file's name for it."""
     program: bytes = b""
     """The executable, for a submission of kind ``program``; PTX and entry are empty then."""
     calls_device: bool = False
     """Whether that program calls the CUDA runtime or driver, and so needs a GPU."""
     others: Named[Build] = ()
     """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`."""
+
+    def label(self, array: str) -> str:
+        """What the student's kernel calls an array of the assignment."""
+        return dict(self.student_names).get(array, array)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +157,13 @@ class Argument:
     """False for an array that the kernel is not passed itself."""
     symbol: str = ""
     """The variable of the student's file that holds the array; empty where it has memory of its own."""
+    student_name: str = ""
+    """What the student's kernel calls it, where that is not its ``name``."""
+
+    @property
+    def label(self) -> str:
+        """Its name in findings: the student's own, for students look for it in their own lines."""
+        return self.student_name or self.name
 
 
 @dataclass(frozen=True, slots=True)

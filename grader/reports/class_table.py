@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from grader.model import FindingKind, Verdict
 from grader.reports import points, safe_text, speed
 from grader.reports.layout import Page, Piece
+from grader.reports.lookalikes import lookalikes
 from grader.reports.marks import MARKS, NOT_JUDGED, look
 from grader.reports.quotation import lines_of
 
@@ -53,6 +54,8 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     waiting = any(look(item.result) is NOT_JUDGED for grade in grades for item in grade.items)
     _legend(page, items, numbered=headings.startswith("1 "), waiting=waiting)
     page.paragraph(_summary(grades))
+    for sentence in lookalikes([grade.submission_id for grade in grades]):
+        page.paragraph(safe_text.one_line(sentence))
     return page.text()
 
 

@@ -15,6 +15,7 @@ from grader.model import Verdict
 from grader.reports import maps, points, quotation, safe_text, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, note
+from grader.reports.lookalikes import lookalikes
 from grader.reports.marks import look
 from grader.reports.text import (
     ANSWERS,
@@ -25,6 +26,7 @@ from grader.reports.text import (
     apart,
     case_name,
     caused,
+    is_told,
     sentence,
     title,
     untold_repair,
@@ -73,7 +75,8 @@ def render_class(grades: Sequence[Grade]) -> str:
     rows = [_class_row(grade, list(items), timed=timed) for grade in grades]
     fast = "<th>speed</th>" if timed else ""
     head = f"<tr><th>submission</th><th>score</th>{fast}{columns}<th>note</th></tr>"
-    return _page(heading, ["<table>", head, *rows, "</table>"])
+    alike = [f"<p>{_text(sentence)}</p>" for sentence in lookalikes([g.submission_id for g in grades])]
+    return _page(heading, ["<table>", head, *rows, "</table>", *alike])
 
 
 def _page(heading: str, body: Sequence[str]) -> str:
@@ -188,7 +191,7 @@ def _failing_cases(grade: Grade, item: ItemGrade) -> Iterator[str]:
 
 
 def _finding(grade: Grade, finding: Finding, told: str, source: Sequence[str]) -> Iterator[str]:
-    if finding.message not in told:
+    if not is_told(finding, told):
         yield from _message(finding.message)
     where = quotation.place(finding)
     if where:

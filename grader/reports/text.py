@@ -144,7 +144,7 @@ def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
     for item in grade.items:
         result = item.result
         if not result.judged or result.verdict == Verdict.ERROR:
-            findings = tuple(f for f in result.findings if not any(f.message in each for each in told))
+            findings = tuple(f for f in result.findings if not any(is_told(f, each) for each in told))
             hint = result.hint if findings and result.hint not in told else ""
             result = replace(result, findings=findings, hint=hint, case_verdicts=())
         elif result.hint and result.hint in told:
@@ -156,6 +156,11 @@ def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
 def sentence(hint: str) -> str:
     """Begin a hint with a capital letter."""
     return hint[:1].upper() + hint[1:]
+
+
+def is_told(finding: Finding, told: str) -> bool:
+    """Tell whether a text has a finding's message, which begins with a capital where it begins a sentence."""
+    return finding.message in told or sentence(finding.message) in told
 
 
 def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:
@@ -184,7 +189,7 @@ def _item(
         page.paragraph(safe_text.many_lines(result.message_staff, LONG), indent=4)
     page.paragraph(safe_text.many_lines(result.message, LONG), indent=4)
     wrong = [finding for finding in result.findings if finding.kind == FindingKind.WRONG_OUTPUT]
-    wrong.sort(key=lambda finding: finding.message not in result.message)  # the one that is told counts
+    wrong.sort(key=lambda finding: not is_told(finding, result.message))  # the one that is told counts
     others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
     for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
         _finding(page, grade, finding, result.message, source)
@@ -240,9 +245,9 @@ def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: Sour
     """One finding, with its source lines; its message only where the item's does not tell it already."""
     quoted = quotation.quote(finding, grade.submission_file, source, page.width - len(_QUOTED))
     where = quotation.place(finding)
-    if finding.message in told and not quoted and not where:
+    if is_told(finding, told) and not quoted and not where:
         return
-    if finding.message not in told:
+    if not is_told(finding, told):
         warning = "" if finding.severity == Severity.ERROR else f"{finding.severity.value}: "
         if finding.kind == FindingKind.MISTAKE and finding.case:  # another than the one of the message
             warning = f"in case `{safe_text.one_line(finding.case, SHORT)}`: "

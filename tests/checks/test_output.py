@@ -284,3 +284,12 @@ def test_a_wrong_output_outweighs_an_error_of_ours_in_another_case(
     shares = check(item("output", partial="per-case"), evidence(broken, wrong, case("c")))
     assert (shares.verdict, shares.fraction) == (Verdict.FAIL, Fraction(1, 2))
     assert check(item("output"), evidence(broken, case("c"))).verdict is Verdict.ERROR
+
+
+def test_a_case_is_spelt_alike_in_all_findings(
+    item: Make, case: Make, comparison: Make, evidence: Make
+) -> None:
+    """A capital begins a sentence and no finding."""
+    result = check(item("output"), evidence(case("a", comparisons=(comparison(5),))))
+    assert "one case is wrong. In case `a` " in result.message
+    assert result.findings[-1].message.startswith("in case `a` ")

@@ -46,7 +46,9 @@ def case(name: str, compared: Comparison, *findings: Finding, hidden: bool = Fal
 
 def named(*cases: CaseEvidence) -> list[str]:
     """The mistake of each case."""
-    return [each.comparisons[0].mistake for each in agreed(ASSIGNMENT, CONSTANTS, cases)]
+    return [
+        each.comparisons[0].mistake for each in agreed(ASSIGNMENT, Build(ok=True, constants=CONSTANTS), cases)
+    ]
 
 
 def test_a_mistake_fits_every_failing_case() -> None:
@@ -96,7 +98,7 @@ def item(check: str, name: str, visibility: Visibility = Visibility.VISIBLE) -> 
 def first(*cases: CaseEvidence, warnings: tuple[Finding, ...] = (), results: Any = None) -> str:  # noqa: ANN401
     """The code of the cause, empty for none."""
     build = Build(ok=True, constants=CONSTANTS, warnings=warnings)
-    evidence = Evidence("emulator", build, agreed(ASSIGNMENT, CONSTANTS, cases))
+    evidence = Evidence("emulator", build, agreed(ASSIGNMENT, build, cases))
     shown = (item("output", "edges"), item("races", "barriers")) if results is None else results
     around = Surroundings(arrays=frozenset("ABC"))
     cause = first_cause(ASSIGNMENT, evidence, shown, around)

@@ -19,6 +19,15 @@ extern "C" __global__ void two_stores_one_barrier(const float* in, float* out) {
     out[i] = sum;
 }
 
+extern "C" __global__ void stores_in_order(const float* in, float* out) {
+    __shared__ float row[65];
+    int t = threadIdx.x, i = blockIdx.x * 64 + t;
+    row[t] = in[i];
+    row[t + 1] = 2 * in[i];   // here
+    __syncthreads();
+    out[i] = row[t];
+}
+
 extern "C" __global__ void end_of_turn(const float* in, float* out) {
     __shared__ float row[64];
     int t = threadIdx.x, i = blockIdx.x * 64 + t;

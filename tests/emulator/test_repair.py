@@ -213,3 +213,11 @@ def test_a_barrier_is_taken_away_only_if_a_thorough_case_agrees() -> None:
 def test_no_barrier_is_called_unneeded_in_a_kernel_with_findings() -> None:
     """First the race, then the rest."""
     assert workshop("spare_after_loop").unneeded() == []
+
+
+def test_an_order_of_two_stores_is_no_repair_where_the_output_stays_wrong() -> None:
+    """It would end the race and leave the mistake: one of the two should not store there."""
+    stores = workshop("stores_in_order")
+    assert any(hazard == "WAW" for _, hazard, _, _ in stores.trials[0].keys)
+    stores.is_right = lambda *_: False
+    assert not stores.repairs()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from grader.checks import wording
 from grader.model import (
     Case,
     CaseGrade,
@@ -181,7 +182,7 @@ def missing_barrier() -> Grade:
 def partial_credit() -> Grade:
     """Two of three odd shapes are wrong, a hidden one among them: a third of the points."""
     told = (
-        "In case `mp3` (M=55, K=48, N=43) `C[0][0]` should be 1.25 but is nan "
+        "in case `mp3` (M=55, K=48, N=43) `C[0][0]` should be 1.25 but is nan "
         "(2,365 of 2,365 elements are wrong)"
     )
     wrong = Finding(FindingKind.WRONG_OUTPUT, told, case="mp3", address="C[0][0]")
@@ -189,7 +190,7 @@ def partial_credit() -> Grade:
         ITEMS[2],
         Verdict.FAIL,
         Fraction(1, 3),
-        f"1 of 3 cases is right. {told}. 1 hidden case fails as well",
+        f"1 of 3 cases is right. {wording.capital(told)}. 1 hidden case fails as well",
         ITEMS[2].hint,
         (wrong,),
         (("mp3", Verdict.FAIL), ("wide", Verdict.PASS), ("dot-product", Verdict.FAIL)),

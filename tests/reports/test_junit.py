@@ -106,7 +106,7 @@ def test_messages_are_complete_in_themselves() -> None:
     """A message names the item, the case with its shape, and what is wrong there."""
     root = _parse(junit.render([partial_credit()]))
     messages = {test.get("name"): str(test[0].get("message")) for test in root.iter("testcase")}
-    assert messages["edges: mp3"].startswith("Right for every other shape: In case `mp3` (M=55, K=48, N=43)")
+    assert messages["edges: mp3"].startswith("Right for every other shape: in case `mp3` (M=55, K=48, N=43)")
     assert messages["edges: dot-product"] == (
         "Right for every other shape, case dot-product (M=1, K=57, N=1): "
         "the largest error is inf where at most 2e-05 is allowed"

@@ -130,7 +130,7 @@ def test_all_findings_are_counted_though_only_some_are_shown() -> None:
 def test_wrong_outputs_are_quoted_twice_and_then_counted() -> None:
     """The others are named, without a word said twice."""
     names = ("a", "b", "c", "d")
-    findings = tuple(Finding(FindingKind.WRONG_OUTPUT, f"In case `{n}` C is wrong", case=n) for n in names)
+    findings = tuple(Finding(FindingKind.WRONG_OUTPUT, f"in case `{n}` C is wrong", case=n) for n in names)
     failed = replace(
         passing(ITEMS[2]),
         verdict=Verdict.FAIL,
