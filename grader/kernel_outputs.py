@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.compare import compare, untouched
 from grader.diagnosis import WrongOutput, fitting, telling
-from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR
+from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR, is_clean
 from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
 from grader.oracle import expected_of
 from grader.precision import numbers
@@ -52,7 +52,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     names = [name for name, _ in run.outputs]
     expected = expected_of(oracle, inputs, dict(case.shape), names) if names else {}
     comparisons, unlike = [], list[Finding]()
-    unoptimised = {} if run.findings else dict(run.unoptimised)
+    unoptimised = dict(run.unoptimised) if is_clean(run.findings) else {}
     for name, got in run.outputs:
         values, bound = expected[name]
         unwritten = untouched(got, launched.contents("out", "inout")[name])
