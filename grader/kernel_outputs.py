@@ -53,12 +53,15 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     expected = expected_of(oracle, inputs, dict(case.shape), names) if names else {}
     comparisons, unlike = [], list[Finding]()
     unoptimised = dict(run.unoptimised) if is_clean(run.findings) else {}
+    warp_by_warp = dict(run.warp_by_warp)
     for name, got in run.outputs:
         values, bound = expected[name]
         unwritten = untouched(got, launched.contents("out", "inout")[name])
         comparison = compare(name, got, values, bound, poison=unwritten)
         if name in unoptimised:
             unlike += _unlike(comparison, compare(name, unoptimised[name], values, bound))
+        if name in warp_by_warp and not comparison.wrong:
+            unlike += _depends_on_order(compare(name, warp_by_warp[name], values, bound))
         if explained and comparison.wrong:
             wrong = _wrong_output(launched, comparison, *_asked(got, values, bound, unwritten), inputs)
             comparison = _explained(explained, comparison, wrong)
@@ -92,6 +95,17 @@ def _unlike(graded: Comparison, unoptimised: Comparison) -> list[Finding]:
     what = f"`{graded.array}` is right in the {right} program and wrong in the {wrong} one"
     message = f"{what}: {UNDEFINED_BEHAVIOUR}"
     return [Finding(FindingKind.UNDEFINED, message, address=graded.array, severity=severity)]
+
+
+def _depends_on_order(warp_by_warp: Comparison) -> list[Finding]:
+    """A finding if an output is wrong as soon as warps run in another order, although nothing races."""
+    if not warp_by_warp.wrong:
+        return []
+    message = (
+        f"`{warp_by_warp.array}` is wrong when one warp runs ahead of the others: what threads read depends "
+        "on who comes first, and atomic or volatile accesses make nobody wait"
+    )
+    return [Finding(FindingKind.RACE, message, address=warp_by_warp.array, severity=Severity.ERROR)]
 
 
 def _asked(

@@ -11,11 +11,12 @@ from grader.diagnosis import line_advice, unneeded_barriers
 from grader.emulator.by_hand import written_by_hand
 from grader.emulator.geometry import WARP
 from grader.emulator.launch import STEPS, Kernel
+from grader.emulator.orders import may_depend_on_order
 from grader.emulator.repair import Workshop
 from grader.emulator.shadow_steps import mattering_reads
 from grader.emulator.statements import Source
 from grader.emulator.trials import Trial, fitting, key
-from grader.emulator.two_builds import is_steady, merge_runs
+from grader.emulator.two_builds import is_clean, is_steady, merge_runs
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Run, Severity, Visibility
 from grader.ptx import parse
@@ -113,7 +114,10 @@ class Emulated:
         self._executed = run.executed | (self._executed or frozenset())
         if profile and case is not None:
             self._profile = (case.id, run.lines)
-        return merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
+        merged = merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
+        if run.completed and not _races(merged) and may_depend_on_order(graded.module):
+            merged = replace(merged, warp_by_warp=graded.warp_by_warp(launch, arguments, run.work, steps))
+        return merged
 
     def _without_idle_reads(self, run: Run, launch: Launch, arguments: tuple[Argument, ...]) -> Run:
         """The run with reads of what nobody set as information where nothing depends on what they gave."""
@@ -198,6 +202,12 @@ def _idle(finding: Finding, mattering: set[tuple[int, str]]) -> Finding:
     if finding.kind is not FindingKind.UNINITIALISED or (finding.line or 0, finding.array) in mattering:
         return finding
     return replace(finding, severity=Severity.INFO, message=f"{finding.message}; nothing depends on it")
+
+
+def _races(run: Run) -> bool:
+    """Whether a run already shows that threads do not wait for each other."""
+    kinds = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE)
+    return not is_clean(finding for finding in run.findings if finding.kind in kinds)
 
 
 def _is_right(case: CaseEvidence) -> bool:
