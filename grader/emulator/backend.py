@@ -23,6 +23,7 @@ from grader.ptx import parse
 from grader.ptx.facts import structure
 
 if TYPE_CHECKING:
+    from grader.emulator.by_hand import Handwriting
     from grader.model import (
         Advice,
         Argument,
@@ -58,8 +59,8 @@ class Emulated:
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
     _executed: frozenset[tuple[str, int]] | None = None
     """What the default build executed in any case; None where it was never run."""
-    by_hand_fails: bool = False
-    """Whether an instruction that the student wrote by hand and that is not interpreted is a finding."""
+    handed_in: Handwriting | None = None
+    """The student's files, where an instruction written by hand that is not interpreted is a finding."""
     _looked_at_hazards: bool = True
     """Which of the two builds was asked for last."""
 
@@ -78,7 +79,7 @@ class Emulated:
         With ``count_only`` the hazard run is left out (the staff's own kernels), with ``profile`` what each
         line does is counted as well. ``steps`` is the work that each run may take, if less than usual.
         Raises UnsupportedPtx for an instruction that the emulator does not interpret, and PtxSyntaxError for
-        PTX that is not read, unless ``by_hand_fails`` and it was written by hand.
+        PTX that is not read, unless it was written by hand in ``handed_in``.
         """
         steps = steps or self.steps
         if count_only:
@@ -87,7 +88,9 @@ class Emulated:
             return self._both(launch, arguments, case, profile=profile, steps=steps)
         except (UnsupportedPtx, PtxSyntaxError) as problem:
             text = self.build.hazard_ptx if self._looked_at_hazards else self.build.ptx
-            own = written_by_hand(problem, text, self.source, self.file) if self.by_hand_fails else None
+            if self.handed_in is None:
+                raise
+            own = written_by_hand(problem, text, self.source, self.file, self.handed_in)
             if own is None:
                 raise
             return Run(findings=(own,), completed=False)
