@@ -18,6 +18,7 @@ from grader.build import build_at
 from grader.build.launch import plan_launch
 from grader.diagnosis import agreed
 from grader.emulator import backend as emulator
+from grader.emulator.by_hand import handwriting
 from grader.emulator.hanging import much_work
 from grader.errors import OurError
 from grader.gpu.request import DeviceCase
@@ -34,6 +35,7 @@ from grader.speed import read, timing_job
 
 if TYPE_CHECKING:
     from grader.build import Tools
+    from grader.emulator.by_hand import Handwriting
     from grader.gpu.backend import Observed, Station
     from grader.gpu.timed import TimingJob
     from grader.model import Argument, Build, Case, Launch, Named, Structure, Submission
@@ -59,14 +61,15 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     oracle = load_oracle(reference_folder(plan.assignment), array_types(plan.assignment.kernel))
     text = tuple(submission.source.decode("latin-1").split("\n"))
     # On a device what the emulator does not interpret runs all the same.
-    by_hand_fails = plan.station is None and not plan.assignment.kernel.inline_asm
+    judged_by_hand = plan.station is None and not plan.assignment.kernel.inline_asm
+    handed_in = handwriting(submission) if judged_by_hand else None
     kernels = {
         name: emulator.Emulated(
-            each, each.source_name, submission.file, plan.steps, text=text, by_hand_fails=by_hand_fails
+            each, each.source_name, submission.file, plan.steps, text=text, handed_in=handed_in
         )
         for name, each in ((plan.assignment.kernel.kernel, built), *built.others)
     }
-    sized = _Sized(plan, submission, tools, text) if plan.assignment.kernel.sizes else None
+    sized = _Sized(plan, submission, tools, text, handed_in) if plan.assignment.kernel.sizes else None
     cases = tuple(_prepared(plan, kernels, case, oracle, sized) for case in plan.cases)
     seconds: Named[float] = ()
     if plan.station is None:
@@ -193,6 +196,7 @@ class _Sized:
     submission: Submission
     tools: Tools
     text: tuple[str, ...]
+    handed_in: Handwriting | None = None
     known: dict[tuple[str, Named[int]], emulator.Emulated] = field(default_factory=dict)
 
     def kernel(self, case: Case) -> emulator.Emulated:
@@ -202,7 +206,12 @@ class _Sized:
         if (name, case.shape) not in self.known:
             built = build_at(self.tools, self.submission, interface, name, case.shape)
             self.known[name, case.shape] = emulator.Emulated(
-                built, built.source_name, self.submission.file, self.plan.steps, text=self.text
+                built,
+                built.source_name,
+                self.submission.file,
+                self.plan.steps,
+                text=self.text,
+                handed_in=self.handed_in,
             )
         return self.known[name, case.shape]
 

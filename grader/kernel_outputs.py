@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.compare import compare, untouched
 from grader.diagnosis import WrongOutput, fitting, telling
-from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR
+from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR, is_clean
 from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
 from grader.oracle import expected_of
 from grader.precision import numbers
@@ -56,7 +56,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
     names = [name for name, _ in run.outputs]
     expected = expected_of(oracle, inputs, dict(case.shape), names) if names else {}
     comparisons, unlike = [], list[Finding]()
-    unoptimised = {} if run.findings else dict(run.unoptimised)
+    unoptimised = dict(run.unoptimised) if is_clean(run.findings) else {}
+    warp_by_warp = dict(run.warp_by_warp)
     for name, got in run.outputs:
         values, bound = expected[name]
         unwritten = untouched(got, launched.contents("out", "inout")[name])
@@ -65,6 +66,10 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         if name in unoptimised:
             unlike += _unlike(
                 launched.label(name), comparison, compare(name, unoptimised[name], values, bound)
+            )
+        if name in warp_by_warp and not comparison.wrong:
+            unlike += _depends_on_order(
+                launched.label(name), compare(name, warp_by_warp[name], values, bound)
             )
         if explained and comparison.wrong:
             wrong = _wrong_output(launched, comparison, *_asked(got, values, bound, unwritten), inputs)
@@ -99,6 +104,17 @@ def _unlike(label: str, graded: Comparison, unoptimised: Comparison) -> list[Fin
     what = f"`{label}` is right in the {right} program and wrong in the {wrong} one"
     message = f"{what}: {UNDEFINED_BEHAVIOUR}"
     return [Finding(FindingKind.UNDEFINED, message, address=label, severity=severity)]
+
+
+def _depends_on_order(label: str, warp_by_warp: Comparison) -> list[Finding]:
+    """A finding if an output is wrong as soon as warps run in another order, although nothing races."""
+    if not warp_by_warp.wrong:
+        return []
+    message = (
+        f"`{label}` is wrong when one warp runs ahead of the others: what threads read depends "
+        "on who comes first, and atomic or volatile accesses make nobody wait"
+    )
+    return [Finding(FindingKind.RACE, message, address=label, severity=Severity.ERROR)]
 
 
 def _asked(

@@ -19,6 +19,8 @@ from grader.spec import find_assignment, load_assignment
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grader.model import Named
+
 ADDS = """\
 
 extern "C" __global__ void vectorAdd(const float *a, const float *b, float *c, int n) {{
@@ -36,15 +38,23 @@ BY_HAND = {
 }
 
 
-def graded(folder: Path, line: str, wrong: str = "", *, inline_asm: bool = False) -> Grade:
+def graded(
+    folder: Path,
+    line: str,
+    wrong: str = "",
+    *,
+    inline_asm: bool = False,
+    before: str = "",
+    headers: Named[bytes] = (),
+) -> Grade:
     """A vector sum with a line of its own, on visible cases."""
     assignment = load_assignment(find_assignment("vector-add"))
     assert isinstance(assignment.interface, KernelInterface)
     assignment = replace(assignment, interface=replace(assignment.interface, inline_asm=inline_asm))
     tools = Tools(find_toolchain(), LocalSandbox(), folder)
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
-    source = ADDS.format(line=line, wrong=wrong).encode()
-    return pipeline.grade(plan, Submission("me", "add.cu", source, ""), tools)
+    source = (before + ADDS.format(line=line, wrong=wrong)).encode()
+    return pipeline.grade(plan, Submission("me", "add.cu", source, "", headers=headers), tools)
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -59,6 +69,28 @@ def test_what_a_student_writes_by_hand_fails_and_says_what_to_use_instead(tmp_pa
     assert any("use CUDA C++ instead" in result.hint or "Use CUDA C++" in result.hint for result in failing)
     if "n & 31" in BY_HAND[name]:
         assert {case.verdict for case in made.cases} == {Verdict.PASS, Verdict.FAIL}
+
+
+TRAP = '__device__ __forceinline__ void trap() { asm volatile("brkpt;"); }\n'
+RENAMED = {
+    "a directive": '#line 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
+    "a directive in pieces": '/* */ # \\\n li\\\nne 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
+    "a marker": '# 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
+}
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_lines_that_are_said_to_be_of_the_toolkit_are_the_students(tmp_path: Path, name: str) -> None:
+    """Whatever file a directive claims."""
+    made = graded(tmp_path, "if (n & 31) trap();", before=RENAMED[name] + TRAP)
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")
+
+
+def test_what_stands_in_a_header_of_the_students_is_the_students(tmp_path: Path) -> None:
+    """As if it stood in the source."""
+    headers = (("own.h", TRAP.encode()),)
+    made = graded(tmp_path, "if (n & 31) trap();", before='#include "own.h"\n', headers=headers)
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")
 
 
 def test_staff_may_allow_it_and_it_is_an_error_of_ours_then(tmp_path: Path) -> None:

@@ -102,6 +102,23 @@ def test_a_kernel_that_does_nothing_where_hazards_are_looked_for_loses_the_item(
     assert verdict(graded(with_first_line(IN_FRONT[name], barriers=False)), "barriers") is Verdict.FAIL
 
 
+REMARKS = {
+    "threads that store one value at once": "__shared__ volatile int z; z = 1;",
+    "a value without effect that nobody set": (
+        "__shared__ volatile int z[4]; int unused = z[1]; z[2] = 1; (void)unused;"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REMARKS)
+def test_no_remark_hides_the_races_of_the_optimised_program(graded: Grader, name: str) -> None:
+    """What costs nothing in one build must not stand for what costs the item in the other."""
+    with_remark = with_first_line(REMARKS[name], barriers=True)
+    assert verdict(graded(with_remark), "barriers") is Verdict.PASS
+    barriers = INSTEAD_OF_BARRIERS["a sum that overflows"]
+    assert verdict(graded(with_remark.replace(BARRIER, barriers)), "barriers") is Verdict.FAIL
+
+
 def test_the_model_solution_loses_nothing(graded: Grader) -> None:
     """Nor is anything said of it."""
     grade = graded(SOLUTION)

@@ -25,7 +25,7 @@ from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks,
 from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingKind, Severity
 from grader.ptx import parse
-from grader.ptx.by_hand import is_inside_asm, source_line
+from grader.ptx.by_hand import is_inside_asm, origin
 from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
@@ -243,12 +243,13 @@ def _parsed(
             modules.append(parse(text))
         except PtxSyntaxError as problem:
             _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
-            line = source_line(text, problem.ptx_line, SOURCE_NAME)
-            if line is None or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
+            place = origin(text, problem.ptx_line)
+            own = place is not None and place.file in (SOURCE_NAME, *compiler.files.headers)
+            if not own or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
                 raise
             message = "inline assembly says what the grader does not read"
-            file = compiler.files.source
-            finding = Finding(FindingKind.UNSUPPORTED, message, file=file, line=line)
+            line = place.line if place and place.file == SOURCE_NAME else None
+            finding = Finding(FindingKind.UNSUPPORTED, message, file=compiler.files.source, line=line)
             raise Refused((finding,)) from None
     return modules[0], modules[1]
 

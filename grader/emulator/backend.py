@@ -11,11 +11,12 @@ from grader.diagnosis import line_advice, unneeded_barriers
 from grader.emulator.by_hand import written_by_hand
 from grader.emulator.geometry import WARP
 from grader.emulator.launch import STEPS, Kernel
+from grader.emulator.orders import may_depend_on_order
 from grader.emulator.repair import Workshop
 from grader.emulator.shadow_steps import mattering_reads
 from grader.emulator.statements import Source
 from grader.emulator.trials import Trial, fitting, key
-from grader.emulator.two_builds import is_steady, merge_runs
+from grader.emulator.two_builds import is_clean, is_steady, merge_runs
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Run, Severity, Visibility
 from grader.ptx import parse
@@ -24,6 +25,7 @@ from grader.ptx.facts import structure
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grader.emulator.by_hand import Handwriting
     from grader.model import (
         Advice,
         Argument,
@@ -59,8 +61,8 @@ class Emulated:
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
     _executed: frozenset[tuple[str, int]] | None = None
     """What the default build executed in any case; None where it was never run."""
-    by_hand_fails: bool = False
-    """Whether an instruction that the student wrote by hand and that is not interpreted is a finding."""
+    handed_in: Handwriting | None = None
+    """The student's files, where an instruction written by hand that is not interpreted is a finding."""
     _looked_at_hazards: bool = True
     """Which of the two builds was asked for last."""
 
@@ -79,7 +81,7 @@ class Emulated:
         With ``count_only`` the hazard run is left out (the staff's own kernels), with ``profile`` what each
         line does is counted as well. ``steps`` is the work that each run may take, if less than usual.
         Raises UnsupportedPtx for an instruction that the emulator does not interpret, and PtxSyntaxError for
-        PTX that is not read, unless ``by_hand_fails`` and it was written by hand.
+        PTX that is not read, unless it was written by hand in ``handed_in``.
         """
         steps = steps or self.steps
         if count_only:
@@ -88,7 +90,9 @@ class Emulated:
             return self._both(launch, arguments, case, profile=profile, steps=steps)
         except (UnsupportedPtx, PtxSyntaxError) as problem:
             text = self.build.hazard_ptx if self._looked_at_hazards else self.build.ptx
-            own = written_by_hand(problem, text, self.source, self.file) if self.by_hand_fails else None
+            if self.handed_in is None:
+                raise
+            own = written_by_hand(problem, text, self.source, self.file, self.handed_in)
             if own is None:
                 raise
             return Run(findings=(own,), completed=False)
@@ -115,7 +119,10 @@ class Emulated:
         self._executed = run.executed | (self._executed or frozenset())
         if profile and case is not None:
             self._profile = (case.id, run.lines)
-        return merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
+        merged = merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
+        if run.completed and not _races(merged) and may_depend_on_order(graded.module):
+            merged = replace(merged, warp_by_warp=graded.warp_by_warp(launch, arguments, run.work, steps))
+        return merged
 
     def _without_idle_reads(self, run: Run, launch: Launch, arguments: tuple[Argument, ...]) -> Run:
         """The run with reads of what nobody set as information where nothing depends on what they gave."""
@@ -207,6 +214,12 @@ def _idle(finding: Finding, mattering: set[tuple[int, str]]) -> Finding:
     if finding.kind is not FindingKind.UNINITIALISED or (finding.line or 0, finding.array) in mattering:
         return finding
     return replace(finding, severity=Severity.INFO, message=f"{finding.message}; nothing depends on it")
+
+
+def _races(run: Run) -> bool:
+    """Whether a run already shows that threads do not wait for each other."""
+    kinds = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE)
+    return not is_clean(finding for finding in run.findings if finding.kind in kinds)
 
 
 def _is_right(case: CaseEvidence) -> bool:

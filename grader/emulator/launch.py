@@ -26,6 +26,7 @@ from grader.emulator.layout import (
 from grader.emulator.machine import Machine
 from grader.emulator.naming import Names
 from grader.emulator.observers import Counting, Detecting, Several
+from grader.emulator.orders import other_orders, warp_priorities
 from grader.emulator.parameters import pieces_of
 from grader.emulator.profile import ProfiledMachine, Profiling
 from grader.emulator.program import Program
@@ -56,6 +57,10 @@ SM_LANES, SM_BLOCKS, SM_SHARED_BYTES = 2048, 32, 164 << 10
 
 STEPS = 1_000_000
 """Work that a launch may take, in vector steps; one over many lanes counts more than once (`FEW_LANES`)."""
+
+
+MOST_SPINNING = 50_000
+"""Work that warps one after another may take beside what they do, waiting for each other."""
 
 
 @dataclass(eq=False, slots=True)
@@ -111,10 +116,25 @@ class Kernel:
             message = f"`{problem.name}` is no variable in device memory that holds what is put into it"
             return Run(findings=(Finding(FindingKind.FAULT, message),), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
-            for priority in _other_orders(execution.log.first_updates):
+            for priority in other_orders(execution.log.first_updates):
                 _, other = self._attempt(launch, arguments, steps, look, priority)
                 result = replace(result, findings=_with_races(result.findings, other.findings))
         return replace(result, seconds=time.perf_counter() - began)
+
+    def warp_by_warp(
+        self, launch: Launch, arguments: tuple[Argument, ...], work: int, steps: int
+    ) -> Named[NDArray[Any]]:
+        """The outputs where warps run one after another, the last first; none where they do not all end.
+
+        ``work`` is what they take side by side, from which their budget follows; it is ``steps`` at most.
+
+        Side by side all threads take each step together, so an order that nothing asks for holds by chance.
+        """
+        look = Look(detect=False, races=False)
+        priorities = warp_priorities(launch)
+        budget = min(steps, MOST_SPINNING + work * (1 + int(priorities.max())))
+        _, run = self._attempt(launch, arguments, budget, look, priorities, apart=True)
+        return run.outputs if run.completed else ()
 
     def _attempt(
         self,
@@ -123,8 +143,13 @@ class Kernel:
         steps: int,
         look: Look,
         priority: NDArray[np.int64] | None = None,
+        *,
+        apart: bool = False,
     ) -> tuple[Execution, Run]:
-        """The launch in one order of its lanes, begun again where the reads of another array must be kept."""
+        """The launch in one order of its lanes, begun again where the reads of another array must be kept.
+
+        ``apart``: lanes of different ``priority`` never run side by side.
+        """
         while True:
             execution = Execution(
                 self,
@@ -133,6 +158,7 @@ class Kernel:
                 look,
                 tracked=self._tracked,
                 priority=priority,
+                apart=apart,
                 all_at_once=self._all_at_once,
             )
             try:
@@ -147,19 +173,6 @@ class Kernel:
 def _too_large(taken: int) -> Finding:
     message = f"the variables of the file take {taken:,} bytes of device memory, of {MOST_VARIABLE_BYTES:,}"
     return Finding(FindingKind.FAULT, message)
-
-
-def _other_orders(first_updates: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-    """Priorities of lanes for two more orders, by when each lane came to its first atomic operation.
-
-    In the first whoever came last comes first, in the second who was in the middle comes last.
-    """
-    rank = np.zeros(len(first_updates), np.int64)
-    taking_part = np.flatnonzero(first_updates)
-    rank[taking_part] = np.unique(first_updates[taking_part], return_inverse=True)[1] + 1
-    middle = (int(rank.max()) + 1) // 2
-    outside = np.where(rank > 0, 1 + np.abs(rank - middle), 0)
-    return (rank,) if rank.max() <= 2 else (rank, outside)  # noqa: PLR2004 - of two nobody is in the middle
 
 
 def _with_races(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -220,9 +233,10 @@ class Execution:
         *,
         tracked: frozenset[str],
         priority: NDArray[np.int64] | None = None,
+        apart: bool = False,
         all_at_once: bool = False,
     ) -> None:
-        self.priority = priority
+        self.priority, self.apart = priority, apart
         self.all_at_once = all_at_once
         self.function = kernel.module.function(kernel.entry)
         self.launch, self.arguments = launch, arguments
@@ -318,6 +332,7 @@ class Execution:
             reporter=self.reporter,
             bounds=self.bounds,
             priority=self._priority_of(geometry),
+            apart=self.apart,
             executed=self.executed,
         )
 

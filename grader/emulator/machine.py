@@ -106,6 +106,8 @@ class Machine(Recollection):
     priority: NDArray[np.int64] | None = None
     """Of each lane: who has more runs first, and of lanes that update one location in one instruction the
     highest comes first. None: whoever is furthest behind runs first, and the lowest lane."""
+    apart: bool = False
+    """Whether lanes of different priority never run side by side."""
     size: int = 0
     frame: Frame = field(init=False)
     registers: list[Value | None] = field(default_factory=list)

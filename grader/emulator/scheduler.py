@@ -8,6 +8,7 @@ that a spin-wait starves nobody who may end it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -152,6 +153,8 @@ def _order_by(priority: NDArray[np.int64], group: Group) -> tuple[int, ...]:
 
 def _take_next(ready: list[Group], m: Machine) -> Group:
     """Take the next group out of ``ready``, joined by all that are at the same place."""
+    if m.apart and m.priority is not None:
+        return _take_highest(ready, m.priority)
     if len(ready) == 1:
         return ready.pop()
     first = min(ready, key=_order if m.priority is None else partial(_order_by, m.priority))
@@ -162,6 +165,24 @@ def _take_next(ready: list[Group], m: Machine) -> Group:
     ready[:] = [g for g in ready if g.pc != first.pc or g.frame is not first.frame]
     lanes, jumps = _union((g.lanes for g in together), m.size), max(g.jumps for g in together)
     return Group(first.frame, first.pc, lanes, first.turn, jumps)
+
+
+def _take_highest(ready: list[Group], priority: NDArray[np.int64]) -> Group:
+    """Take the lanes of highest priority out of the next group, and others of theirs at the same place."""
+    first = min(ready, key=partial(_order_by, priority))
+    ready.remove(first)
+    lanes = np.arange(len(priority)) if first.lanes is None else first.lanes
+    highest = priority[lanes].max()
+    of_highest = priority[lanes] == highest
+    if not of_highest.all():
+        ready.append(replace(first, lanes=lanes[~of_highest]))
+    parts, jumps = [lanes[of_highest]], first.jumps
+    for group in [g for g in ready if g.pc == first.pc and g.frame is first.frame and g.lanes is not None]:
+        if (priority[group.lanes] == highest).all():
+            ready.remove(group)
+            parts.append(group.lanes)
+            jumps = max(jumps, group.jumps)
+    return replace(first, lanes=_union(parts, len(priority)), jumps=jumps)
 
 
 def _until_a_change(m: Machine, steps: Sequence[Step], pc: int, stop: int, horizon: int) -> int:

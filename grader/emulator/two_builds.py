@@ -11,10 +11,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.model import Finding, FindingKind
+from grader.model import SEVERITIES, Finding, FindingKind, Severity
 from grader.ptx import Register
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grader.model import Run
     from grader.ptx import Instruction, Module
 
@@ -35,17 +37,18 @@ def merge_runs(hazards: Run, graded: Run, *, steady: bool, file: str) -> Run:
 
     ``steady`` tells that a thread's way does not depend on who comes first, so that both runs must take it.
     """
-    kinds = {finding.kind for finding in hazards.findings}
-    # The optimiser moves lines about: what the -O0 build already shows of a kind is not told again. And it
-    # computes ahead with what is not set yet, to throw it away: only the -O0 build tells of that.
+    gravest = _gravest_of_kinds(hazards.findings)
+    # The optimiser moves lines about: what the -O0 build already shows of a kind is not told again, unless it
+    # is graver. And it computes ahead with what is not set yet, to throw it away: that the -O0 build tells.
     only_graded = [
         _of_optimised(finding)
         for finding in graded.findings
-        if finding.kind not in kinds and finding.kind is not FindingKind.UNINITIALISED
+        if SEVERITIES.index(finding.severity) > gravest.get(finding.kind, -1)
+        and finding.kind is not FindingKind.UNINITIALISED
     ]
     findings = (*hazards.findings, *only_graded)
-    if steady and graded.completed and not findings:
-        findings = tuple(_differences(hazards, graded, file))
+    if steady and graded.completed and is_clean(findings):
+        findings = (*findings, *_differences(hazards, graded, file))
     return replace(
         graded,
         findings=findings,
@@ -53,6 +56,19 @@ def merge_runs(hazards: Run, graded: Run, *, steady: bool, file: str) -> Run:
         seconds=hazards.seconds + graded.seconds,
         unoptimised=hazards.outputs,
     )
+
+
+def _gravest_of_kinds(findings: Iterable[Finding]) -> dict[FindingKind, int]:
+    """How grave the gravest finding of each kind is, as its place in `SEVERITIES`."""
+    gravest: dict[FindingKind, int] = {}
+    for finding in findings:
+        gravest[finding.kind] = max(gravest.get(finding.kind, 0), SEVERITIES.index(finding.severity))
+    return gravest
+
+
+def is_clean(findings: Iterable[Finding]) -> bool:
+    """Whether findings are remarks at most, behind which nothing else may hide."""
+    return all(finding.severity is Severity.INFO for finding in findings)
 
 
 def _of_optimised(finding: Finding) -> Finding:

@@ -59,6 +59,7 @@ def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolRepor
         lines=emulated.lines,
         printed=emulated.printed,
         unoptimised=emulated.unoptimised,
+        warp_by_warp=emulated.warp_by_warp,
         steps=emulated.steps,
         completed=on_device.completed and emulated.completed,
         changed_inputs=tuple(dict.fromkeys((*on_device.changed_inputs, *emulated.changed_inputs))),

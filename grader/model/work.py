@@ -239,6 +239,8 @@ class Run:
     """Ours: an instruction we do not interpret, a budget of our own…"""
     unoptimised: Named[np.ndarray[Any, Any]] = ()
     """The same outputs as the -O0 build left them, where it ran beside the one that is graded."""
+    warp_by_warp: Named[np.ndarray[Any, Any]] = ()
+    """The same outputs where warps ran one after another, where the order of threads may matter."""
     steps: int = 0
     """Vector steps that it took, over all chunks of blocks: the same on every machine."""
     work: int = 0

@@ -224,11 +224,13 @@ class Body:
         return any(variable.name == name for variable in self.variables)
 
     def address(self) -> Address:
-        """`[base + offset]` after its bracket."""
+        """`[base + offset]` after its bracket; coordinates of a texture, behind a comma, are passed over."""
         cursor = self.parser
         base: Register | Symbol | Immediate
         base = self.named() if cursor.peek().kind == "word" else cursor.constant()
         offset = cursor.offset()
+        while cursor.accept(","):
+            self.operand()
         cursor.expect("]")
         return Address(base, offset)
 

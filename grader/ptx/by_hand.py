@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _FILE = re.compile(r'^\s*\.file\s+(?P<number>\d+) "(?:[^"]*/)?(?P<name>[^"/]*)"', re.MULTILINE)
 _PLACE = re.compile(r"\s*\.loc\s+(?P<file>\d+)\s+(?P<line>\d+)")
@@ -10,17 +11,23 @@ _BODY = re.compile(r"\s*(?:\.visible |\.weak )*\.(?:func|entry)\b")
 _ASM = re.compile(r"\s*// (?P<end>begin|end) inline asm\s*$")
 
 
-def source_line(ptx: str, number: int, source: str) -> int | None:
-    """The line of the file that a text calls ``source`` from which line ``number`` of the text stems.
+class Origin(NamedTuple):
+    """A file, by its name without folders, and a line in it."""
 
-    None where it stems from no such file, or nobody can tell.
-    """
+    file: str
+    line: int
+
+
+def origin(ptx: str, number: int) -> Origin | None:
+    """Where line ``number`` of a PTX text stems from; None where it says nothing of that."""
     lines = ptx.splitlines()
     if not 0 < number <= len(lines):
         return None
     place = _place(lines, number)
-    own = {found["number"] for found in _FILE.finditer(ptx) if found["name"] == source}
-    return int(place["line"]) if place is not None and place["file"] in own else None
+    if place is None:
+        return None
+    names = {found["number"]: found["name"] for found in _FILE.finditer(ptx)}
+    return Origin(names.get(place["file"], ""), int(place["line"]))
 
 
 def is_inside_asm(ptx: str, number: int) -> bool:

@@ -433,3 +433,10 @@ def _parse_or_refuse(text: str) -> None:
         parse(text)
     except PtxSyntaxError as refused:
         assert "PTX" in str(refused)  # noqa: PT017 - refusing is one of two right outcomes
+
+
+def test_the_coordinates_of_a_texture_are_passed_over() -> None:
+    """No texture is interpreted, but a text with one is read."""
+    found = instruction("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];")
+    assert found.opcode == "tex"
+    assert found.operands[1] == Address(Register("%rd1"), 0)
