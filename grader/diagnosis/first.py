@@ -172,13 +172,16 @@ def _changed(assignment: Assignment, evidence: Evidence, item: str) -> Cause | N
 def _shown_by_outputs(
     assignment: Assignment, evidence: Evidence, shown: Sequence[CheckResult]
 ) -> Diagnosis | None:
-    """The mistake of the first output item that fails, if its wrong outputs agree on one."""
+    """The mistake of the first output item that fails, if its wrong outputs agree on one.
+
+    What hidden cases alone show may depend on their shapes: it is told only where the item tells their lines.
+    """
     result = next((each for each in shown if each.item.check == "output"), None)
     if result is None:
         return None
     cases = [case for case in evidence.cases if result.item.looks_at(case.case)]
     visible = [case for case in cases if case.case.visibility is Visibility.VISIBLE]
-    for chosen in (visible, cases):
+    for chosen in (visible, cases) if dict(result.item.options).get("hidden_lines") else (visible,):
         wrong = [each for case in chosen for each in case.comparisons if each.wrong]
         if wrong:
             named = wrong[0]
