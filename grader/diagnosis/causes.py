@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.diagnosis.surroundings import NOWHERE, STORES
-from grader.model import FindingKind, Severity
+from grader.model import FindingKind, Severity, SourceRemark
 
 if TYPE_CHECKING:
     from grader.diagnosis.surroundings import Surroundings
@@ -33,6 +33,12 @@ SIMPLE = {
     FindingKind.FAULT: "fault",
     FindingKind.UNSUPPORTED: "written-by-hand",
 }
+
+OF_SOURCE = {
+    SourceRemark.ONE_ADDRESS: "shared-arrays-overlap",
+    SourceRemark.STEPPED_TWICE: "loop-stepped-twice",
+}
+"""What a text shows, whatever it did."""
 
 ENDINGS = {
     "time": "program-endless",
@@ -85,6 +91,8 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
     """The id of the mistake, empty where a finding suggests none."""
     if finding.hazard in ENDINGS:
         return ENDINGS[finding.hazard]
+    if finding.kind is FindingKind.MISTAKE and finding.hazard in OF_SOURCE:
+        return OF_SOURCE[SourceRemark(finding.hazard)]
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
         return _out_of_bounds(finding, around)
     if finding.kind is FindingKind.RACE:

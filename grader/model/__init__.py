@@ -40,6 +40,7 @@ from grader.model.terms import (
     FindingKind,
     Named,
     Severity,
+    SourceRemark,
     Verdict,
     Visibility,
 )
@@ -98,6 +99,7 @@ __all__ = [
     "Run",
     "Setting",
     "Severity",
+    "SourceRemark",
     "Structure",
     "Submission",
     "Threshold",

@@ -83,6 +83,8 @@ class Build:
     """Whether that program calls the CUDA runtime or driver, and so needs a GPU."""
     others: Named[Build] = ()
     """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`."""
+    suspicions: tuple[Finding, ...] = ()
+    """What the text shows and may be meant, and else explains much: told only where something fails."""
 
     def label(self, array: str) -> str:
         """What the student's kernel calls an array of the assignment."""
