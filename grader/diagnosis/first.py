@@ -2,9 +2,10 @@
 
 One order for all items of a submission, from what makes everything else meaningless to what is only likely:
 constants that the assignment does not allow, a launch that is refused, sizes taken in another order, what the
-text shows and could be meant (two names of one memory, a loop that steps twice), an access outside an array, threads that do not come, a race, what nobody wrote, and then the mistake that all
-wrong outputs show. Threads that miss a barrier make races, so they come before them. What a line shows in
-some of the wrong cases only explains less than a mistake that all of them show.
+text shows and could be meant (two names of one memory, a loop that steps twice), an access outside an array,
+threads that do not come, a race, what nobody wrote, and then the mistake that all wrong outputs show. Threads
+that miss a barrier make races, so they come before them. What a line shows in some of the wrong cases only
+explains less than a mistake that all of them show.
 """
 
 from __future__ import annotations

@@ -46,6 +46,7 @@ from grader.model.terms import (
 )
 from grader.model.timing import Ratio, Threshold, Timing
 from grader.model.work import (
+    TOO_MUCH_WORK,
     Argument,
     Build,
     Counters,
@@ -61,6 +62,7 @@ from grader.model.work import (
 
 __all__ = [
     "SEVERITIES",
+    "TOO_MUCH_WORK",
     "Advice",
     "AdviceKind",
     "AnswerEvidence",

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from grader.model.terms import Dim3, Finding, Named
 
 
+TOO_MUCH_WORK = "too much work for the emulator"
+"""How every text begins that says why a launch was given up (`Run.too_much_work`), or all there is of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """What one student handed in.
