@@ -86,6 +86,17 @@ def test_lines_that_are_said_to_be_of_the_toolkit_are_the_students(tmp_path: Pat
     assert (made.verdict, made.error) == (Verdict.FAIL, "")
 
 
+@pytest.mark.parametrize("name", RENAMED)
+def test_what_cannot_be_read_is_the_students_whatever_its_lines_are_called(tmp_path: Path, name: str) -> None:
+    """The file does not compile for the grader; no line is told where lines have other names."""
+    made = graded(tmp_path, BY_HAND["registers without number"], before=RENAMED[name])
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")
+    (compiles,) = (item.result for item in made.items if item.result.item.check == "compile")
+    assert [(finding.kind, finding.line) for finding in compiles.findings] == [
+        (FindingKind.UNSUPPORTED, None)
+    ]
+
+
 def test_what_stands_in_a_header_of_the_students_is_the_students(tmp_path: Path) -> None:
     """As if it stood in the source."""
     headers = (("own.h", TRAP.encode()),)

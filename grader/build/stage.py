@@ -35,7 +35,7 @@ from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks,
 from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingKind, Severity, SourceRemark
 from grader.ptx import parse
-from grader.ptx.by_hand import is_inside_asm, origin
+from grader.ptx.by_hand import is_inside_asm, origin, renames_lines
 from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
@@ -256,11 +256,13 @@ def _parsed(
         except PtxSyntaxError as problem:
             _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
             place = origin(text, problem.ptx_line)
-            own = place is not None and place.file in (SOURCE_NAME, *compiler.files.headers)
+            ours = dict(interface.include)
+            renamed = any(renames_lines(text) for name, text in compiler.sources if name not in ours)
+            own = renamed or (place is not None and place.file in (SOURCE_NAME, *compiler.files.headers))
             if not own or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
                 raise
             message = "inline assembly says what the grader does not read"
-            line = place.line if place and place.file == SOURCE_NAME else None
+            line = place.line if place and place.file == SOURCE_NAME and not renamed else None
             finding = Finding(FindingKind.UNSUPPORTED, message, file=compiler.files.source, line=line)
             raise Refused((finding,)) from None
     return modules[0], modules[1]

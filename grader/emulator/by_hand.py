@@ -14,21 +14,18 @@ from typing import TYPE_CHECKING
 from grader.emulator.instructions import TABLE
 from grader.errors import UnsupportedPtx
 from grader.model import Finding, FindingKind
-from grader.ptx.by_hand import is_inside_asm, origin
+from grader.ptx.by_hand import is_inside_asm, origin, renames_lines
 
 if TYPE_CHECKING:
     from grader.errors import PtxSyntaxError
     from grader.model import Submission
 
 
-_LINE_DIRECTIVE = re.compile(r"^(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(?:line\b|\d)", re.MULTILINE)
-
-
 @dataclass(frozen=True, slots=True)
 class Handwriting:
-    """What a student handed in beside the source: the names of headers, and whether any file renames lines.
+    """What a student handed in beside the source: the names of headers; and whether any file renames lines.
 
-    After `#line` a line of the student's may be said to be of any file, one of the toolkit's as well.
+    `renames_lines` says what that means.
     """
 
     headers: frozenset[str] = frozenset()
@@ -37,10 +34,9 @@ class Handwriting:
 
 def handwriting(submission: Submission) -> Handwriting:
     """What there is in a submission."""
-    texts = [content.decode("latin-1") for content in (submission.source, *dict(submission.headers).values())]
-    renames = any(_LINE_DIRECTIVE.search(re.sub(r"\\[ \t]*\r?\n", "", text)) for text in texts)
+    texts = (submission.source, *dict(submission.headers).values())
     names = frozenset(name.rsplit("/", 1)[-1] for name, _ in submission.headers)
-    return Handwriting(names, renames)
+    return Handwriting(names, any(map(renames_lines, texts)))
 
 
 def written_by_hand(
