@@ -9,7 +9,7 @@ import pytest
 
 from grader import pipeline
 from grader.build import Tools, find_toolchain
-from grader.emulator.by_hand import written_by_hand
+from grader.emulator.by_hand import Handwriting, written_by_hand
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Grade, KernelInterface, Submission, Verdict
 from grader.reports import audience
@@ -69,6 +69,43 @@ def test_what_a_student_writes_by_hand_fails_and_says_what_to_use_instead(tmp_pa
     assert any("use CUDA C++ instead" in result.hint or "Use CUDA C++" in result.hint for result in failing)
     if "n & 31" in BY_HAND[name]:
         assert {case.verdict for case in made.cases} == {Verdict.PASS, Verdict.FAIL}
+
+
+TEXTURES = {
+    "a texture": "c[0] = tex2D<float>((cudaTextureObject_t)n, 1.0f, 2.0f);",
+    "a surface": "surf2Dwrite(1.0f, (cudaSurfaceObject_t)n, 4, 2);",
+}
+
+
+@pytest.mark.parametrize("name", TEXTURES)
+def test_fetches_from_textures_are_the_students_although_a_header_writes_them(
+    tmp_path: Path, name: str
+) -> None:
+    """No kernel is given a texture or a surface; the line is told, and what to use instead."""
+    made = graded(tmp_path, f"if (n & 31) {TEXTURES[name]}")
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")
+    failing = [item.result for item in made.items if item.result.verdict is Verdict.FAIL]
+    findings = [f for result in failing for f in result.findings if f.kind is FindingKind.UNSUPPORTED]
+    assert {finding.line for finding in findings} == {4}
+    assert all("on line 4 and is given no texture or surface" in result.message for result in failing[:1])
+    assert any("arrays that the kernel is given by their subscripts" in result.hint for result in failing)
+    assert {case.verdict for case in made.cases} == {Verdict.PASS, Verdict.FAIL}
+
+
+def test_a_texture_in_a_function_of_the_students_has_its_line_there() -> None:
+    """The innermost line of the file; none where lines are renamed or all lie in headers."""
+    sources = (("texture_indirect_functions.h", 145), ("student_source.cu", 7), ("student_source.cu", 20))
+    problem = UnsupportedPtx("tex.2d.v4.f32.f32", 9, sources)
+
+    def blamed(problem: UnsupportedPtx, *, renames: bool = False) -> int | None:
+        handed_in = Handwriting(renames_lines=renames)
+        finding = written_by_hand(problem, "", "student_source.cu", "a.cu", handed_in)
+        assert finding is not None
+        return finding.line
+
+    assert blamed(problem) == 7
+    assert blamed(problem, renames=True) is None
+    assert blamed(UnsupportedPtx("tex.2d.v4.f32.f32", 9)) is None
 
 
 TRAP = '__device__ __forceinline__ void trap() { asm volatile("brkpt;"); }\n'

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis.surroundings import NOWHERE, STORES
 from grader.model import FindingKind, Severity, SourceRemark
+from grader.ptx.by_hand import needs_texture
 
 if TYPE_CHECKING:
     from grader.diagnosis.surroundings import Surroundings
@@ -98,6 +99,8 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
     if finding.kind is FindingKind.RACE:
         # Which order is missing is not known of a hidden case, whose data could have chosen it.
         return _spilled(finding, around) or (_race(finding, around) if finding.hazard else "")
+    if finding.kind is FindingKind.UNSUPPORTED and needs_texture(finding.hazard):
+        return "texture-fetch"
     refused = finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None
     signs = REFUSALS if refused else SIGNS.get(finding.kind, {})
     told = (mistake for mistake, sign in signs.items() if sign in finding.message)

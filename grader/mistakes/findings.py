@@ -242,6 +242,13 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "C++ is run, of what is written by hand only the common part.",
         "instructions",
     ),
+    "texture-fetch": Mistake(
+        "texture or surface",
+        "the kernel reads or writes a texture or a surface{at}, and is given none",
+        "read and write the arrays that the kernel is given by their subscripts{at}, instead of calling "
+        "`tex2D` or a function like it: textures and surfaces are made by the host, and the hand-out has none.",
+        "interface",
+    ),
     "fault": Mistake(
         "stopped with a fault",
         "the kernel stopped with a fault{at}",

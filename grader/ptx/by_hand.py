@@ -12,6 +12,9 @@ _LINE_DIRECTIVE = re.compile(r"^(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*
 _ASM = re.compile(r"\s*// (?P<end>begin|end) inline asm\s*$")
 
 
+_OF_TEXTURES = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
+
+
 class Origin(NamedTuple):
     """A file, by its name without folders, and a line in it."""
 
@@ -36,6 +39,11 @@ def is_inside_asm(ptx: str, number: int) -> bool:
     marks = filter(None, (_ASM.match(text) for text in reversed(ptx.splitlines()[:number])))
     last = next(marks, None)
     return last is not None and last["end"] == "begin"
+
+
+def needs_texture(instruction: str) -> bool:
+    """Whether an instruction, by its full name, needs a texture or a surface."""
+    return instruction.partition(".")[0] in _OF_TEXTURES
 
 
 def renames_lines(source: bytes) -> bool:
