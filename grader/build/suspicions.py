@@ -27,6 +27,7 @@ _LONGEST_BEFORE = 200
 _UNBOUNDED = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*\[\s*\]")
 _FOR = re.compile(r"\bfor\s*\(")
 _STEP = re.compile(r"\s*(?:(?:\+\+|--)\s*(?P<first>\w+)|(?P<then>\w+)\s*(?:\+\+|--|[+-]=\s*1))\s*")
+_BLOCK_OR_END = re.compile(r"[{;]")
 _CLOSING = {"(": ")", "{": "}"}
 _LONGEST_HEADER = 400
 _LONGEST_BODY = 4000
@@ -112,12 +113,11 @@ def _scaled(body: str, name: str) -> int | None:
 
 
 def _end_of_statement(text: str, start: int) -> int:
-    """Behind the block that follows, or behind the next semicolon."""
-    begin = re.compile(r"\s*").match(text, start)
-    opens = begin.end() if begin else start
-    if text[opens : opens + 1] == "{":
-        return _end(text, opens, _LONGEST_BODY)
-    return text.find(";", opens, opens + _LONGEST_HEADER) + 1
+    """Behind the next semicolon, or behind the block that opens before it, which an `if` may lead."""
+    first = _BLOCK_OR_END.search(text, start, start + _LONGEST_HEADER)
+    if first is None:
+        return start
+    return _end(text, first.start(), _LONGEST_BODY) if first[0] == "{" else first.end()
 
 
 def _end(text: str, opens: int, longest: int) -> int:

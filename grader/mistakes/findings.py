@@ -246,7 +246,7 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "texture or surface",
         "the kernel reads or writes a texture or a surface{at}, and is given none",
         "read and write the arrays that the kernel is given by their subscripts{at}, instead of calling "
-        "`tex2D` or a function like it: textures and surfaces are made by the host, and the hand-out has none.",
+        "`tex2D` or a function like it: the host makes textures and surfaces, and the hand-out has none.",
         "interface",
     ),
     "fault": Mistake(
