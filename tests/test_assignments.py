@@ -14,6 +14,7 @@ from grader.build import Tools, find_toolchain
 from grader.model import Assignment, KernelInterface, Submission, Verdict, Visibility
 from grader.sandbox import LocalSandbox
 from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder
+from tests.builds import shared_builds
 from tests.grade_record import grade_record
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ MISTAKES = [
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Grader:
     """Grade a file on all cases of an assignment; what its submissions share is made once."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
     plans: dict[str, Plan] = {}
 
     def grade(assignment: Assignment, file: Path) -> Grade:

@@ -13,6 +13,7 @@ from grader.model import Verdict
 from grader.pipeline import make_plan
 from grader.reports import grade_json, html, text
 from grader.spec import find_assignment, load_assignment
+from tests.builds import shared_builds
 from tests.first_advice import SEED, FirstAdvice, code
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ GUSTAV = next((ROOT / "tests/sample_class/gustav").glob("*.cu"))
 @pytest.fixture(scope="module")
 def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
     """Grades on the visible cases."""
-    return FirstAdvice(tmp_path_factory.mktemp("builds"))
+    return FirstAdvice(shared_builds(tmp_path_factory))
 
 
 def graded(advice: FirstAdvice, folder: Path, assignment: str, source: str) -> Grade:
@@ -144,7 +145,7 @@ def replaced(source: str, *changes: tuple[str, str]) -> str:
 @pytest.fixture(scope="module")
 def dynamic(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
     """The product in tiles, launched with dynamic shared memory for two of them."""
-    given = FirstAdvice(tmp_path_factory.mktemp("builds"))
+    given = FirstAdvice(shared_builds(tmp_path_factory))
     assignment = load_assignment(find_assignment("tiled-matmul"))
     interface = replace(assignment.kernel, shared=parse("2 * TILE_SIZE * TILE_SIZE * 4"))
     wanted = replace(assignment, interface=interface)

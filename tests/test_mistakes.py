@@ -16,6 +16,7 @@ from grader.build.launch import plan_launch
 from grader.model import FindingKind, Grade, Launch, Submission, Verdict
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
+from tests.builds import shared_builds
 from tests.grade_record import grade_record
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Grades(dict[str, Grade]):
 @pytest.fixture(scope="module")
 def grades(tmp_path_factory: pytest.TempPathFactory) -> Grades:
     """The grades of the right kernels and of the mistakes."""
-    return Grades(tmp_path_factory.mktemp("builds"))
+    return Grades(shared_builds(tmp_path_factory))
 
 
 def test_every_mistake_is_described() -> None:
