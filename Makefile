@@ -12,6 +12,7 @@ STAMP := .venv/.set-up
 CLASS := tests/sample_class
 # Files go to one process each, in the order in which they are named: those that take longest first.
 IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
+SLOWEST := tests/validation tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
 # The schema of Jenkins' xUnit plugin; pytest's source distribution carries it.
 JENKINS := .venv/junit-10.xsd
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
@@ -49,12 +50,11 @@ test: $(STAMP) $(JENKINS)  ## lint, types, layers and every test that needs neit
 	$(BIN)/python -m pytest -q $(IN_PARALLEL) tests/test_*.py tests
 
 test-slow: $(STAMP)  ## the tests that take minutes, but for those that need an engine; PART=2/8 runs an eighth of them
-	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART))
+	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART)) $(SLOWEST) tests
 
-test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the attacks (or those that ATTACKS names)
+test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, with all attacks in either sandbox
 	$(BIN)/grader doctor --build-image
 	$(BIN)/python -m pytest -q -m docker $(IN_PARALLEL)
-	$(BIN)/grader doctor --attack $(ATTACKS)
 
 test-browser: $(STAMP)  ## the trace page in Chromium (apt-get install chromium)
 	$(BIN)/python -m pytest -q -m browser tests/trace
