@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from grader.model import Submission
 
 
-_LINE_DIRECTIVE = re.compile(r"^(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(?:line\b|\d)", re.MULTILINE)
+_LINE_DIRECTIVE = re.compile(
+    r"(?:^|\*/)[ \t\f\v\r]*(?:#|%:|\?\?=)[ \t\f\v\r]*(?:line\b|\d|/\*)", re.MULTILINE
+)
+"""A directive, also behind the end of a comment. What a comment hides behind the sign counts as one."""
+
+_SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\f\v\0]*\r?\n")
+"""Where a line goes on in the next one; gcc takes blanks before the end of the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class Handwriting:
 def handwriting(submission: Submission) -> Handwriting:
     """What there is in a submission."""
     texts = [content.decode("latin-1") for content in (submission.source, *dict(submission.headers).values())]
-    renames = any(_LINE_DIRECTIVE.search(re.sub(r"\\[ \t]*\r?\n", "", text)) for text in texts)
+    renames = any(_LINE_DIRECTIVE.search(_SPLICE.sub("", text)) for text in texts)
     names = frozenset(name.rsplit("/", 1)[-1] for name, _ in submission.headers)
     return Handwriting(names, renames)
 

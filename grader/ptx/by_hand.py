@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_FILE = re.compile(r'^\s*\.file\s+(?P<number>\d+) "(?:[^"]*/)?(?P<name>[^"/]*)"', re.MULTILINE)
+_FILE = re.compile(r'^[ \t]*\.file[ \t]+(?P<number>\d+) "(?:[^"]*/)?(?P<name>[^"/]*)"', re.MULTILINE)
 _PLACE = re.compile(r"\s*\.loc\s+(?P<file>\d+)\s+(?P<line>\d+)")
 _BODY = re.compile(r"\s*(?:\.visible |\.weak )*\.(?:func|entry)\b")
 _ASM = re.compile(r"\s*// (?P<end>begin|end) inline asm\s*$")
@@ -38,10 +38,16 @@ def is_inside_asm(ptx: str, number: int) -> bool:
 
 
 def _place(lines: list[str], number: int) -> re.Match[str] | None:
-    """The `.loc` that holds at a line of a function; None where it has none."""
-    for text in reversed(lines[:number]):
-        if _BODY.match(text):
-            return None
-        if found := _PLACE.match(text):
-            return found
-    return None
+    """The `.loc` of nvcc that holds at a line of a function, none from an `asm`; None where it has none."""
+    place = None
+    inside_asm = False
+    for text in lines[:number]:
+        if mark := _ASM.match(text):
+            inside_asm = mark["end"] == "begin"
+        elif inside_asm:
+            continue
+        elif _BODY.match(text):
+            place = None
+        elif found := _PLACE.match(text):
+            place = found
+    return place
