@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.build import repairs
 from grader.build.conditional import left_out
 from grader.build.constants import constants_everywhere, literal_constants
 from grader.build.declarations import kernels, own_text
@@ -56,6 +57,7 @@ READERS: dict[str, tuple[Callable[[str], object], str]] = {
         lambda text: left_out((("a.cu", text.encode()),), "k"),
         'R"(\n' + "__global__ k(\n" * 30_000 + ')";',
     ),
+    "blanks in brackets": (lambda text: list(repairs.findings(text, "a.cu")), "#include < a>\n" * 60_000),
     "constants without a value": (constants_everywhere, "const int a " * 20_000),
 }
 
@@ -67,3 +69,8 @@ def test_no_text_takes_minutes_to_be_read(name: str) -> None:
     began = time.process_time()
     reader(text)
     assert time.process_time() - began < MOST_SECONDS
+
+
+def test_what_was_read_as_meant_is_told_a_few_times() -> None:
+    """A file with one slip on every line has no remark for each."""
+    assert len(list(repairs.findings("#include < a>\n" * 1000, "a.cu"))) == 20
