@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Parameter, Submission
     from grader.sandbox import Limits
 
-FORMAT = 7
+FORMAT = 8
 """Changes whenever a build of the same files would come out differently."""
 
 
