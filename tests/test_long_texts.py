@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_SECONDS = 5.0
-"""CPU time; each took minutes while its readers went back and forth."""
+"""CPU time; some took minutes while their readers went back and forth."""
 
 OPEN_STRINGS = 'R"(\n"' + '\\"' * 50_000 + '\n)";'
 HEADS = ("namespace " * 100 + "-" + "{}" * 500 + "template<" * 110 + "{}" * 500) * 100
