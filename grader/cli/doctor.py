@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from grader.build import build, find_toolchain
-from grader.cli import doctor_docker, setup
+from grader.cli import arguments, doctor_docker, setup
 from grader.cli.doctor_finding import Finding
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
@@ -31,6 +31,49 @@ extern "C" __global__ void planted(int *out) {
     out[threadIdx.x] = cell[63 - threadIdx.x];
 }
 """
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.set_defaults(sandbox="local")
+    parser.add_argument(
+        "--build-image",
+        nargs="?",
+        const="build",
+        choices=("build", "gpu", "thin"),
+        help="make the image that containers are made of (default: build; gpu: with what a GPU needs; "
+        "thin: of this machine's own programs)",
+    )
+    _configure_attacks(parser)
+    arguments.add_toolchain(parser)
+
+
+def _configure_attacks(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(backend="auto", races="both")
+    group = parser.add_argument_group("does the sandbox hold?")
+    group.add_argument(
+        "--attack",
+        nargs="*",
+        metavar="NAME",
+        default=None,
+        help="grade the attacks that come with the grader (all, or those named) and see what comes of it",
+    )
+    group.add_argument(
+        "--sandbox",
+        dest="attacked",
+        choices=arguments.SANDBOXES[1:3],
+        default=arguments.SANDBOXES[0],
+        help="which sandbox they attack (default: the best there is)",
+    )
+    group.add_argument(
+        "--device-code", action="store_true", help="try those of device code, too (they always are on a GPU)"
+    )
+    group.add_argument(
+        "-j", "--jobs", type=arguments.positive, default=2, help="attacks at a time, at most 2"
+    )
+    group.add_argument(
+        "--json", metavar="FILE", type=arguments.writable, help="also write what came of it as JSON"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,21 +9,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import setup
+from grader.cli import arguments, setup
 from grader.errors import StorageError, UsageError
 from grader.model import KernelInterface, ProgramInterface
 from grader.spec import reference_folder
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
     from grader.build import Tools
     from grader.model import Assignment
 
 FILE_NAME = "assignment.yaml"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
+    parser.add_argument(
+        "folder", metavar="DIR", type=Path, help="where the files go; made if it is not there"
+    )
+    parser.set_defaults(sandbox="local")
+    arguments.add_toolchain(parser)
 
 
 def run(options: argparse.Namespace) -> int:

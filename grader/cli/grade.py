@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader import gpu, pipeline
 from grader.batch import OutFolder, Session, grade_class
-from grader.cli import interruption, report, sandboxes, setup
+from grader.cli import arguments, interruption, report, sandboxes, setup
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 
@@ -23,6 +25,42 @@ if TYPE_CHECKING:
     from grader.pipeline import Plan
 
 _OURS = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
+    parser.add_argument(
+        "submissions",
+        metavar="SUBMISSIONS",
+        type=Path,
+        help="a file, a folder of files, or a folder of one folder per student",
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="OUT",
+        type=Path,
+        required=True,
+        help="where grades and reports go; run again to resume",
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=arguments.positive,
+        default=os.cpu_count() or 1,
+        help="submissions at a time (default: the number of cores)",
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="grade everything again, also what is already done"
+    )
+    parser.add_argument(
+        "--i-trust-these-files",
+        action="store_true",
+        default=os.environ.get("GRADER_TRUST") == "1",
+        help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
+    )
+    arguments.add_grading(parser)
 
 
 def run(options: argparse.Namespace) -> int:

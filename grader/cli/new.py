@@ -33,6 +33,22 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 KERNEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("id", metavar="ID", help="what the assignment is called: letters, digits, - _ .")
+    parser.add_argument("--like", metavar="ASSIGNMENT", help="copy this one (an id or a path)")
+    parser.add_argument("--title", help="what students read (asked for at a terminal)")
+    parser.add_argument("--kernel", metavar="NAME", help="the kernel's name (asked for at a terminal)")
+    parser.add_argument(
+        "--in",
+        dest="folder",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="the folder that has, or gets, assignments/ and reference/ (default: this one)",
+    )
+
+
 def run(options: argparse.Namespace) -> int:
     """Write the files, read the assignment back, and say what to do next."""
     name = _checked(options.id, ID, "an id of letters, digits, - _ . that begins with a letter or digit")

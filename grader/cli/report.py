@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
-from grader.cli import setup
+from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.reports import (
     class_table,
@@ -22,10 +23,32 @@ from grader.reports.audience import SHOWN, student_view
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from grader.model import Grade
     from grader.reports.audience import Released
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
+    parser.add_argument(
+        "--released",
+        choices=("due_date", "published"),
+        default="",
+        help="what has come by now: students' reports show what waited for it (published includes due_date)",
+    )
+    parser.add_argument(
+        "--assignment",
+        metavar="ASSIGNMENT",
+        default=None,
+        help="with --released: the assignment that was graded, an id or a path (default: the id)",
+    )
+    parser.add_argument(
+        "--width",
+        type=arguments.positive,
+        default=None,
+        help="columns of the table (default: the terminal's)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import gpu
@@ -42,6 +43,17 @@ class Change:
     def difference(self) -> Fraction:
         """By how much the score changes."""
         return self.after.score - self.before.score
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
+    parser.add_argument(
+        "--assignment",
+        metavar="ASSIGNMENT",
+        default=None,
+        help="the assignment with the changed rubric: an id or a path (default: the id that was graded)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
