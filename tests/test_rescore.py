@@ -10,7 +10,6 @@ import pytest
 
 from grader import pipeline
 from grader.batch import OutFolder, Session
-from grader.cli import report
 from grader.cli.main import main
 from grader.model import (
     Build,
@@ -25,6 +24,7 @@ from grader.model import (
     Structure,
     Submission,
 )
+from grader.reports.files import of_submission
 from grader.spec import expand_cases, load_assignment
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Course:
         for name, evidence in submissions.items():
             submission = Submission(name, f"{name}.cu", b"", f"digest of {name}")
             grade = pipeline.judge(plan, submission, evidence, (("run", 1.5),))
-            self.out.write(report.of_submission(grade), name)
+            self.out.write(of_submission(grade), name)
             self.out.note(name, submission.digest, grade.verdict)
         self.out.note_class(list(submissions))
 

@@ -1,4 +1,4 @@
-"""The commands there are: each is a module beside this one with `configure` and `run`, loaded when it is typed."""
+"""The commands there are. Each is a module here with `configure` and `run`, loaded when it is typed."""
 
 from __future__ import annotations
 
