@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from grader.build import Tools, find_toolchain, toolchain_in
 from grader.build.toolchain import ARCHITECTURE
 from grader.errors import OurError, ToolMissing, UsageError
-from grader.sandbox import Equipment, Job, LocalSandbox
+from grader.sandbox import Equipment, Job, LocalSandbox, engine
 from grader.sandbox import bubblewrap as wrapping
 
 if TYPE_CHECKING:
@@ -75,11 +75,9 @@ def container(nvcc: str | None = None, *, gpu: bool) -> DockerSandbox:
     One is tried: what does not work here is our fault, and must not become a student's later.
     """
     try:
-        from grader.sandbox import containers, docker, engine  # noqa: PLC0415 - the SDK may be missing
+        from grader.sandbox import containers, docker  # noqa: PLC0415 - the SDK may be missing
     except ImportError:
-        raise ToolMissing(
-            "the package `docker` is not installed; get it with `pip install 'cuda-grader[docker]'`"
-        ) from None
+        raise ToolMissing(f"the package `docker` is not installed; {engine.HOW_TO_GET_SDK}") from None
     refused = engine.refusals(engine.engine_facts())
     if refused:
         raise ToolMissing(f"--sandbox docker: {'; '.join(refused)}")

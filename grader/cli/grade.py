@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
     gpus = setup.gpus(options)
-    assignment = setup.assignment(options)
+    assignment = setup.staff_assignment(options)
     submissions = setup.submissions(options.submissions, assignment)
     if setup.asks_questions(assignment):
         out = OutFolder(options.out)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from grader.cli import setup
 from grader.errors import StorageError, UsageError
 from grader.spec import find_assignment, load_assignment
-from grader.spec.bundled import staff_folders
+from grader.spec.bundled import require_staff_files, staff_folders
 
 if TYPE_CHECKING:
     import argparse
@@ -100,7 +100,9 @@ def _copied(options: argparse.Namespace, name: str) -> Files:
     """All files of another assignment, with the new id and its own reference."""
     if options.kernel:
         raise UsageError("--kernel goes with a fresh assignment; with --like the kernel's name is copied")
-    like = load_assignment(find_assignment(options.like))
+    copied = find_assignment(options.like)
+    require_staff_files(copied)
+    like = load_assignment(copied)
     title = _title(options.title or _asked("title", f"{like.title} ({name})"))
 
     def changed(file: Path) -> bytes:

@@ -11,6 +11,7 @@ from grader import sandbox_choice
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.model import AnswersInterface
 from grader.spec import find_assignment, load_assignment
+from grader.spec.bundled import require_staff_files
 from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
 
 if TYPE_CHECKING:
@@ -112,6 +113,12 @@ def assignment(options: argparse.Namespace) -> Assignment:
     return load_assignment(find_assignment(options.assignment), cache)
 
 
+def staff_assignment(options: argparse.Namespace) -> Assignment:
+    """The assignment that was named; raises UsageError where only what students have is installed."""
+    require_staff_files(find_assignment(options.assignment))
+    return assignment(options)
+
+
 def graded_assignment(named: str | None, session: Session) -> Assignment:
     """The assignment as it is now, by what the user calls it or else by the id that was graded.
 
@@ -122,6 +129,7 @@ def graded_assignment(named: str | None, session: Session) -> Assignment:
     except UsageError as problem:
         hint = "" if named else "; name the assignment that was graded with --assignment"
         raise UsageError(f"{problem}{hint}") from None
+    require_staff_files(path)
     found = load_assignment(path)
     if found.id != session.assignment:
         raise UsageError(f"{path} is `{found.id}`, and what was graded is `{session.assignment}`")

@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Validate an assignment and tell; 0 sound, 1 not sound, 2 unreadable, 3 not decided or our failure."""
     gpus = setup.gpus(options)
-    assignment = setup.assignment(options)
+    assignment = setup.staff_assignment(options)
     tools = setup.tools(options, gpus)
     with tempfile.TemporaryDirectory() as folder:
         if tools.cache is None:  # mutants and seeds share builds in any case; they are only not kept

@@ -54,7 +54,7 @@ def test_without_the_library_it_says_how_to_look(monkeypatch: pytest.MonkeyPatch
     """Whether there is a GPU is then not known."""
     _has(monkeypatch, missing=("cupy-cuda13x", "nvidia-ml-py"))
     (line,) = _examined()
-    assert line.fix == "install what a GPU needs with `pip install 'cuda-grader[gpu]'`"
+    assert line.fix == devices.HOW_TO_GET_CUPY
 
 
 def test_a_gpu_is_described_and_what_is_missing_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
