@@ -38,7 +38,7 @@ demo: $(STAMP)  ## grade a sample class, and show one submission's feedback
 
 handouts: $(STAMP)  ## record what the staff's kernels move on visible cases, for the wheel
 	rm -rf .venv/handouts
-	for folder in assignments/*/; do $(BIN)/grader export-student "$$(basename "$$folder")" .venv/handouts; done
+	for folder in assignments/*/; do $(BIN)/grader export-student "$$(basename "$$folder")" .venv/handouts || exit; done
 	for file in .venv/handouts/reference/*/*/baselines.json; do \
 	    cp "$$file" "handouts/$$(basename "$$(dirname "$$file")").json"; done
 
