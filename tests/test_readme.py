@@ -80,7 +80,8 @@ def test_the_other_commands_name_things_that_exist(command: str) -> None:
     if program == "make":
         subprocess.run(["make", "-n", *arguments], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)  # noqa: S607
     else:
-        assert (program, arguments) == ("pip", ["install", ".[nvcc]"])
+        assert program == "pip"
+        assert arguments in (["install", "-e", ".[nvcc]"], ["wheel", "--no-deps", "-w", "dist", "."])
         assert re.search(r"^nvcc = \[", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
 
 
@@ -108,25 +109,3 @@ def test_the_feedback_it_shows_is_what_a_student_gets(tmp_path: Path) -> None:
     shown = "\n".join(line.strip() for line in ran.stdout.splitlines())
     for line in ("✗ " + sample[1]).splitlines():
         assert line.strip() in shown
-
-
-@pytest.mark.slow
-def test_an_installed_grader_works_from_anywhere(tmp_path: Path) -> None:
-    """The wheel alone, in a folder without the repository, finds its assignment and grades."""
-    pip = [sys.executable, "-m", "pip", "--quiet"]
-    subprocess.run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", tmp_path, ROOT], check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    subprocess.run([*pip, "install", "--no-deps", "--target", tmp_path / "site", wheel], check=True)
-    shutil.copy(SOLUTION, tmp_path / "mine.cu")
-    code = "import grader, sys; print(grader.__file__); from grader.cli import main; sys.exit(main())"
-    ran = subprocess.run(
-        [sys.executable, "-c", code, "check", "tiled-matmul", "mine.cu"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.startswith(str(tmp_path / "site"))
-    assert "90 of 90 points" in ran.stdout

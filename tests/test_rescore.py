@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import grader
 from grader import pipeline
 from grader.batch import OutFolder, Session
-from grader.cli import report
 from grader.cli.main import main
 from grader.model import (
     Build,
@@ -25,6 +26,7 @@ from grader.model import (
     Structure,
     Submission,
 )
+from grader.reports.files import of_submission
 from grader.spec import expand_cases, load_assignment
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class Course:
         for name, evidence in submissions.items():
             submission = Submission(name, f"{name}.cu", b"", f"digest of {name}")
             grade = pipeline.judge(plan, submission, evidence, (("run", 1.5),))
-            self.out.write(report.of_submission(grade), name)
+            self.out.write(of_submission(grade), name)
             self.out.note(name, submission.digest, grade.verdict)
         self.out.note_class(list(submissions))
 
@@ -306,6 +308,20 @@ def test_another_assignment_is_refused(course: Course, capsys: pytest.CaptureFix
     assert "is `other`, and what was graded is `scale`" in capsys.readouterr().err
     assert main(["rescore", str(course.out.path)]) == 2
     assert "--assignment" in capsys.readouterr().err
+
+
+def test_an_assignment_as_students_have_it_rescores_nothing(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In an installed package it lacks the hidden cases, whose points would be lost."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    package = tmp_path / "site" / "grader"
+    for folder in (course.assignment, course.reference):
+        shutil.copytree(folder, package / "_data" / folder.parent.name / folder.name)
+    monkeypatch.setattr(grader, "__file__", str(package / "__init__.py"))
+    assert main(["rescore", str(course.out.path)]) == 2
+    assert "`scale` is installed as students have it" in capsys.readouterr().err
 
 
 def test_programs_are_rescored_by_what_they_printed(
