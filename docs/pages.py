@@ -1,7 +1,7 @@
 """Which files the site consists of: documents from all over the repository, and what they link to.
 
-MkDocs takes its pages from one folder. This hook takes the pages that `nav` names from where they lie, so that
-a relative link works on the site as it does in the repository. A page that is missing fails the build.
+MkDocs takes its pages from one folder. This hook takes the pages that `nav` names from where they lie, so one
+relative link works on the site as it does in the repository. A page that is missing fails the build.
 """
 
 from __future__ import annotations
