@@ -48,12 +48,12 @@ test: $(STAMP) $(JENKINS)  ## lint, types, layers and every test that needs neit
 	$(BIN)/lint-imports --no-cache >.venv/layers.log || { cat .venv/layers.log; exit 1; }
 	$(BIN)/python -m pytest -q $(IN_PARALLEL) tests/test_*.py tests
 
-test-slow: $(STAMP)  ## the tests that take minutes; PART=2/8 runs the second eighth of them
+test-slow: $(STAMP)  ## the tests that take minutes, but for those that need an engine; PART=2/8 runs an eighth of them
 	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART))
 
-test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the attacks (or ATTACKS); with PART also slow ones
+test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the attacks (or those that ATTACKS names)
 	$(BIN)/grader doctor --build-image
-	$(BIN)/python -m pytest -q -m "docker $(if $(PART),or slow)" $(IN_PARALLEL) $(if $(PART),--part $(PART))
+	$(BIN)/python -m pytest -q -m docker $(IN_PARALLEL)
 	$(BIN)/grader doctor --attack $(ATTACKS)
 
 test-browser: $(STAMP)  ## the trace page in Chromium (apt-get install chromium)

@@ -70,15 +70,17 @@ class PtxSyntaxError(OurError):
 class UnsupportedPtx(OurError):  # noqa: N818 - a statement about the PTX, not about the caller
     """An instruction that the emulator does not interpret.
 
-    Names the instruction, its PTX line and the line of the student's source it came from.
+    Names the instruction, its PTX line and ``sources``: the files and lines that it came from, first the one
+    that holds it, then those into which that was inlined.
     """
 
-    def __init__(self, instruction: str, ptx_line: int, source: str = "") -> None:
-        super().__init__(instruction, ptx_line, source)  # its own arguments, so that it survives pickling
+    def __init__(self, instruction: str, ptx_line: int, sources: tuple[tuple[str, int], ...] = ()) -> None:
+        super().__init__(instruction, ptx_line, sources)  # its own arguments, so that it survives pickling
         self.instruction = instruction
         self.ptx_line = ptx_line
-        self.source = source
+        self.sources = sources
 
     def __str__(self) -> str:
-        where = f"PTX line {self.ptx_line}" + (f", from {self.source}" if self.source else "")
+        file, line = self.sources[0] if self.sources else ("", 0)
+        where = f"PTX line {self.ptx_line}" + (f", from {file}:{line}" if self.sources else "")
         return f"the emulator does not interpret `{self.instruction}` yet ({where})"

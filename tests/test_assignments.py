@@ -14,6 +14,8 @@ from grader.build import Tools, find_toolchain
 from grader.model import Assignment, KernelInterface, Submission, Verdict, Visibility
 from grader.sandbox import LocalSandbox
 from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder
+from tests.builds import shared_builds
+from tests.grade_record import grade_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
     from grader.plan import Plan
+    from tests.conftest import Golden
 
     Grader = Callable[[Assignment, Path], Grade]
 
@@ -62,7 +65,7 @@ MISTAKES = [
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Grader:
     """Grade a file on all cases of an assignment; what its submissions share is made once."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
     plans: dict[str, Plan] = {}
 
     def grade(assignment: Assignment, file: Path) -> Grade:
@@ -177,13 +180,14 @@ def test_the_skeleton_earns_what_an_empty_hand_in_should(graded: Grader, name: s
     "file",
     _marked(MISTAKES, {"naive-matmul/not_coalesced.cu", "naive-matmul/c_indexed_with_m.cu"}),
 )
-def test_a_mistake_loses_exactly_the_items_it_should(graded: Grader, file: str) -> None:
-    """What mistakes.yaml names, no more and no less; never an error of ours."""
+def test_a_mistake_loses_exactly_the_items_it_should(graded: Grader, file: str, golden: Golden) -> None:
+    """What mistakes.yaml names, no more and no less, with the same findings and counters as ever."""
     name, _, mistake = file.partition("/")
     assignment = ASSIGNMENTS[name]
     grade = graded(assignment, staff_folder(assignment) / "mistakes" / mistake)
     assert (grade.verdict, grade.error) == (Verdict.FAIL, "")
     assert _lost(grade) == _mistakes(assignment)[mistake]["loses"]
+    golden(f"grades/{name}/{mistake.removesuffix('.cu')}.txt", grade_record(grade))
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)

@@ -14,6 +14,7 @@ from grader.model import FindingKind, Submission, Verdict
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
 from tests.attacks import FOLDER, Expected, expectations
+from tests.builds import shared_builds
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -31,7 +32,7 @@ CASES = {"square-32", "mp3", "narrow", "dot-product"}
 @pytest.fixture(scope="module")
 def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     """The grades of all attacks, and of the model solution after them, on a few cases."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=False)
     plan = replace(plan, cases=tuple(case for case in plan.cases if case.id in CASES))
     assert len(plan.cases) == len(CASES)

@@ -9,7 +9,7 @@ import pytest
 
 from grader import pipeline
 from grader.build import Tools, find_toolchain
-from grader.emulator.by_hand import written_by_hand
+from grader.emulator.by_hand import Handwriting, written_by_hand
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Grade, KernelInterface, Submission, Verdict
 from grader.reports import audience
@@ -71,6 +71,43 @@ def test_what_a_student_writes_by_hand_fails_and_says_what_to_use_instead(tmp_pa
         assert {case.verdict for case in made.cases} == {Verdict.PASS, Verdict.FAIL}
 
 
+TEXTURES = {
+    "a texture": "c[0] = tex2D<float>((cudaTextureObject_t)n, 1.0f, 2.0f);",
+    "a surface": "surf2Dwrite(1.0f, (cudaSurfaceObject_t)n, 4, 2);",
+}
+
+
+@pytest.mark.parametrize("name", TEXTURES)
+def test_fetches_from_textures_are_the_students_although_a_header_writes_them(
+    tmp_path: Path, name: str
+) -> None:
+    """No kernel is given a texture or a surface; the line is told, and what to use instead."""
+    made = graded(tmp_path, f"if (n & 31) {TEXTURES[name]}")
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")
+    failing = [item.result for item in made.items if item.result.verdict is Verdict.FAIL]
+    findings = [f for result in failing for f in result.findings if f.kind is FindingKind.UNSUPPORTED]
+    assert {finding.line for finding in findings} == {4}
+    assert all("on line 4 and is given no texture or surface" in result.message for result in failing[:1])
+    assert any("arrays that the kernel is given by their subscripts" in result.hint for result in failing)
+    assert {case.verdict for case in made.cases} == {Verdict.PASS, Verdict.FAIL}
+
+
+def test_a_texture_in_a_function_of_the_students_has_its_line_there() -> None:
+    """The innermost line of the file; none where lines are renamed or all lie in headers."""
+    sources = (("texture_indirect_functions.h", 145), ("student_source.cu", 7), ("student_source.cu", 20))
+    problem = UnsupportedPtx("tex.2d.v4.f32.f32", 9, sources)
+
+    def blamed(problem: UnsupportedPtx, *, renames: bool = False) -> int | None:
+        handed_in = Handwriting(renames_lines=renames)
+        finding = written_by_hand(problem, "", "student_source.cu", "a.cu", handed_in)
+        assert finding is not None
+        return finding.line
+
+    assert blamed(problem) == 7
+    assert blamed(problem, renames=True) is None
+    assert blamed(UnsupportedPtx("tex.2d.v4.f32.f32", 9)) is None
+
+
 TRAP = '__device__ __forceinline__ void trap() { asm volatile("brkpt;"); }\n'
 RENAMED = {
     "a directive": '#line 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
@@ -84,6 +121,17 @@ def test_lines_that_are_said_to_be_of_the_toolkit_are_the_students(tmp_path: Pat
     """Whatever file a directive claims."""
     made = graded(tmp_path, "if (n & 31) trap();", before=RENAMED[name] + TRAP)
     assert (made.verdict, made.error) == (Verdict.FAIL, "")
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_what_cannot_be_read_is_the_students_whatever_its_lines_are_called(tmp_path: Path, name: str) -> None:
+    """The file does not compile for the grader; no line is told where lines have other names."""
+    made = graded(tmp_path, BY_HAND["registers without number"], before=RENAMED[name])
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")
+    (compiles,) = (item.result for item in made.items if item.result.item.check == "compile")
+    assert [(finding.kind, finding.line) for finding in compiles.findings] == [
+        (FindingKind.UNSUPPORTED, None)
+    ]
 
 
 def test_what_stands_in_a_header_of_the_students_is_the_students(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from grader.oracle import load_oracle, poison
 from grader.program_outputs import compared
 from grader.sandbox import LocalSandbox
 from grader.spec import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
+from tests.builds import shared_builds
 from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def test_the_grid_of_the_lesson() -> None:
 @pytest.fixture(scope="module")
 def without_gpu(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     """The grades of the solution and of the skeleton where there is no GPU."""
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
     plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=False)
     files = (STAFF / "solution.cu", ASSIGNMENT.path / "skeleton.cu")
     return {

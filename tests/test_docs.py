@@ -101,9 +101,9 @@ def test_the_other_commands_name_things_that_exist(command: str) -> None:
     if program == "make":
         subprocess.run(["make", "-n", *arguments], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)  # noqa: S607
     elif program == "pip":
-        (extras,) = re.findall(r"^\.\[([\w,]+)\]$", arguments[1])
-        assert arguments[0] == "install"
-        assert set(extras.split(",")) <= PROJECT["project"]["optional-dependencies"].keys()
+        assert arguments[0] in ("install", "wheel")
+        (extras,) = re.findall(r"^\.(?:\[([\w,]+)\])?$", arguments[-1])
+        assert set(filter(None, extras.split(","))) <= PROJECT["project"]["optional-dependencies"].keys()
     else:
         assert Path(program).parent.as_posix() == ".venv/bin"
         assert (Path(sys.executable).parent / Path(program).name).exists()

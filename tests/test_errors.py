@@ -13,7 +13,7 @@ from grader.errors import GraderError, SpecError, ToolMissing, UnsupportedPtx
     "problem",
     [
         SpecError(("a.yaml:1:2: x: expected y", "a.yaml:3:4: z")),
-        UnsupportedPtx("tex.1d", 7, "a.cu:3"),
+        UnsupportedPtx("tex.1d", 7, (("a.cu", 3),)),
         ToolMissing("no nvcc"),
     ],
     ids=lambda problem: type(problem).__name__,
@@ -26,5 +26,5 @@ def test_survives_pickling(problem: GraderError) -> None:
 
 def test_unsupported_ptx_names_instruction_and_lines() -> None:
     """The message says what is not interpreted and where it came from."""
-    text = str(UnsupportedPtx("tex.1d", 7, "a.cu:3"))
+    text = str(UnsupportedPtx("tex.1d", 7, (("a.cu", 3),)))
     assert text == "the emulator does not interpret `tex.1d` yet (PTX line 7, from a.cu:3)"

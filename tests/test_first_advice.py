@@ -10,6 +10,7 @@ import yaml
 from grader.mistakes import MISTAKES
 from grader.model import KernelInterface
 from grader.spec import find_assignment, load_assignment, staff_folder
+from tests.builds import shared_builds
 from tests.first_advice import FirstAdvice, code, is_right
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ WRONG = [wrong for assignment in ASSIGNMENTS for wrong in _table(assignment)]
 @pytest.fixture(scope="module")
 def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
     """Grades on the visible cases."""
-    return FirstAdvice(tmp_path_factory.mktemp("builds"))
+    return FirstAdvice(shared_builds(tmp_path_factory))
 
 
 def _marked(wrong: Wrong) -> Any:  # noqa: ANN401 - pytest's parameter sets

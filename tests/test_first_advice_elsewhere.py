@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from grader.mistakes import MISTAKES
+from tests.builds import shared_builds
 from tests.first_advice import FirstAdvice, code, is_right
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ NOT_YET = {"textbook_phases_of_n.cu"}
 @pytest.fixture(scope="module")
 def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
     """Grades on the visible cases."""
-    return FirstAdvice(tmp_path_factory.mktemp("builds"))
+    return FirstAdvice(shared_builds(tmp_path_factory))
 
 
 def _labelled() -> Iterator[Any]:

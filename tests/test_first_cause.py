@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.arithmetic import parse
 from grader.model import Verdict
+from grader.pipeline import make_plan
 from grader.reports import grade_json, html, text
-from tests.first_advice import FirstAdvice, code
+from grader.spec import find_assignment, load_assignment
+from tests.builds import shared_builds
+from tests.first_advice import SEED, FirstAdvice, code
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -25,7 +30,7 @@ GUSTAV = next((ROOT / "tests/sample_class/gustav").glob("*.cu"))
 @pytest.fixture(scope="module")
 def advice(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
     """Grades on the visible cases."""
-    return FirstAdvice(tmp_path_factory.mktemp("builds"))
+    return FirstAdvice(shared_builds(tmp_path_factory))
 
 
 def graded(advice: FirstAdvice, folder: Path, assignment: str, source: str) -> Grade:
@@ -114,3 +119,110 @@ def test_sizes_in_another_order_are_recognised_by_their_names(
     source = (ROOT / "reference" / file).read_text("utf-8")
     assert usual in source
     assert code(graded(advice, tmp_path, assignment, source.replace(usual, other))) == "parameter-order"
+
+
+SHARED_TILES = (
+    ("    __shared__ float tileA[TILE_SIZE][TILE_SIZE];", "    extern __shared__ float tileA[];"),
+    ("    __shared__ float tileB[TILE_SIZE][TILE_SIZE];", "    extern __shared__ float tileB[];"),
+    ("[threadIdx.y][threadIdx.x]", "[threadIdx.y * TILE_SIZE + threadIdx.x]"),
+    ("tileA[threadIdx.y][k]", "tileA[threadIdx.y * TILE_SIZE + k]"),
+    ("tileB[k][threadIdx.x]", "tileB[k * TILE_SIZE + threadIdx.x]"),
+)
+BEHIND = (
+    ("tileB[threadIdx.y * TILE_SIZE", "tileB[TILE_SIZE * TILE_SIZE + threadIdx.y * TILE_SIZE"),
+    ("tileB[k * TILE_SIZE", "tileB[TILE_SIZE * TILE_SIZE + k * TILE_SIZE"),
+)
+
+
+def replaced(source: str, *changes: tuple[str, str]) -> str:
+    """A text with each of the changes, all of which apply."""
+    for old, new in changes:
+        assert old in source
+        source = source.replace(old, new)
+    return source
+
+
+@pytest.fixture(scope="module")
+def dynamic(tmp_path_factory: pytest.TempPathFactory) -> FirstAdvice:
+    """The product in tiles, launched with dynamic shared memory for two of them."""
+    given = FirstAdvice(shared_builds(tmp_path_factory))
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    interface = replace(assignment.kernel, shared=parse("2 * TILE_SIZE * TILE_SIZE * 4"))
+    wanted = replace(assignment, interface=interface)
+    given.plans["tiled-matmul"] = make_plan(wanted, SEED, given.tools, visible_only=True)
+    return given
+
+
+def test_two_names_of_dynamic_shared_memory_are_told_first(dynamic: FirstAdvice, tmp_path: Path) -> None:
+    """They begin at the same address, whatever came of it."""
+    grade = graded(dynamic, tmp_path, "tiled-matmul", replaced(TILED, *SHARED_TILES))
+    assert grade.cause is not None
+    assert (grade.cause.code, grade.cause.line) == ("shared-arrays-overlap", 7)
+    assert grade.cause.message.startswith("`tileA` and `tileB` on lines 6 and 7 begin at the same address")
+
+
+def test_a_right_kernel_may_have_two_names_of_its_shared_memory(dynamic: FirstAdvice, tmp_path: Path) -> None:
+    """Nothing is said of it."""
+    grade = graded(dynamic, tmp_path, "tiled-matmul", replaced(TILED, *SHARED_TILES, *BEHIND))
+    assert grade.score == 90
+    assert grade.cause is None
+
+
+def test_a_bad_access_to_another_array_is_not_laid_to_names_of_shared_memory(
+    dynamic: FirstAdvice, tmp_path: Path
+) -> None:
+    """A guard is missing there."""
+    unguarded = ("(row < M && innerA < K) ? A[row * K + innerA] : 0.0f", "A[row * K + innerA]")
+    source = replaced(TILED, *SHARED_TILES, *BEHIND, unguarded)
+    assert code(graded(dynamic, tmp_path, "tiled-matmul", source)) == "load-out-of-bounds"
+
+
+HALVING = "for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {"
+SUM_OF_WARP = "        sum += __shfl_down_sync(EVERYBODY, sum, offset);"
+
+
+@pytest.mark.parametrize(
+    ("loop", "step"),
+    [
+        ("for (int offset = WARP_SIZE / 2; offset > 0; offset--) {", "offset /= 2;"),
+        ("for (int offset = 1; offset < WARP_SIZE; offset++) {", "offset *= 2;"),
+        ("for (unsigned offset = 1; offset < WARP_SIZE; ++offset) {", "offset = offset * 2;"),
+        ("for (int offset = 1; offset < WARP_SIZE; offset += 1) {", "offset <<= 1;"),
+    ],
+)
+def test_a_loop_that_steps_twice_is_told_first(
+    advice: FirstAdvice, tmp_path: Path, loop: str, step: str
+) -> None:
+    """With the lines of its header and of its body."""
+    source = replaced(REDUCTION, (HALVING, loop), (SUM_OF_WARP, f"{SUM_OF_WARP}\n        {step}"))
+    grade = graded(advice, tmp_path, "reduction", source)
+    assert grade.cause is not None
+    assert (grade.cause.code, grade.cause.line) == ("loop-stepped-twice", 11)
+    assert "`offset` twice in each round: in its header on line 9 and in its body on line 11" in (
+        grade.cause.message
+    )
+
+
+def test_a_loop_that_steps_twice_in_another_kernel_is_not_told(advice: FirstAdvice, tmp_path: Path) -> None:
+    """Nor one whose body declares a variable of that name."""
+    other = "\n__global__ void old(int* a) { for (int i = 1; i < 9; i++) { a[i] = 1; i *= 2; } }\n"
+    inner = (
+        "for (int i = 0; i < 1; i++) { for (int i = 1; i < 2; i *= 2) sum += 0.0f; }\n    sum = warpSum(sum);"
+    )
+    source = replaced(
+        REDUCTION + other, ("    sum = warpSum(sum);\n    if (lane", f"    {inner}\n    if (lane")
+    )
+    source = replaced(source, ("atomicAdd(total, sum)", "atomicAdd(total, sum + 1.0f)"))
+    grade = graded(advice, tmp_path, "reduction", source)
+    assert grade.verdict is Verdict.FAIL
+    assert code(grade) != "loop-stepped-twice"
+
+
+def test_right_kernels_may_step_a_loop_twice(advice: FirstAdvice, tmp_path: Path) -> None:
+    """An odd way to write it, and right."""
+    loop = ("for (int offset = 0; offset < WARP_SIZE - 1; offset++) {", "        offset *= 2;")
+    taken = SUM_OF_WARP.replace("offset)", "offset + 1)")
+    source = replaced(REDUCTION, (HALVING, loop[0]), (SUM_OF_WARP, f"{taken}\n{loop[1]}"))
+    grade = graded(advice, tmp_path, "reduction", source)
+    assert grade.verdict is Verdict.PASS
+    assert grade.cause is None

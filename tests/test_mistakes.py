@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -15,6 +16,11 @@ from grader.build.launch import plan_launch
 from grader.model import FindingKind, Grade, Launch, Submission, Verdict
 from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
+from tests.builds import shared_builds
+from tests.grade_record import grade_record
+
+if TYPE_CHECKING:
+    from tests.conftest import Golden
 
 pytestmark = pytest.mark.timeout(600)  # one of them grades forty files
 
@@ -62,7 +68,7 @@ class Grades(dict[str, Grade]):
 @pytest.fixture(scope="module")
 def grades(tmp_path_factory: pytest.TempPathFactory) -> Grades:
     """The grades of the right kernels and of the mistakes."""
-    return Grades(tmp_path_factory.mktemp("builds"))
+    return Grades(shared_builds(tmp_path_factory))
 
 
 def test_every_mistake_is_described() -> None:
@@ -81,11 +87,12 @@ def test_a_right_kernel_has_full_marks(grades: Grades, file: Path) -> None:
 @pytest.mark.parametrize(
     "name", [each if each in ALWAYS else pytest.param(each, marks=pytest.mark.slow) for each in MISTAKES]
 )
-def test_a_mistake_loses_exactly_the_items_it_should(grades: Grades, name: str) -> None:
-    """What mistakes.yaml names, no more and no less; never an error of ours."""
+def test_a_mistake_loses_exactly_the_items_it_should(grades: Grades, name: str, golden: Golden) -> None:
+    """What mistakes.yaml names, no more and no less, with the same findings and counters as ever."""
     grade = grades[name]
     assert (grade.verdict, grade.error) == (Verdict.FAIL, "")
     assert _lost(grade) == [item.id for item in ASSIGNMENT.rubric if item.id in MISTAKES[name]["loses"]]
+    golden(f"grades/tiled-matmul/{name.removesuffix('.cu')}.txt", grade_record(grade))
 
 
 @pytest.mark.parametrize("name", ["no_first_barrier.cu", "no_second_barrier.cu", "no_barriers.cu"])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Parameter, Submission
     from grader.sandbox import Limits
 
-FORMAT = 7
+FORMAT = 8
 """Changes whenever a build of the same files would come out differently."""
 
 
@@ -119,6 +119,7 @@ def _path(folder: Path, key: str) -> Path:
 def _build(data: dict[str, Any]) -> Build:
     data["findings"] = tuple(map(_finding, data["findings"]))
     data["warnings"] = tuple(map(_finding, data["warnings"]))
+    data["suspicions"] = tuple(map(_finding, data["suspicions"]))
     data["resources"] = Resources(**data["resources"]) if data["resources"] else None
     return Build(**{name: _frozen(value) for name, value in data.items()})
 

@@ -6,7 +6,17 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.build import assembly, declarations, diagnostics, probes, rescue, sizes, templates, variables
+from grader.build import (
+    assembly,
+    declarations,
+    diagnostics,
+    probes,
+    rescue,
+    sizes,
+    suspicions,
+    templates,
+    variables,
+)
 from grader.build import cache as cache_folder
 from grader.build.compiler import Compiler, Refused
 from grader.build.conditional import left_out
@@ -23,9 +33,9 @@ from grader.build.renaming import student_names
 from grader.build.shown import harmless
 from grader.build.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
 from grader.errors import PtxSyntaxError
-from grader.model import Build, Finding, FindingKind, Severity
+from grader.model import Build, Finding, FindingKind, Severity, SourceRemark
 from grader.ptx import parse
-from grader.ptx.by_hand import is_inside_asm, origin
+from grader.ptx.by_hand import is_inside_asm, origin, renames_lines
 from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
@@ -41,9 +51,6 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Named, Submission
     from grader.ptx import Module
     from grader.sandbox import Sandbox
-
-CONSTANT = "constant"
-"""The ``hazard`` of a warning about a constant that the assignment does not allow."""
 
 MOST_PTX_BYTES = 8 << 20
 """Bytes of PTX in a build: reading and linking instructions takes some three seconds for each million."""
@@ -115,6 +122,7 @@ class _Reading:
     translation: Translation
     ptx: str
     hazard_ptx: str
+    hazard_module: Module
     own: OwnText
     values: dict[str, int]
     constants: Named[int]
@@ -170,6 +178,9 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         implied=tuple(implied),
         parameters=parameters,
         student_names=student_names(interface.parameters, parameters),
+        suspicions=suspicions.suspicions(
+            reading.own, kernel.declared, reading.hazard_module, kernel.entry.name, compiler.files.source
+        ),
     )
 
 
@@ -214,6 +225,7 @@ def _read(
         translation=translation,
         ptx=ptx,
         hazard_ptx=hazard_ptx,
+        hazard_module=hazard_module,
         own=own,
         values=literal | probed | dict(constants),
         constants=constants,
@@ -244,11 +256,13 @@ def _parsed(
         except PtxSyntaxError as problem:
             _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
             place = origin(text, problem.ptx_line)
-            own = place is not None and place.file in (SOURCE_NAME, *compiler.files.headers)
+            ours = dict(interface.include)
+            renamed = any(renames_lines(text) for name, text in compiler.sources if name not in ours)
+            own = renamed or (place is not None and place.file in (SOURCE_NAME, *compiler.files.headers))
             if not own or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
                 raise
             message = "inline assembly says what the grader does not read"
-            line = place.line if place and place.file == SOURCE_NAME else None
+            line = place.line if place and place.file == SOURCE_NAME and not renamed else None
             finding = Finding(FindingKind.UNSUPPORTED, message, file=compiler.files.source, line=line)
             raise Refused((finding,)) from None
     return modules[0], modules[1]
@@ -365,7 +379,7 @@ def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Readi
                 Finding(
                     FindingKind.COMPILE,
                     message,
-                    hazard=CONSTANT,
+                    hazard=SourceRemark.CONSTANT,
                     file=compiler.files.source,
                     address=constant.name,
                     severity=Severity.WARNING,

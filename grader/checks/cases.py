@@ -7,7 +7,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from grader.checks import wording
-from grader.model import SEVERITIES, CheckResult, Finding, FindingKind, Severity, Verdict, Visibility
+from grader.model import (
+    SEVERITIES,
+    TOO_MUCH_WORK,
+    CheckResult,
+    Finding,
+    FindingKind,
+    Severity,
+    Verdict,
+    Visibility,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -73,7 +82,7 @@ def given_up(case: CaseEvidence) -> str:
     """
     if not case.too_much_work or is_visible(case):
         return case.too_much_work
-    return "too much work for the emulator"
+    return TOO_MUCH_WORK
 
 
 def stopped_by(case: CaseEvidence) -> str:

@@ -15,6 +15,7 @@ from math import isnan
 from typing import TypeAlias
 
 from grader.model import Build, Dim3, Finding, FindingKind, Named, Visibility
+from grader.ptx.by_hand import needs_texture
 
 LONGEST = 500
 """Characters of somebody else's text (a compiler's, say) that one message may hold."""
@@ -225,6 +226,9 @@ def _timeout(finding: Finding) -> str:
 
 def _unsupported(finding: Finding) -> str:
     what = f"`{printable(finding.hazard)}`" if finding.hazard else "an instruction"
+    if needs_texture(finding.hazard):
+        line = at_line(finding.line)
+        return f"the kernel uses {what}{line} and is given no texture or surface{_where(finding)}"
     written = f"{what}, written by hand{at_line(finding.line)}"
     return f"the kernel uses {written}, which the grader does not run{_where(finding)}"
 

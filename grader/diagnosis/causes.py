@@ -11,7 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.diagnosis.surroundings import NOWHERE, STORES
-from grader.model import FindingKind, Severity
+from grader.model import FindingKind, Severity, SourceRemark
+from grader.ptx.by_hand import needs_texture
 
 if TYPE_CHECKING:
     from grader.diagnosis.surroundings import Surroundings
@@ -33,6 +34,12 @@ SIMPLE = {
     FindingKind.FAULT: "fault",
     FindingKind.UNSUPPORTED: "written-by-hand",
 }
+
+OF_SOURCE = {
+    SourceRemark.ONE_ADDRESS: "shared-arrays-overlap",
+    SourceRemark.STEPPED_TWICE: "loop-stepped-twice",
+}
+"""What a text shows, whatever it did."""
 
 ENDINGS = {
     "time": "program-endless",
@@ -85,11 +92,15 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
     """The id of the mistake, empty where a finding suggests none."""
     if finding.hazard in ENDINGS:
         return ENDINGS[finding.hazard]
+    if finding.kind is FindingKind.MISTAKE and finding.hazard in OF_SOURCE:
+        return OF_SOURCE[SourceRemark(finding.hazard)]
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
         return _out_of_bounds(finding, around)
     if finding.kind is FindingKind.RACE:
         # Which order is missing is not known of a hidden case, whose data could have chosen it.
         return _spilled(finding, around) or (_race(finding, around) if finding.hazard else "")
+    if finding.kind is FindingKind.UNSUPPORTED and needs_texture(finding.hazard):
+        return "texture-fetch"
     refused = finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None
     signs = REFUSALS if refused else SIGNS.get(finding.kind, {})
     told = (mistake for mistake, sign in signs.items() if sign in finding.message)

@@ -1,10 +1,11 @@
 """The one finding that explains the others: what a student has to repair first.
 
 One order for all items of a submission, from what makes everything else meaningless to what is only likely:
-constants that the assignment does not allow, a launch that is refused, sizes taken in another order, an
-access outside an array, threads that do not come, a race, what nobody wrote, and then the mistake that all
-wrong outputs show. Threads that miss a barrier make races, so they come before them. What a line shows in
-some of the wrong cases only explains less than a mistake that all of them show.
+constants that the assignment does not allow, a launch that is refused, sizes taken in another order, what the
+text shows and could be meant (two names of one memory, a loop that steps twice), an access outside an array,
+threads that do not come, a race, what nobody wrote, and then the mistake that all wrong outputs show. Threads
+that miss a barrier make races, so they come before them. What a line shows in some of the wrong cases only
+explains less than a mistake that all of them show.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.diagnosis.agreement import described
+from grader.diagnosis.causes import mistake_behind
 from grader.diagnosis.findings import explain_findings
 from grader.mistakes import texts
-from grader.model import Cause, FindingKind, KernelInterface, Severity, Verdict, Visibility
+from grader.model import Cause, FindingKind, KernelInterface, Severity, SourceRemark, Verdict, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -63,9 +65,6 @@ VAGUE = frozenset(
 
 SEVERE = (Severity.ERROR, Severity.WARNING)
 
-OF_CONSTANTS = "constant"
-"""The ``hazard`` of the warning about a constant that the assignment does not allow."""
-
 
 def first_cause(
     assignment: Assignment, evidence: Evidence, results: Iterable[CheckResult], around: Surroundings
@@ -92,6 +91,8 @@ def first_cause(
     return (
         _constants(assignment, evidence, item)
         or _changed(assignment, evidence, item)
+        or (_cause(output, item) if output is not None and output.mistake in EXPLAINS_ALL else None)
+        or _suspected(assignment, evidence, found, item)
         or (_cause(output, item) if output is not None and explained else None)
         or _located(assignment, found, around, item)
         or (None if output is None else _cause(output, item))
@@ -104,12 +105,41 @@ def _cause(found: Diagnosis, item: str, line: int | None = None) -> Cause:
 
 def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:
     """A constant of the file that the assignment does not allow."""
-    wrong = next((each for each in evidence.build.warnings if each.hazard == OF_CONSTANTS), None)
+    wrong = next((each for each in evidence.build.warnings if each.hazard == SourceRemark.CONSTANT), None)
     if wrong is None:
         return None
     said = texts(assignment.feedback).mistake("constant-not-allowed")
     hint = said.hint.format(constants=f"`{wrong.address}`")
     return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line)
+
+
+def _suspected(
+    assignment: Assignment, evidence: Evidence, found: Sequence[Finding], item: str
+) -> Cause | None:
+    """What the text shows that could be meant, but not where something is wrong that it may have made.
+
+    A loop that steps twice makes numbers wrong. Names of one address make arrays wrong that share it, and
+    whatever is found at another array, or at none, has another reason.
+    """
+    suspicions = evidence.build.suspicions
+    shared = {each.address for each in suspicions if each.hazard == SourceRemark.ONE_ADDRESS}
+    elsewhere = any(finding.kind in LOCATED and finding.array not in shared for finding in found)
+    possible = [
+        each
+        for each in suspicions
+        if (not elsewhere if each.hazard == SourceRemark.ONE_ADDRESS else _wrong_cases(evidence))
+    ]
+    told = next(iter(explain_findings(possible, assignment.feedback)), None)
+    if told is None:
+        return None
+    lines = [each.line for each in possible if mistake_behind(each) == told.mistake]
+    return _cause(told, item, lines[-1])
+
+
+def _wrong_cases(evidence: Evidence) -> list[str]:
+    """The visible cases with a wrong output."""
+    visible = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
+    return [case.case.id for case in visible if any(each.wrong for each in case.comparisons)]
 
 
 def _findings(evidence: Evidence, shown: Sequence[CheckResult]) -> list[Finding]:
@@ -125,9 +155,7 @@ def _findings(evidence: Evidence, shown: Sequence[CheckResult]) -> list[Finding]
 def _everywhere(evidence: Evidence, found: Sequence[Finding]) -> bool:
     """Whether each case with a wrong output has one of these findings, or there is no such case."""
     located = {finding.case for finding in found if finding.kind in LOCATED}
-    visible = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
-    wrong = [case.case.id for case in visible if any(each.wrong for each in case.comparisons)]
-    return all(case in located for case in wrong)
+    return all(case in located for case in _wrong_cases(evidence))
 
 
 def _located(

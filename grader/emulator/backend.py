@@ -109,7 +109,7 @@ class Emulated:
         """Both builds, run one after the other."""
         hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=steps)
         if hazards.completed:
-            hazards = self._without_idle_reads(hazards, launch, arguments)
+            hazards = self._without_idle_reads(hazards, launch, arguments, steps)
         if case is not None and case.visibility is Visibility.VISIBLE:
             self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps, case.id)
         if not hazards.completed:
@@ -124,11 +124,13 @@ class Emulated:
             merged = replace(merged, warp_by_warp=graded.warp_by_warp(launch, arguments, run.work, steps))
         return merged
 
-    def _without_idle_reads(self, run: Run, launch: Launch, arguments: tuple[Argument, ...]) -> Run:
+    def _without_idle_reads(
+        self, run: Run, launch: Launch, arguments: tuple[Argument, ...], steps: int
+    ) -> Run:
         """The run with reads of what nobody set as information where nothing depends on what they gave."""
         if not any(finding.kind is FindingKind.UNINITIALISED for finding in run.findings):
             return run
-        mattering = mattering_reads(self._kernel(detect=True), launch, arguments, 4 * self.steps)
+        mattering = mattering_reads(self._kernel(detect=True), launch, arguments, steps)
         return replace(run, findings=tuple(_idle(finding, mattering) for finding in run.findings))
 
     def again(self, launch: Launch, arguments: tuple[Argument, ...], steps: int) -> Run:

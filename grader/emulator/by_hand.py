@@ -1,8 +1,11 @@
 """Who wrote an instruction that is not interpreted: the student, by hand, or nvcc.
 
 nvcc makes only instructions that are interpreted of C++ in the student's file. What a student writes as
-`asm`, or by a built-in function that is one instruction, is the student's choice: else a kernel that loses
-could have itself called an error of ours. What stems from the toolkit's headers stays ours.
+`asm`, or by a built-in function that is one instruction, is the student's choice: else a kernel that
+loses could have itself called an error of ours. So are textures and surfaces, although a header of the
+toolkit writes what fetches from them: the host makes them, and no assignment gives a kernel one. What
+else stems from the toolkit's headers stays ours: nvcc and the headers give it to anybody who writes
+plain C++.
 """
 
 from __future__ import annotations
@@ -14,21 +17,18 @@ from typing import TYPE_CHECKING
 from grader.emulator.instructions import TABLE
 from grader.errors import UnsupportedPtx
 from grader.model import Finding, FindingKind
-from grader.ptx.by_hand import is_inside_asm, origin
+from grader.ptx.by_hand import is_inside_asm, needs_texture, origin, renames_lines
 
 if TYPE_CHECKING:
     from grader.errors import PtxSyntaxError
     from grader.model import Submission
 
 
-_LINE_DIRECTIVE = re.compile(r"^(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(?:line\b|\d)", re.MULTILINE)
-
-
 @dataclass(frozen=True, slots=True)
 class Handwriting:
-    """What a student handed in beside the source: the names of headers, and whether any file renames lines.
+    """What a student handed in beside the source: the names of headers; and whether any file renames lines.
 
-    After `#line` a line of the student's may be said to be of any file, one of the toolkit's as well.
+    `renames_lines` says what that means.
     """
 
     headers: frozenset[str] = frozenset()
@@ -37,10 +37,9 @@ class Handwriting:
 
 def handwriting(submission: Submission) -> Handwriting:
     """What there is in a submission."""
-    texts = [content.decode("latin-1") for content in (submission.source, *dict(submission.headers).values())]
-    renames = any(_LINE_DIRECTIVE.search(re.sub(r"\\[ \t]*\r?\n", "", text)) for text in texts)
+    texts = (submission.source, *dict(submission.headers).values())
     names = frozenset(name.rsplit("/", 1)[-1] for name, _ in submission.headers)
-    return Handwriting(names, renames)
+    return Handwriting(names, any(map(renames_lines, texts)))
 
 
 def written_by_hand(
@@ -55,6 +54,9 @@ def written_by_hand(
     ``ptx`` is the text in which the problem has its line, ``source`` what it calls the student's file. Of
     what lies elsewhere the finding has no line.
     """
+    fetch = _of_texture(problem, source, file, handed_in)
+    if fetch is not None:
+        return fetch
     place = origin(ptx, problem.ptx_line)
     in_source = place is not None and place.file == source
     in_header = place is not None and place.file in handed_in.headers
@@ -67,3 +69,14 @@ def written_by_hand(
         return None
     line = place.line if place and in_source and not handed_in.renames_lines else None
     return Finding(FindingKind.UNSUPPORTED, "", hazard=name, file=file, line=line)
+
+
+def _of_texture(
+    problem: UnsupportedPtx | PtxSyntaxError, source: str, file: str, handed_in: Handwriting
+) -> Finding | None:
+    """The finding for what needs a texture or a surface, with the student's line that calls it."""
+    if not isinstance(problem, UnsupportedPtx) or not needs_texture(problem.instruction):
+        return None
+    lines = (line for name, line in problem.sources if name == source and not handed_in.renames_lines)
+    name = problem.instruction
+    return Finding(FindingKind.UNSUPPORTED, "", hazard=name, file=file, line=next(lines, None))

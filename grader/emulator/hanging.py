@@ -13,6 +13,7 @@ from grader.emulator.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.sentences import listed, on_lines
 from grader.emulator.spinning import rounds_of
+from grader.model import TOO_MUCH_WORK
 from grader.ptx import Register, Symbol
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def sentence(found: list[Stuck], steps: int, *, of: int, later_blocks: bool) -> 
 
 def much_work(why: str) -> str:
     """What is said of a launch that was given up, although it may well come to its end."""
-    return f"too much work for the emulator: {why}"
+    return f"{TOO_MUCH_WORK}: {why}"
 
 
 def worked_so_far(places: list[Stuck], steps: int, *, of: int) -> str:

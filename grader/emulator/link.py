@@ -48,7 +48,7 @@ class Link:
     def unsupported(self) -> UnsupportedPtx:
         """The refusal of this instruction: our limit, not the student's mistake."""
         ins = self.instruction
-        return UnsupportedPtx(ins.name, ins.ptx_line, self.program.source(ins))
+        return UnsupportedPtx(ins.name, ins.ptx_line, self.program.sources(ins))
 
     def site(self) -> int:
         """A number for this instruction, to report it by."""
@@ -158,7 +158,7 @@ class Link:
         read = special(name, dtype)
         if read is None:
             ins = self.instruction
-            raise UnsupportedPtx(f"{ins.name} of {name}", ins.ptx_line, self.program.source(ins))
+            raise UnsupportedPtx(f"{ins.name} of {name}", ins.ptx_line, self.program.sources(ins))
         return read
 
     def address(self, operand: Operand, bits: int = 64) -> Fetch:

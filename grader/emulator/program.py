@@ -70,12 +70,14 @@ class Program:
             self._provenance = Provenance(self.module)
         return self._provenance
 
-    def source(self, instruction: Instruction) -> str:
-        """``file:line`` of an instruction, for messages about the emulator's own limits."""
-        if instruction.location is None:
-            return ""
-        files = dict(self.module.files)
-        return f"{files.get(instruction.location.file, '?').rsplit('/', 1)[-1]}:{instruction.location.line}"
+    def sources(self, instruction: Instruction) -> tuple[tuple[str, int], ...]:
+        """The files and lines that an instruction stems from, as `UnsupportedPtx` has them."""
+        files, location = dict(self.module.files), instruction.location
+        places = []
+        while location is not None:
+            places.append((files.get(location.file, "?").rsplit("/", 1)[-1], location.line))
+            location = location.inlined_at
+        return tuple(places)
 
 
 def _is_elsewhere(function: Function, call: Location) -> bool:

@@ -120,6 +120,21 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "and an `extern` array has what the launch gives it.",
         "shared memory",
     ),
+    "shared-arrays-overlap": Mistake(
+        "several names of one shared memory",
+        "{array}{at} begin at the same address: a block has one dynamic shared memory, and every "
+        "`extern __shared__` array is another name of its beginning",
+        "declare one `extern __shared__` array, and take the next one as a pointer behind its last element: "
+        "`float *second = first + count;`.",
+        "shared memory",
+    ),
+    "loop-stepped-twice": Mistake(
+        "loop variable changed twice",
+        "the loop changes {array} twice in each round: in its header{other_at} and in its body{at}",
+        "leave one of the two: where {array} is to double or to halve, write that in the header of the loop "
+        "(`stride *= 2`), and take it out of the body.",
+        "loops",
+    ),
     "sizes-exchanged": Mistake(
         "sizes exchanged",
         "a thread goes outside {array}{at}",
@@ -226,6 +241,13 @@ FINDING_MISTAKES: dict[str, Mistake] = {
         "use CUDA C++ instead of `asm` or a built-in function of the compiler{at}: all that nvcc makes of "
         "C++ is run, of what is written by hand only the common part.",
         "instructions",
+    ),
+    "texture-fetch": Mistake(
+        "texture or surface",
+        "the kernel reads or writes a texture or a surface{at}, and is given none",
+        "read and write the arrays that the kernel is given by their subscripts{at}, instead of calling "
+        "`tex2D` or a function like it: the host makes textures and surfaces, and the hand-out has none.",
+        "interface",
     ),
     "fault": Mistake(
         "stopped with a fault",

@@ -40,11 +40,13 @@ from grader.model.terms import (
     FindingKind,
     Named,
     Severity,
+    SourceRemark,
     Verdict,
     Visibility,
 )
 from grader.model.timing import Ratio, Threshold, Timing
 from grader.model.work import (
+    TOO_MUCH_WORK,
     Argument,
     Build,
     Counters,
@@ -60,6 +62,7 @@ from grader.model.work import (
 
 __all__ = [
     "SEVERITIES",
+    "TOO_MUCH_WORK",
     "Advice",
     "AdviceKind",
     "AnswerEvidence",
@@ -98,6 +101,7 @@ __all__ = [
     "Run",
     "Setting",
     "Severity",
+    "SourceRemark",
     "Structure",
     "Submission",
     "Threshold",

@@ -57,6 +57,17 @@ class FindingKind(StrEnum):
     """An instruction that the student wrote by hand and that is not interpreted; ``hazard`` names it."""
 
 
+class SourceRemark(StrEnum):
+    """The ``hazard`` of what a build finds in the student's text alone."""
+
+    CONSTANT = "constant"
+    """A constant that the assignment does not allow."""
+    ONE_ADDRESS = "one-address"
+    """A name of dynamic shared memory, of several that a kernel uses."""
+    STEPPED_TWICE = "stepped-twice"
+    """A loop that steps its variable in its header, and again in its body."""
+
+
 class Severity(StrEnum):
     """How sure a finding is to hurt."""
 

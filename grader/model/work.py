@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from grader.model.terms import Dim3, Finding, Named
 
 
+TOO_MUCH_WORK = "too much work for the emulator"
+"""How every text begins that says why a launch was given up (`Run.too_much_work`), or all there is of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """What one student handed in.
@@ -83,6 +87,8 @@ class Build:
     """Whether that program calls the CUDA runtime or driver, and so needs a GPU."""
     others: Named[Build] = ()
     """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`."""
+    suspicions: tuple[Finding, ...] = ()
+    """What the text shows and may be meant, and else explains much: told only where something fails."""
 
     def label(self, array: str) -> str:
         """What the student's kernel calls an array of the assignment."""

@@ -8,7 +8,11 @@ from typing import NamedTuple
 _FILE = re.compile(r'^\s*\.file\s+(?P<number>\d+) "(?:[^"]*/)?(?P<name>[^"/]*)"', re.MULTILINE)
 _PLACE = re.compile(r"\s*\.loc\s+(?P<file>\d+)\s+(?P<line>\d+)")
 _BODY = re.compile(r"\s*(?:\.visible |\.weak )*\.(?:func|entry)\b")
+_LINE_DIRECTIVE = re.compile(r"^(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(?:line\b|\d)", re.MULTILINE)
 _ASM = re.compile(r"\s*// (?P<end>begin|end) inline asm\s*$")
+
+
+_OF_TEXTURES = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
 
 
 class Origin(NamedTuple):
@@ -35,6 +39,20 @@ def is_inside_asm(ptx: str, number: int) -> bool:
     marks = filter(None, (_ASM.match(text) for text in reversed(ptx.splitlines()[:number])))
     last = next(marks, None)
     return last is not None and last["end"] == "begin"
+
+
+def needs_texture(instruction: str) -> bool:
+    """Whether an instruction, by its full name, needs a texture or a surface."""
+    return instruction.partition(".")[0] in _OF_TEXTURES
+
+
+def renames_lines(source: bytes) -> bool:
+    """Whether a file of the student's renames its lines.
+
+    After `#line` they may be said to be of any file, one of the toolkit's as well.
+    """
+    joined = re.sub(r"\\[ \t]*\r?\n", "", source.decode("latin-1"))
+    return _LINE_DIRECTIVE.search(joined) is not None
 
 
 def _place(lines: list[str], number: int) -> re.Match[str] | None:

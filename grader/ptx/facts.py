@@ -12,12 +12,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.model import Structure, Use
-from grader.ptx.nodes import Symbol, Tuple
+from grader.ptx.nodes import Address, Symbol, Tuple, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
-    from grader.ptx.nodes import Function, Instruction, Module
+    from grader.ptx.nodes import Function, Instruction, Module, Operand
 
 NO_LIBRARY = ("vprintf", "__assertfail", "malloc", "__nv_aligned_device_malloc", "free")
 """Functions of the device's own system: printing, assertions and the heap."""
@@ -57,7 +57,7 @@ def structure(
     Raises KeyError where there is no such kernel.
     """
     found = _Found(module, source, is_known=executed is not None)
-    functions = _reached(module, entry)
+    functions = reached(module, entry)
     found.generic_may_be_shared = any(_makes_shared_generic(each) for f in functions for each in f.body)
     for function in functions:
         for place, instruction in enumerate(function.body):
@@ -90,7 +90,7 @@ class _Found:
         """Count an instruction under every sort that it is of."""
         libraries = tuple(self._libraries(instruction))
         self.libraries |= dict.fromkeys(libraries)
-        line = self._line(instruction)
+        line = _line(instruction, self.files, self.source)
         for sort in (*self._sorts(instruction), *libraries):
             self._counts[sort] += 1
             self._executed[sort] += is_executed
@@ -137,20 +137,43 @@ class _Found:
             yield from (name for start, name in LIBRARIES.items() if path.startswith(start))
             location = location.inlined_at
 
-    def _line(self, instruction: Instruction) -> int | None:
-        """The line in the student's file; of the call, where a function from elsewhere was inlined."""
-        location = instruction.location
-        while location is not None:
-            if location.line and self.files.get(location.file, "").rsplit("/", 1)[-1] == self.source:
-                return location.line
-            location = location.inlined_at
-        return None
+
+def _line(instruction: Instruction, files: Mapping[int, str], source: str) -> int | None:
+    """The line in the student's file; of the call, where a function from elsewhere was inlined."""
+    location = instruction.location
+    while location is not None:
+        if location.line and files.get(location.file, "").rsplit("/", 1)[-1] == source:
+            return location.line
+        location = location.inlined_at
+    return None
 
 
-def _reached(module: Module, entry: str) -> list[Function]:
+def reached_lines(module: Module, entry: str, source: str) -> frozenset[int]:
+    """The lines of the student's file that the kernel's instructions stem from, calls included."""
+    files = dict(module.files)
+    body = (instruction for function in reached(module, entry) for instruction in function.body)
+    return frozenset(line for each in body if (line := _line(each, files, source)) is not None)
+
+
+def reached_symbols(module: Module, entry: str) -> frozenset[str]:
+    """The variables, functions and labels that the kernel's instructions name, calls included."""
+    body = (instruction for function in reached(module, entry) for instruction in function.body)
+    return frozenset(name for each in body for operand in each.operands for name in _symbols(operand))
+
+
+def _symbols(operand: Operand) -> Iterator[str]:
+    if isinstance(operand, Symbol):
+        yield operand.name
+    elif isinstance(operand, Address):
+        yield from _symbols(operand.base)
+    elif isinstance(operand, Vector | Tuple):
+        yield from (name for element in operand.elements for name in _symbols(element))
+
+
+def reached(module: Module, entry: str) -> list[Function]:
     """The kernel and all that it may call; every function, where it calls one through a pointer."""
     bodies = {function.name: function for function in module.functions if function.defined}
-    reached = {entry: bodies[entry]}
+    found = {entry: bodies[entry]}
     waiting = [bodies[entry]]
     while waiting:
         for instruction in waiting.pop().body:
@@ -159,10 +182,10 @@ def _reached(module: Module, entry: str) -> list[Function]:
             names = list(_callees(instruction)) or [
                 name for name, function in bodies.items() if not function.is_entry
             ]
-            new = {name: bodies[name] for name in names if name in bodies and name not in reached}
-            reached |= new
+            new = {name: bodies[name] for name in names if name in bodies and name not in found}
+            found |= new
             waiting += new.values()
-    return list(reached.values())
+    return list(found.values())
 
 
 def _callees(instruction: Instruction) -> Iterator[str]:

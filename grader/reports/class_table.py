@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from grader.model import FindingKind, Verdict
+from grader.model import TOO_MUCH_WORK, FindingKind, Verdict
 from grader.reports import points, safe_text, speed
 from grader.reports.layout import Page, Piece
 from grader.reports.lookalikes import lookalikes
@@ -75,7 +75,7 @@ def note(grade: Grade) -> str:
     failed = [i.result for i in grade.items if i.result.verdict in {Verdict.FAIL, Verdict.ERROR}]
     failed = [result for result in failed if result.item.counts] or failed  # extra credit comes last
     if not failed:
-        return "not judged as a whole: too much work for the emulator" if grade.took_too_much_work else ""
+        return f"not judged as a whole: {TOO_MUCH_WORK}" if grade.took_too_much_work else ""
     findings = [finding for result in failed for finding in result.findings]
     mistake = next((finding for finding in findings if finding.kind == FindingKind.MISTAKE), None)
     if mistake is not None:
@@ -155,7 +155,7 @@ def _summary(grades: Sequence[Grade]) -> str:
     if errors:
         parts.append(f"{errors} not graded, through no fault of theirs")
     if unjudged:
-        parts.append(f"{unjudged} to look at, with too much work for the emulator")
+        parts.append(f"{unjudged} to look at, with {TOO_MUCH_WORK}")
     if graded:
         mean = sum((grade.score for grade in graded), Fraction(0)) / len(graded)
         parts.append(f"mean {points.counted(mean)}")

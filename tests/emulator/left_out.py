@@ -51,8 +51,9 @@ FORMS = {
 """An example of each family of forms that is refused although its opcode is known, and what it is."""
 
 _BEFORE = """
-An instruction that is not interpreted ends a launch as our limit, never as the student's mistake, and only if
-a thread comes to it. The message names the instruction, its PTX line and the line of the source.
+An instruction that is not interpreted ends a launch only if a thread comes to it. It is our limit, unless
+the student wrote it by hand (`by_hand.py`) or it needs a texture or a surface, which no kernel is given. The
+message names the instruction, its PTX line and the line of the source.
 
 | what | instructions |
 |---|---|

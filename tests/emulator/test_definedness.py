@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from grader.emulator import backend
 from grader.emulator.backend import Emulated
+from grader.emulator.shadow_steps import mattering_reads
 from grader.model import Argument, Build, FindingKind, Launch, Severity
 from tests.emulator import nvcc
 
@@ -75,7 +77,7 @@ def source_of(name: str, body: str) -> str:
     return f'{helper}extern "C" __global__ void {name}(const int* in, int* out) {{\n{HEAD}\n{body}\n}}\n'
 
 
-def undefined_reads(name: str, body: str) -> list[Finding]:
+def undefined_reads(name: str, body: str, steps: int = 0) -> list[Finding]:
     """The findings about it, of a case that is run as graded."""
     source = source_of(name, body)
     build = Build(
@@ -89,7 +91,8 @@ def undefined_reads(name: str, body: str) -> list[Finding]:
         Argument("in", "in", np.arange(64, dtype=np.int32)),
         Argument("out", "inout", np.zeros(64, np.int32)),
     )
-    run = Emulated(build, "kernel.cu", "kernel.cu").launch(Launch((1, 1, 1), (64, 1, 1)), arguments)
+    launch = Launch((1, 1, 1), (64, 1, 1))
+    run = Emulated(build, "kernel.cu", "kernel.cu").launch(launch, arguments, steps=steps)
     assert run.completed
     found = [finding for finding in run.findings if finding.kind is FindingKind.UNINITIALISED]
     line = next(at for at, text in enumerate(source.split("\n"), 1) if "// here" in text)
@@ -109,3 +112,19 @@ def test_a_value_that_nobody_set_is_a_remark_where_it_decides_nothing(name: str)
     for finding in undefined_reads(name, DOES_NOT[name]):
         assert finding.severity is Severity.INFO
         assert finding.message.endswith("; nothing depends on it")
+
+
+def test_following_what_nobody_set_takes_no_more_work_than_the_case_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The launch is followed once more with the case's own budget, which it kept to before."""
+    budgets = []
+
+    def followed(*arguments: Any) -> set[tuple[int, str]]:  # noqa: ANN401 - those of `mattering_reads`
+        budgets.append(arguments[-1])
+        return mattering_reads(*arguments)
+
+    monkeypatch.setattr(backend, "mattering_reads", followed)
+    (finding,) = undefined_reads("stored", MATTERS["stored"], steps=5000)
+    assert finding.severity is Severity.ERROR
+    assert budgets == [5000]

@@ -15,6 +15,7 @@ from grader.sandbox import LocalSandbox
 from grader.spec import find_assignment, load_assignment, reference_folder
 from grader.submission import read_submissions
 from grader.submission.files import MAX_BYTES
+from tests.builds import shared_builds
 from tests.submission.packing import tarred, zipped
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Class:
     """The class; each is graded by the test that asks for it."""
     folder = tmp_path_factory.mktemp("class")
     _hand_in(folder)
-    tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=True)
     return Class(plan, tools, {one.id: one for one in read_submissions(folder)})
 

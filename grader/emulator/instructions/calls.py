@@ -106,7 +106,7 @@ def _linked(link: Link, name: str, ins: Instruction) -> Code:
     try:
         return link.program.link(name, ins.location)
     except UnsupportedPtx:
-        refusal = UnsupportedPtx(f"call {name}", ins.ptx_line, link.program.source(ins))
+        refusal = UnsupportedPtx(f"call {name}", ins.ptx_line, link.program.sources(ins))
         raise refusal from None
 
 
