@@ -37,7 +37,7 @@ from grader.model import SEVERITIES, Finding, FindingKind, Run
 from grader.ptx.symbols import symbol_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -275,37 +275,48 @@ class Execution:
         completed, machine, total = True, None, math.prod(self.launch.grid)
         chunks = list(self._chunks())
         started = 0
+        self.log.allowance.left = steps
         for first, blocks in chunks if self.priority is None else reversed(chunks):
             machine = self._machine(Geometry(self.launch, first, blocks))
             self.log.begin(machine)
             started += blocks
-            try:
-                self._run_chunk(machine, steps - self.work, later_blocks=started < total)
-            except HangError as hang:
-                self.reporter.timed_out(machine, hang.groups, machine.steps)
-                completed = False
-            except TooMuchWorkError as stop:
-                self.too_much_work = self.reporter.too_much_work(machine, stop.groups)
-                completed = False
-            except TooMuchHeldError as stop:
-                self.too_much_work = much_work(str(stop))
-                completed = False
+            completed = self._run_chunk(machine, steps - self.work, later_blocks=started < total)
             self.steps += machine.steps
             self.work += machine.work
-            self.log.finish_chunk(machine)
-            if machine.stopped or not completed:
-                completed = False
+            completed = self._judge(self.log.finish_chunk, machine, completed=completed)
+            if not completed:
                 break
         if machine is not None:
-            self.log.finish(machine)
+            completed = self._judge(self.log.finish, machine, completed=completed)
         for space, conflict, where in self.log.conflicts:
             self.reporter.race(where, space, conflict, self.log.grain)
         return self._result(completed=completed)
 
-    def _run_chunk(self, machine: Machine, budget: int, *, later_blocks: bool) -> None:
-        """Run the blocks of a chunk; ``later_blocks``: others wait to be started."""
+    def _run_chunk(self, machine: Machine, budget: int, *, later_blocks: bool) -> bool:
+        """Whether the blocks of a chunk came to their end; ``later_blocks``: others wait to be started."""
         could_help = later_blocks and not self.all_at_once and self._fits_on_a_device()
-        Scheduler(machine, self.code, self._parameters(), budget, later_blocks=could_help).run()
+        try:
+            Scheduler(machine, self.code, self._parameters(), budget, later_blocks=could_help).run()
+        except HangError as hang:
+            self.reporter.timed_out(machine, hang.groups, machine.steps)
+            return False
+        except TooMuchWorkError as stop:
+            self.too_much_work = self.reporter.too_much_work(machine, stop.groups)
+            return False
+        except TooMuchHeldError as stop:
+            self.too_much_work = much_work(str(stop))
+            return False
+        return not machine.stopped
+
+    def _judge(self, finish: Callable[[Machine], None], machine: Machine, *, completed: bool) -> bool:
+        """Judge what is left; gives whether the launch is ``completed`` still. What ended it before stays."""
+        try:
+            finish(machine)
+        except TooMuchHeldError as stop:
+            if completed:
+                self.too_much_work = much_work(str(stop))
+            return False
+        return completed
 
     def _chunks(self) -> Iterator[tuple[int, int]]:
         """First block and number of blocks of each chunk."""

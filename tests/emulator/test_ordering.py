@@ -14,6 +14,7 @@ from grader.emulator.hazards import ordering
 from grader.emulator.hazards.event import Event, Scope
 from grader.emulator.hazards.ordering import unordered
 from grader.emulator.hazards.rows import WRITE, Rows
+from grader.emulator.held import Allowance
 
 if TYPE_CHECKING:
     import pytest
@@ -163,7 +164,7 @@ def _check(history: list[Act]) -> None:
         return
     events = [_event(act, when) for when, act in enumerate(history, 1) if act.what != -1]
     earlier, later = (np.array(column, np.intp) for column in zip(*pairs, strict=True))
-    racing = unordered(_rows(lanes, moments), earlier, later, events, WHOLE_LAUNCH)
+    racing = unordered(_rows(lanes, moments), earlier, later, events, WHOLE_LAUNCH, Allowance())
     assert {pair for pair, open_ in zip(pairs, racing.tolist(), strict=True) if not open_} == {
         pair for pair in pairs if pair in ordered
     }
@@ -199,5 +200,5 @@ def test_a_location_in_one_block_says_nothing_to_another() -> None:
     lanes, moments, _ = _ordered_by_sets(history)
     events = [_event(act, when) for when, act in enumerate(history, 1) if act.what != -1]
     earlier, later = np.array([0, 0]), np.array([1, 2])
-    racing = unordered(_rows(lanes, moments), earlier, later, events, Scope(THREADS, THREADS))
+    racing = unordered(_rows(lanes, moments), earlier, later, events, Scope(THREADS, THREADS), Allowance())
     assert racing.tolist() == [False, True]

@@ -79,6 +79,17 @@ extern "C" __global__ void fences_for_each(float* A, int n) {
     for (int i = 0; i < n; ++i) __threadfence();
     A[threadIdx.x] = n;
 }
+__device__ int rounds;
+extern "C" __global__ void rounds_between_fences(int* A, int n) {
+    for (int i = 0; i < n; ++i) { __threadfence(); atomicAdd(&rounds, 1); A[threadIdx.x] += 1; }
+}
+extern "C" __global__ void rounds_in_shared_memory(int* A, int n) {
+    __shared__ int s[32];
+    s[threadIdx.x % 32] = 0;
+    for (int i = 0; i < n; ++i) { __threadfence(); atomicAdd(&rounds, 1); s[threadIdx.x % 32] += 1; }
+    __syncthreads();
+    A[threadIdx.x] = s[threadIdx.x % 32];
+}
 """
 
 BUDGET = 30_000
@@ -159,6 +170,27 @@ def test_keeping_what_orders_threads_is_work() -> None:
         for count in (10, 110)
     )
     assert many.work - few.work >= (many.steps - few.steps) + 100
+
+
+@pytest.mark.parametrize("kernel", ["rounds_between_fences", "rounds_in_shared_memory"])
+def test_comparing_accesses_has_a_bound(kernel: str) -> None:
+    """Pairs of accesses grow with the square of the rounds: the launch is given up, and it is said why."""
+    result = hazard_build(SOURCE).run(
+        kernel, (8, 1, 1), (256, 1, 1), zeros(256, dtype="int32"), np.int32(20), steps=BUDGET
+    )
+    assert not result.completed
+    assert "compare too many accesses to the same elements" in result.too_much_work
+    assert not result.findings
+    assert result.work < BUDGET
+
+
+def test_accesses_of_a_few_rounds_are_compared() -> None:
+    """A race between blocks that fences and atomics do not order is found within the same budget."""
+    result = hazard_build(SOURCE).run(
+        "rounds_between_fences", (8, 1, 1), (32, 1, 1), zeros(32, dtype="int32"), np.int32(10), steps=BUDGET
+    )
+    assert result.completed
+    assert FindingKind.RACE in [finding.kind for finding in result.findings]
 
 
 def test_blocks_may_wait_for_more_blocks_than_run_side_by_side(kernels: Compiled) -> None:

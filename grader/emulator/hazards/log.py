@@ -39,7 +39,7 @@ from grader.emulator.hazards.rows import (
     suspects,
 )
 from grader.emulator.hazards.validated import validated, with_flags
-from grader.emulator.held import TooMuchHeldError
+from grader.emulator.held import Allowance, TooMuchHeldError
 from grader.emulator.values import spread
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class AccessLog:
     first_updates: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     """When each lane of the launch first updated something atomically; 0 where it never did."""
     kept: list[Chunk] = field(default_factory=list)
+    allowance: Allowance = field(default_factory=Allowance)
     _seen_reads: set[str] = field(default_factory=set)
     _held: dict[str, Held] = field(default_factory=lambda: {"shared": Held(), "global": Held()})
     _epoch: NDArray[np.int64] | None = None
@@ -237,7 +238,7 @@ class AccessLog:
     ) -> list[Conflict]:
         """Of conflicts that were suspected for the lack of whole barriers those that nothing else orders."""
         noted = self.events.through_memory
-        conflicts = find_unordered(rows, events, scope, noted=noted)
+        conflicts = find_unordered(rows, events, scope, self.allowance, noted=noted)
         updates = (rows.kind & UPDATES).any() or any(event.what == UPDATE for event in events)
         if updates and _weights(conflicts) != _weights(suspected):
             self.order_mattered = True

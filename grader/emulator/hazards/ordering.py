@@ -39,6 +39,7 @@ from grader.emulator.hazards.event import (
 from grader.emulator.hazards.lane_classes import lane_classes
 from grader.emulator.hazards.locations import Locations
 from grader.emulator.hazards.rows import COPY_ENGINE
+from grader.emulator.machine import FEW_LANES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from grader.emulator.hazards.event import Event, Scope
     from grader.emulator.hazards.lane_classes import LaneClasses
     from grader.emulator.hazards.rows import Rows
+    from grader.emulator.held import Allowance
 
     Clock = NDArray[np.int32]
 
@@ -59,7 +61,12 @@ _SLICE = 1 << 20
 
 
 def unordered(
-    rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp], events: Sequence[Event], scope: Scope
+    rows: Rows,
+    earlier: NDArray[np.intp],
+    later: NDArray[np.intp],
+    events: Sequence[Event],
+    scope: Scope,
+    allowance: Allowance,
 ) -> NDArray[np.bool_]:
     """For each pair of rows whether no chain of events leads from the earlier to the later one.
 
@@ -77,8 +84,11 @@ def unordered(
     )
     width = columns.total + locations.count
     at_once = max(1, MOST_CELLS // len(classes.first))
+    lanes = sum(min(len(event.lanes), len(classes.first)) for event in events)
     for first in range(0, width, at_once):
-        clocks = _Clocks(classes, columns, locations, range(first, min(first + at_once, width)), scope)
+        shown = range(first, min(first + at_once, width))
+        allowance.spend(len(events) + lanes * len(shown) // FEW_LANES)
+        clocks = _Clocks(classes, columns, locations, shown, scope)
         for part in _moments(rows.when[later], events, clocks):
             known = clocks.reached(asked[part], columns.of_pair[part], rows.when[earlier[part]])
             known |= clocks.reached(asked[part], locations.column[part], locations.rank[part])

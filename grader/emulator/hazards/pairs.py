@@ -26,18 +26,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.hazards.event import Event, Scope
+    from grader.emulator.held import Allowance
 
     Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 MOST_PAIRS = 1 << 21
 """Pairs that are judged at once, to bound memory."""
 
+_PAIRS_A_STEP = 64
+"""Pairs that are judged in the time of a step."""
+
 _LEVELS = ("lane", "warp", "copy", "block")
 _HAZARDS = ("RAW", "WAR", "WAW")
 _WAW = 2
 
 
-def find_unordered(rows: Rows, events: Sequence[Event], scope: Scope, *, noted: bool) -> list[Conflict]:
+def find_unordered(
+    rows: Rows, events: Sequence[Event], scope: Scope, allowance: Allowance, *, noted: bool
+) -> list[Conflict]:
     """Every pair of sites with accesses that nothing orders, each at the widest level at which it races.
 
     ``noted``: the events have all strong accesses among them; otherwise the rows tell of those.
@@ -47,8 +53,8 @@ def find_unordered(rows: Rows, events: Sequence[Event], scope: Scope, *, noted: 
     few = rows.take(_representatives(rows, events, scope))
     conflicts: dict[tuple[int, int, str], Conflict] = {}
     cells: dict[tuple[int, int, str], list[NDArray[np.int64]]] = {}
-    for earlier, later in _conflicting(few):
-        racing = unordered(few, earlier, later, events, scope)
+    for earlier, later in _conflicting(few, allowance):
+        racing = unordered(few, earlier, later, events, scope, allowance)
         racing[racing] = ~_observed(rows, few, earlier[racing], later[racing], scope)
         for conflict, where in _described(few, earlier[racing], later[racing]):
             _keep_widest(conflicts, cells, conflict, where)
@@ -95,7 +101,7 @@ def _representatives(rows: Rows, events: Sequence[Event], scope: Scope) -> NDArr
     return kept[order]
 
 
-def _conflicting(rows: Rows) -> Iterator[Pairs]:
+def _conflicting(rows: Rows, allowance: Allowance) -> Iterator[Pairs]:
     """Pairs in order of time, of one cell, by different agents, that conflict; many at a time."""
     starts = np.flatnonzero(np.concatenate(([True], rows.cell[1:] != rows.cell[:-1])))
     ends = np.append(starts[1:], len(rows.cell))
@@ -107,6 +113,7 @@ def _conflicting(rows: Rows) -> Iterator[Pairs]:
     while begin < len(writing):
         end = max(begin + 1, int(np.searchsorted(total, (total[begin - 1] if begin else 0) + MOST_PAIRS)))
         some = writing[begin:end]
+        allowance.spend(int(sizes[begin:end].sum()) // _PAIRS_A_STEP)
         one = np.repeat(some, sizes[begin:end])
         offset = np.arange(len(one)) - np.repeat(
             np.cumsum(sizes[begin:end]) - sizes[begin:end], sizes[begin:end]
