@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import pipeline
 from grader.errors import UsageError
 from grader.model import Submission, Visibility
-from grader.reports import evidence_json
 from grader.spec import expand_cases, find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from pathlib import Path
 
     from grader.batch import OutFolder, Session
     from grader.model import Assignment, Case, Evidence, Grade, ItemGrade
@@ -35,23 +34,13 @@ def assignment(named: str | None, session: Session) -> Assignment:
     return found
 
 
-def evidence(out: OutFolder, grade: Grade) -> Evidence | None:
-    """What a grade was decided on; None where an older version graded it, and kept no evidence.
-
-    Raises UsageError where it cannot be read, or is of another submission.
-    """
-    text = out.evidence(grade.submission_id)
-    if text is None:
-        return None
-    name = str(_place(out, grade))
-    stored = evidence_json.load(text, name)
-    if (stored.submission.id, stored.submission.digest) != (grade.submission_id, grade.submission_digest):
-        raise UsageError(f"{name} is the evidence of another submission; grade the submission again")
-    return stored.evidence
+def evidence(grade: Grade) -> Evidence | None:
+    """What a grade was decided on; None where its record holds none."""
+    return grade.evidence
 
 
 def _place(out: OutFolder, grade: Grade) -> Path:
-    return Path(out.path, "grades", grade.submission_id, "evidence.json")
+    return out.record_path(grade.submission_id)
 
 
 def judged(
@@ -79,7 +68,7 @@ def judged(
         raise UsageError(
             f"{_place(out, grade)} cannot be judged: {what}; grade the submission again"
         ) from problem
-    return replace(made, seconds=grade.seconds, evidence=None)
+    return replace(made, seconds=grade.seconds, evidence=evidence)
 
 
 def _seen(case: Case, opened: Collection[Visibility]) -> Case:
@@ -91,7 +80,7 @@ def retold(out: OutFolder, assignment: Assignment, grade: Grade, opened: Collect
 
     As it is, where another version of the assignment was graded or no evidence was kept.
     """
-    if grade.assignment_digest != assignment.digest or (stored := evidence(out, grade)) is None:
+    if grade.assignment_digest != assignment.digest or (stored := evidence(grade)) is None:
         return grade
     made = judged(out, assignment, grade, stored, opened)
     again = {item.result.item.id: item for item in made.items}

@@ -9,13 +9,12 @@ from grader.cli import setup
 from grader.errors import UsageError
 from grader.reports import (
     class_table,
-    evidence_json,
     grade_json,
     gradebook,
     gradescope,
     html,
     junit,
-    stored_grade,
+    record_json,
 )
 from grader.reports.audience import SHOWN, student_view
 
@@ -34,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     grades = load_all(out, out.submissions())
     for grade in _retold(out, grades, options):
         files = of_submission(grade, options.released)
-        del files["grade.json"]  # what everything else is made from stays as it was graded
+        del files["record.json"], files["grade.json"]  # they stay as it was graded
         out.write(files, grade.submission_id)
     write_class(out, grades)
     print_class(grades, resumed=0, out=out.path, width=options.width)
@@ -62,7 +61,7 @@ def _retold(out: OutFolder, grades: list[Grade], options: argparse.Namespace) ->
 
 def load_all(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
     """The stored grades of these submissions; raises UsageError naming a file that is none."""
-    return [stored_grade.load(out.stored(each), f"{out.path}/grades/{each}/grade.json") for each in ids]
+    return [record_json.load(out.record(each), str(out.record_path(each)), each) for each in ids]
 
 
 def is_whole(out: OutFolder, submission: str) -> bool:
@@ -75,13 +74,12 @@ def is_whole(out: OutFolder, submission: str) -> bool:
 
 
 def of_submission(grade: Grade, released: Released = "") -> dict[str, str]:
-    """The files of one submission: grade.json and evidence.json are the staff's.
+    """The files of one submission: record.json and grade.json are the staff's.
 
     The others show what a student may see: what is ``released`` by now; Gradescope knows the day by itself.
     """
-    kept = {} if grade.evidence is None else {"evidence.json": evidence_json.dump(grade)}
     return {
-        **kept,
+        "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([student_view(grade, released)]),
         "results.json": gradescope.render(grade),
@@ -119,5 +117,5 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
         seed = grades[0].seed
         console.print(f"seed {seed}: with --seed {seed} another folder is graded on the same cases")
     console.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
-    console.print("                grade.json and evidence.json name hidden cases: for staff only")
+    console.print("                record.json and grade.json name hidden cases: for staff only")
     console.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _rescore(out: OutFolder, session: Session, assignment: Assignment) -> int:
     grades = report.load_all(out, out.submissions())
-    stored = {grade.submission_id: judged_again.evidence(out, grade) for grade in grades}
+    stored = {grade.submission_id: judged_again.evidence(grade) for grade in grades}
     _must_be_the_same(assignment, grades, stored)
     changes = []
     for grade in grades:
