@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-docker test-browser clean
+.PHONY: help setup demo handouts test test-slow test-docker test-browser docs clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -12,6 +12,7 @@ STAMP := .venv/.set-up
 CLASS := tests/sample_class
 # Files go to one process each, in the order in which they are named: those that take longest first.
 IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
+SLOWEST := tests/validation tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
 # The schema of Jenkins' xUnit plugin; pytest's source distribution carries it.
 JENKINS := .venv/junit-10.xsd
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
@@ -26,7 +27,7 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 3; }
 	@command -v g++ >/dev/null || { echo "nvcc needs a host compiler; on Debian and Ubuntu: apt-get install g++" >&2; exit 3; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[nvcc,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[nvcc,dev,docs]'
 	@touch $@
 
 # Exit code 1 means "graded, below full marks", which is what a sample of mistakes is for.
@@ -35,6 +36,12 @@ demo: $(STAMP)  ## grade a sample class, and show one submission's feedback
 	$(BIN)/grader grade tiled-matmul $(CLASS) -o demo-out --i-trust-these-files || test $$? -eq 1
 	$(BIN)/grader report demo-out
 	$(BIN)/grader check tiled-matmul $(FEEDBACK_ON) || test $$? -eq 1
+
+handouts: $(STAMP)  ## record what the staff's kernels move on visible cases, for the wheel
+	rm -rf .venv/handouts
+	for folder in assignments/*/; do $(BIN)/grader export-student "$$(basename "$$folder")" .venv/handouts || exit; done
+	for file in .venv/handouts/reference/*/*/baselines.json; do \
+	    cp "$$file" "handouts/$$(basename "$$(dirname "$$file")").json"; done
 
 $(JENKINS): $(STAMP)
 	rm -rf .venv/pytest-source
@@ -49,7 +56,7 @@ test: $(STAMP) $(JENKINS)  ## lint, types, layers and every test that needs neit
 	$(BIN)/python -m pytest -q $(IN_PARALLEL) tests/test_*.py tests
 
 test-slow: $(STAMP)  ## the tests that take minutes, but for those that need an engine; PART=2/8 runs an eighth of them
-	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART))
+	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART)) $(SLOWEST) tests
 
 test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the attacks (or those that ATTACKS names)
 	$(BIN)/grader doctor --build-image
@@ -58,6 +65,9 @@ test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the 
 
 test-browser: $(STAMP)  ## the trace page in Chromium (apt-get install chromium)
 	$(BIN)/python -m pytest -q -m browser tests/trace
+
+docs: $(STAMP)  ## the documents as a site, in build/site; a link that leads nowhere is an error
+	$(BIN)/mkdocs build --strict
 
 clean:  ## remove .venv, caches and the demonstration's output
 	rm -rf .venv demo-out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

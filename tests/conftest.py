@@ -33,7 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave only one part of the slow tests, the same on every machine; the others count as deselected."""
+    """Give slow tests ten minutes; leave only one part of them if asked, the same on every machine."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(600))
     part = config.option.part
     if part:
         number, parts = map(int, part.split("/"))

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ class DeadlySandbox(LocalSandbox):
 
     marker = Path()
     """Stands where one was killed that asks to be killed once."""
+    server_marker = Path()
+    """Stands where the server was killed that the processes are forked from."""
 
     def run(self, job: Job) -> Result:
         """See `Sandbox`."""
@@ -44,6 +47,9 @@ class DeadlySandbox(LocalSandbox):
         if b"ONCE" in text and not self.marker.exists():
             self.marker.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        if b"SERVER" in text and not self.server_marker.exists():
+            self.server_marker.touch()
+            os.kill(os.getppid(), signal.SIGKILL)
         if b"KILL" in text:
             os.kill(os.getpid(), signal.SIGKILL)
         if b"HANG" in text:
@@ -62,6 +68,7 @@ def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
     sandbox = DeadlySandbox()
     sandbox.marker = tmp_path_factory.mktemp("once") / "killed"
+    sandbox.server_marker = tmp_path_factory.mktemp("once") / "server_killed"
     tools = Tools(find_toolchain(), sandbox)
     sources = {
         "kill": b"// KILL",
@@ -69,6 +76,7 @@ def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
         "busy": b"// BUSY",
         "raise": b"// RAISE",
         "once": b"// ONCE\n" + BROKEN,
+        "server": b"// SERVER\n" + BROKEN,
         "first": BROKEN,
         "last": BROKEN,
     }
@@ -100,9 +108,9 @@ def test_a_failure_of_ours_is_an_error_and_never_a_zero(
     assert grade.skipped_points == 100
 
 
-@pytest.mark.parametrize("name", ["first", "last", "once"])
+@pytest.mark.parametrize("name", ["first", "last", "once", "server"])
 def test_the_batch_goes_on(grades: dict[str, Grade], name: str) -> None:
-    """The submissions before and after are graded as ever, and one whose process was killed once."""
+    """The submissions before and after are graded as ever, and those whose process or server was killed."""
     assert grades[name].verdict is Verdict.FAIL
     assert grades[name].error == ""
 
@@ -141,6 +149,55 @@ def test_a_killed_batch_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert f"{len(done)} of 4 were graded before" in again.stdout
     assert sorted(OutFolder(out).finished()) == ["s0", "s1", "s2", "s3"]
     assert OutFolder(out).session() == session
+
+
+def test_a_batch_whose_server_is_killed_goes_on(tmp_path: Path) -> None:
+    """Another one is started, nothing is lost, and a second run finds all done."""
+    folder, out = _class(tmp_path / "class", 3), tmp_path / "out"
+    batch = subprocess.Popen(
+        _command(folder, out), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 100
+    while not (servers := _servers(batch.pid)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert servers
+    for server in servers:
+        os.kill(server, signal.SIGKILL)
+    said = batch.communicate(timeout=300)[0]
+    assert batch.returncode == 0, said
+    assert sorted(OutFolder(out).finished()) == ["s0", "s1", "s2"]
+    again = subprocess.run(_command(folder, out), cwd=ROOT, check=False, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert "3 of 3 were graded before" in again.stdout
+
+
+def _servers(batch: int) -> list[int]:
+    """The fork servers among the children of a batch."""
+    children = " ".join(path.read_text() for path in Path(f"/proc/{batch}/task").glob("*/children")).split()
+    commands = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return [child for child, command in commands.items() if b"multiprocessing.forkserver" in command]
+
+
+def test_a_server_that_ends_while_a_process_is_asked_of_it_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The submission is graded by a process of the next server."""
+    start, refused = ForkServerProcess.start, tmp_path / "refused"
+
+    def once_refused(process: ForkServerProcess) -> None:
+        if not refused.exists():
+            refused.touch()
+            raise ConnectionRefusedError
+        start(process)
+
+    monkeypatch.setattr(ForkServerProcess, "start", once_refused)
+    assignment = load_assignment(find_assignment("tiled-matmul"))
+    plan = pipeline.Plan(assignment, 1, expand_cases(assignment, 1)[:1], ())
+    tools = Tools(find_toolchain(), LocalSandbox())
+    (grade,) = grade_class(plan, [Submission("ada", "ada.cu", BROKEN, "ada")], tools, jobs=1)
+    assert refused.exists()
+    assert grade.error == ""
+    assert grade.verdict is Verdict.FAIL
 
 
 def test_a_journal_line_cut_off_by_a_crash_is_passed_over(tmp_path: Path) -> None:

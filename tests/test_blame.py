@@ -112,6 +112,9 @@ TRAP = '__device__ __forceinline__ void trap() { asm volatile("brkpt;"); }\n'
 RENAMED = {
     "a directive": '#line 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
     "a directive in pieces": '/* */ # \\\n li\\\nne 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
+    "a directive behind a comment": '/*\n*/ #line 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
+    "a directive around a comment": '# /*\n*/ line 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
+    "a directive behind a page": '#\\\f\nline 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
     "a marker": '# 100 "/usr/local/cuda/include/cuda_fp16.h"\n',
 }
 
@@ -187,3 +190,13 @@ def test_what_a_header_writes_is_never_blamed_on_the_student() -> None:
     own = written_by_hand(unread, ptx, "student_source.cu", "a.cu")
     assert own is not None
     assert written_by_hand(PtxSyntaxError("the PTX ends"), ptx, "student_source.cu", "a.cu") is None
+
+
+def test_a_place_that_assembly_gives_itself_is_none(tmp_path: Path) -> None:
+    """A `.loc` of the student's own names a file of the toolkit, and the instruction stays the student's."""
+    uses_header = (
+        "#include <cuda_fp16.h>\n__device__ float h(float x) { return __half2float(__float2half(x)); }\n"
+    )
+    line = 'if (n & 31) asm volatile(".loc 2 5 0\\n\\tbrkpt;");'
+    made = graded(tmp_path, line, before=uses_header)
+    assert (made.verdict, made.error) == (Verdict.FAIL, "")

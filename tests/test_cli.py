@@ -49,6 +49,16 @@ def test_help_is_complete(
     golden(f"cli/help-{command or 'grader'}.txt", capsys.readouterr().out)
 
 
+def test_asking_for_help_loads_no_command() -> None:
+    """What there is to type is listed at once; a command and what it needs are loaded when it is typed."""
+    code = (
+        "import sys\nfrom grader.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([name for name in sys.modules if name in ('numpy', 'pydantic', 'grader.model')])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from grader.cli.commands import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
@@ -24,6 +27,15 @@ def test_every_import_respects_the_layers() -> None:
     assert result.returncode == 0, result.stdout
 
 
+def test_every_command_is_held_to_import_no_other() -> None:
+    """The contract lists them by name, so a new one must not be forgotten."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (listed,) = (contract["modules"] for contract in contracts if contract["type"] == "independence")
+    assert set(listed) == {f"grader.cli.{command.name.replace('-', '_')}" for command in COMMANDS}
+
+
 @pytest.mark.parametrize(
     ("module", "forbidden", "complaint"),
     [
@@ -33,6 +45,11 @@ def test_every_import_respects_the_layers() -> None:
         ("reports/text.py", "import yaml", "not allowed to import yaml"),
         ("ptx/lexer.py", "import numba", "not allowed to import numba"),
         ("helpers.py", "", "not listed as layers"),
+        (
+            "cli/grade.py",
+            "import grader.cli.report",
+            "grader.cli.grade is not allowed to import grader.cli.report",
+        ),
     ],
 )
 def test_a_forbidden_import_is_found(module: str, forbidden: str, complaint: str, tmp_path: Path) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import grader
 from grader import pipeline
 from grader.batch import OutFolder, Session
-from grader.cli import report
 from grader.cli.main import main
 from grader.model import (
     Build,
@@ -25,6 +26,7 @@ from grader.model import (
     Structure,
     Submission,
 )
+from grader.reports.files import of_submission
 from grader.spec import expand_cases, load_assignment
 
 if TYPE_CHECKING:
@@ -63,7 +65,7 @@ class Course:
         for name, evidence in submissions.items():
             submission = Submission(name, f"{name}.cu", b"", f"digest of {name}")
             grade = pipeline.judge(plan, submission, evidence, (("run", 1.5),))
-            self.out.write(report.of_submission(grade), name)
+            self.out.write(of_submission(grade), name)
             self.out.note(name, submission.digest, grade.verdict)
         self.out.note_class(list(submissions))
 
@@ -221,22 +223,6 @@ def test_a_case_may_go_and_come_back(course: Course) -> None:
     assert cases[0]["visibility"] == "after_published"
 
 
-def test_a_grade_without_evidence_is_left_as_it_is(
-    course: Course, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The others are rescored, and the exit code tells."""
-    made = course.says(SOUND)
-    course.grades(made, ada=evidence(made), old=evidence(made))
-    record = json.loads(course.out.record("old"))
-    del record["grade"]["evidence"]
-    course.out.record_path("old").write_text(json.dumps(record))
-    course.says(SOUND.replace("points: 90", "points: 40"))
-    assert course.rescore() == 1
-    assert (course.grade("ada")["score"], course.grade("old")["score"]) == (50, 100)
-    assert "old: left as it is" in capsys.readouterr().out
-    assert course.out.finished() == {"ada": "digest of ada"}, "so that `grade` grades the other again"
-
-
 @pytest.mark.parametrize("command", ["report", "rescore"])
 def test_a_folder_of_an_older_version_is_to_be_graded_again(
     command: str, course: Course, capsys: pytest.CaptureFixture[str]
@@ -287,6 +273,7 @@ def test_a_batch_goes_on_after_it(course: Course) -> None:
             "record of another submission",
         ),
         (lambda text: text[:-20], "is no stored grade"),
+        (lambda text: text.replace('"evidence"', '"old"'), "holds no evidence"),
         (
             lambda text: text.replace('"counters":{"flops":50}', '"counters":{"flops":"many"}'),
             "counters.flops",
@@ -339,6 +326,20 @@ def test_another_assignment_is_refused(course: Course, capsys: pytest.CaptureFix
     assert "is `other`, and what was graded is `scale`" in capsys.readouterr().err
     assert main(["rescore", str(course.out.path)]) == 2
     assert "--assignment" in capsys.readouterr().err
+
+
+def test_an_assignment_as_students_have_it_rescores_nothing(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In an installed package it lacks the hidden cases, whose points would be lost."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    package = tmp_path / "site" / "grader"
+    for folder in (course.assignment, course.reference):
+        shutil.copytree(folder, package / "_data" / folder.parent.name / folder.name)
+    monkeypatch.setattr(grader, "__file__", str(package / "__init__.py"))
+    assert main(["rescore", str(course.out.path)]) == 2
+    assert "`scale` is installed as students have it" in capsys.readouterr().err
 
 
 def test_programs_are_rescored_by_what_they_printed(

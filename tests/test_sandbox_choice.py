@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from grader.cli import main, sandboxes
+from grader import sandbox_choice
+from grader.cli import main
 from grader.errors import OurError, ToolMissing
 from grader.sandbox import Job, LocalSandbox, bubblewrap
 
@@ -29,7 +29,7 @@ def two(tmp_path: Path) -> list[str]:
 def test_a_class_is_refused_where_nothing_shuts_it_in(
     two: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2; the message names both sandboxes and the option that does without."""
+    """Exit code 2; the message names both sandbox_choice and the option that does without."""
     monkeypatch.delenv("GRADER_TRUST")
     assert main([*two, "--sandbox", "local"]) == 2
     told = capsys.readouterr().err
@@ -77,17 +77,15 @@ def test_strangers_get_the_best_sandbox_there_is(
     def missing(*_: object, **__: object) -> None:
         raise ToolMissing("no engine")
 
-    monkeypatch.setattr(sandboxes, "container", missing)
+    monkeypatch.setattr(sandbox_choice, "container", missing)
     monkeypatch.setattr(bubblewrap, "trouble", lambda: trouble)
-    options = Namespace(sandbox="auto", nvcc=None)
-    assert sandboxes.tools(options, "80", None, strangers=True, gpu=gpu).sandbox.name == best
+    assert sandbox_choice.tools("auto", None, "80", None, strangers=True, gpu=gpu).sandbox.name == best
 
 
 @pytest.mark.docker
 def test_strangers_get_containers_where_there_are_some() -> None:
     """An engine with an image is better than anything else."""
-    options = Namespace(sandbox="auto", nvcc=None)
-    assert sandboxes.tools(options, "80", None, strangers=True, gpu=False).sandbox.name == "docker"
+    assert sandbox_choice.tools("auto", None, "80", None, strangers=True, gpu=False).sandbox.name == "docker"
 
 
 @pytest.mark.docker
@@ -101,8 +99,7 @@ def test_a_thin_image_lives_on_this_machines_programs(
 
 def test_ones_own_file_needs_no_sandbox() -> None:
     """`check` starts at once, whatever is installed."""
-    options = Namespace(sandbox="auto", nvcc=None)
-    tools = sandboxes.tools(options, "80", None, strangers=False, gpu=False)
+    tools = sandbox_choice.tools("auto", None, "80", None, strangers=False, gpu=False)
     assert (tools.sandbox.name, tools.sandbox.shuts_in) == ("local", False)
 
 
@@ -126,4 +123,4 @@ def test_a_container_that_runs_nothing_is_ours(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(docker.DockerSandbox, "run", run)
     with pytest.raises(OurError, match="does not run a program"):
-        sandboxes.container(gpu=False)
+        sandbox_choice.container(gpu=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import resource
 import signal
+import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pickle import PicklingError
@@ -35,6 +36,9 @@ PATIENCE_SECONDS = 3600.0
 
 _SERVER_GONE = 255
 """The exit code that multiprocessing gives a process whose fork server was killed."""
+
+_BURIAL = 1.0
+"""Seconds after which a server that was killed is seen to be gone, so that another one is started."""
 
 
 def grade_class(
@@ -91,7 +95,13 @@ def _isolated(
     process = context.Process(
         target=_limited, args=(cpu_seconds, sender, plan, submission, tools), daemon=True
     )
-    process.start()
+    try:
+        process.start()
+    except (EOFError, OSError):  # the server was killed just now: the next process is of another one
+        if again:
+            raise
+        time.sleep(_BURIAL)
+        return _isolated(context, plan, submission, tools, most, again=True)
     sender.close()
     try:
         if receiver.poll(patience):  # also at the end of a process that never answers

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from grader.model import Named
 
-_LEFT_OUT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n]){0,2000}"', re.DOTALL)
+_LEFT_OUT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"?', re.DOTALL)
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<what>if|ifdef|ifndef|elif|else|endif)\b(?P<condition>[^\n]*)")
 _LONGEST_HEAD = 400
+_MOST_PLACES = 100
+"""Definitions that are looked at; each takes a look at all the text before it."""
 
 
 class Directive(NamedTuple):
@@ -36,7 +39,7 @@ def left_out(sources: Named[bytes], kernel: str) -> LeftOut | None:
     wanted = re.compile(rf"\b__global__\b[^;{{}}#]{{0,{_LONGEST_HEAD}}}\b{re.escape(kernel)}\s*\(")
     for file, source in sources:
         text = _LEFT_OUT.sub(_blank, source.decode(errors="replace"))
-        for match in wanted.finditer(text):
+        for match in islice(wanted.finditer(text), _MOST_PLACES):
             directive = _innermost(text[: match.start()])
             if directive:
                 return LeftOut(file, text.count("\n", 0, match.end()) + 1, directive)

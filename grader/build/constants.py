@@ -25,7 +25,7 @@ _CONSTANT = re.compile(
 _ENUMERATION = re.compile(r"\benum\b[^;{}()]{0,100}\{(?P<body>[^{}]{0,10000})\}")
 _NUMBER = re.compile(r"\b(?P<digits>0[xX][0-9a-fA-F]{1,16}|[1-9]\d{0,18}|0)[uUlL]{0,3}\b")
 _SHIFT = re.compile(r"\b(\d{1,18})\s*<<\s*(\d{1,3})\b")
-_BRACE = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|[{};]')
+_BRACE = re.compile(r'"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|[{};]')
 _FUNCTION = re.compile(r"\)\s*(?:const|noexcept|\s)*$")
 _DIRECTIVE = re.compile(
     rb"^[ \t]*#[ \t]*(?:(?P<undef>undef)|define)[ \t]+(?P<name>\w+)(?:[ \t]+(?P<value>[^\n]{1,200}))?",

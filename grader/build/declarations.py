@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MARK = re.compile(r'# (?P<line>\d+) "(?P<file>[^"]*)"')
 _TOKEN = re.compile(
-    r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(?P<word>[A-Za-z_]\w*)|(?P<open>\{)|(?P<close>\})|;'
+    r'"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|(?P<word>[A-Za-z_]\w*)|(?P<open>\{)|(?P<close>\})|;'
 )
 _NAMESPACE = re.compile(r'(?:inline\s+)?namespace\s+(?P<name>[\w:\s]*)$|extern\s+"C(?:\+\+)?"\s*$')
 _ATTRIBUTES = r"(?:__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|[\w:*&\s])*?"

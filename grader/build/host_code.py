@@ -24,7 +24,7 @@ END: Place = ("", 0)
 
 _MARK = re.compile(r'# (?P<line>\d+) "(?P<file>[^"]*)"')
 _TOKEN = re.compile(
-    r'R"(?P<delimiter>[^()\\\s]{0,16})\(.{0,1000}?\)(?P=delimiter)"|"(?:\\.|[^"\\\n]){0,2000}"|\'(?:\\.|[^\'\\\n])*\''
+    r'R"(?P<delimiter>[^()\\\s]{0,16})\(.{0,1000}?\)(?P=delimiter)"|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\''
     r"|(?P<number>\d[\w'.]*)|(?P<word>[A-Za-z_]\w*)|(?P<sign>[{}()\[\];=])",
     re.DOTALL,
 )
@@ -36,7 +36,7 @@ _OPERATOR = re.compile(r"\boperator\s*[^\s\w(]+")
 _NAMESPACE = re.compile(r'(?:inline\s+)?namespace\b[\w:\s]*$|extern\s+"C(?:\+\+)?"\s*$')
 _CONDITION = ("static_assert", "_Static_assert")
 _LONGEST = 500_000
-"""Characters of own text that are looked at; a file with more is left as it is."""
+"""Characters that are looked at, of own text and before its braces; what is more is left as it is."""
 _LONGEST_HEAD = 2000
 _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 
@@ -106,15 +106,18 @@ def _own_lines(lines: list[str], files: Collection[str]) -> Iterator[tuple[int, 
 
 
 def _declarations(text: str) -> Iterator[_Declaration]:
-    """Every declaration at namespace scope, in order."""
+    """Every declaration at namespace scope, in order; those behind too many braces are nobody's writing."""
     signs = [match for match in _TOKEN.finditer(text) if match["sign"]]
     partners = _partners(signs)
-    start = parentheses = index = 0
+    start = parentheses = index = looked_at = 0
     while index < len(signs):
         sign, begin, end = signs[index]["sign"], signs[index].start(), signs[index].end()
         parentheses = max(0, parentheses + _NESTING.get(sign, 0))
         if sign == "{":
             head = "" if parentheses else text[max(start, begin - _LONGEST_HEAD) : begin]
+            looked_at += len(head)
+            if looked_at > _LONGEST:
+                return
             if _NAMESPACE.search(head):
                 start = end
             elif index not in partners:

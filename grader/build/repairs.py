@@ -7,6 +7,7 @@ brackets of an ``#include``. Lines and columns stay as they are.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.build.shown import harmless
@@ -23,6 +24,9 @@ _INCLUDE = re.compile(
     r"<(?P<before>[ \t]{0,20})(?P<name>[^<>\s][^<>\n]{0,200}?)(?P<after>[ \t]{0,20})>",
     re.MULTILINE,
 )
+
+_MOST_REMARKS = 20
+"""Repairs of one kind that are told of a file: more say nothing new."""
 
 _LONGEST_LINE = 2000
 """Longer ones are nobody's writing, and looking for quotes in them may take long."""
@@ -89,12 +93,12 @@ def _outside_quotes(line: str) -> str:
 
 
 def _with_tight_brackets(text: str) -> tuple[str, list[tuple[int, str]]]:
+    loose = (found for found in _INCLUDE.finditer(text) if found["before"] or found["after"])
     remarks = [
         (
             text.count("\n", 0, found.start("name")) + 1,
             f"write `<{harmless(found['name'])}>`, as it was read: blanks in the brackets belong to the name",
         )
-        for found in _INCLUDE.finditer(text)
-        if found["before"] or found["after"]
+        for found in islice(loose, _MOST_REMARKS)
     ]
     return _INCLUDE.sub(r"\g<start>\g<before><\g<name>>\g<after>", text), remarks

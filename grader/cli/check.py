@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.build import build_with
-from grader.cli import setup
+from grader.cli import arguments, setup
 from grader.model import Verdict
 from grader.submission import lines
 
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Grade, Named, Submission
 
 _OURS = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
+    parser.add_argument("file", metavar="FILE", type=Path, help="the file (or folder) you would hand in")
+    arguments.add_grading(parser)
+    parser.add_argument("--timings", action="store_true", help="say where the time went")
+    parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the feedback")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader import gpu, pipeline
+from grader import gpu, pipeline, sandbox_choice
 from grader.batch import OutFolder, Session, grade_class
-from grader.cli import interruption, report, sandboxes, setup
+from grader.batch.stored import is_whole, load_grades
+from grader.cli import arguments, class_output, interruption, setup
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
+from grader.reports import files, grade_json, html, junit
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from grader.build import Tools
     from grader.gpu.backend import Station
@@ -25,17 +30,53 @@ if TYPE_CHECKING:
 _OURS = 3
 
 
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
+    parser.add_argument(
+        "submissions",
+        metavar="SUBMISSIONS",
+        type=Path,
+        help="a file, a folder of files, or a folder of one folder per student",
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="OUT",
+        type=Path,
+        required=True,
+        help="where grades and reports go; run again to resume",
+    )
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=arguments.positive,
+        default=os.cpu_count() or 1,
+        help="submissions at a time (default: the number of cores)",
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="grade everything again, also what is already done"
+    )
+    parser.add_argument(
+        "--i-trust-these-files",
+        action="store_true",
+        default=os.environ.get("GRADER_TRUST") == "1",
+        help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
+    )
+    arguments.add_grading(parser)
+
+
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
     gpus = setup.gpus(options)
-    assignment = setup.assignment(options)
+    assignment = setup.staff_assignment(options)
     submissions = setup.submissions(options.submissions, assignment)
     if setup.asks_questions(assignment):
         out = OutFolder(options.out)
         with out.locked():
             return _grade_class(options, assignment, submissions, None, out, None)
     tools = setup.tools(options, gpus, strangers=len(submissions) > 1)
-    sandboxes.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
+    sandbox_choice.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
     if tools.sandbox.name != options.sandbox:  # it was ours to choose
         setup.console(stderr=True).print(f"sandbox: {tools.sandbox.name}")
     station = setup.on_trial(setup.station(options, tools, gpus), tools)
@@ -44,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         with out.locked():
             return _grade_class(options, assignment, submissions, tools, out, station)
     finally:
-        sandboxes.sweep(tools.sandbox)
+        sandbox_choice.sweep(tools.sandbox)
 
 
 def _grade_class(
@@ -64,10 +105,10 @@ def _grade_class(
     _grade_all(plan, waiting, tools, options.jobs, out)
     ids = [submission.id for submission in submissions]
     out.note_class(ids)
-    grades = report.load_all(out, ids)
-    report.write_class(out, grades)
-    report.write_files(options, grades)
-    report.print_class(grades, resumed=len(submissions) - len(waiting), out=out.path)
+    grades = load_grades(out, ids)
+    out.write(files.of_class(grades))
+    _write_files(options, grades)
+    class_output.print_class(grades, resumed=len(submissions) - len(waiting), out=out.path)
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         return _OURS
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
@@ -108,7 +149,7 @@ def _already_done(options: argparse.Namespace, session: Session, out: OutFolder)
     if options.fresh or earlier is None:
         return {}
     if earlier == session:
-        return {name: digest for name, digest in out.finished().items() if report.is_whole(out, name)}
+        return {name: digest for name, digest in out.finished().items() if is_whole(out, name)}
     changed = [
         f"{field.name.replace('_', ' ')} ({getattr(earlier, field.name)} → {getattr(session, field.name)})"
         for field in fields(session)
@@ -140,10 +181,17 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
 def _store(out: OutFolder, grade: Grade, digest: str) -> None:
     """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
     try:
-        out.write(report.of_submission(grade), grade.submission_id)
+        out.write(files.of_submission(grade), grade.submission_id)
     except StorageError as problem:
         raise StorageError(
             f"{problem}; what is graded so far is kept, run the same command again to go on"
         ) from None
     if grade.verdict is not Verdict.ERROR:
         out.note(grade.submission_id, digest, grade.verdict)
+
+
+def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
+    """Write what --json, --junit and --html ask for."""
+    setup.write(options.json, grade_json.dump_all(grades))
+    setup.write(options.junit, junit.render(grades))
+    setup.write(options.html, html.render_class(grades))

@@ -7,12 +7,10 @@ import os
 import sys
 import threading
 import traceback
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import interruption
-from grader.cli.arguments import parser
+from grader.cli import commands, interruption
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
@@ -24,14 +22,11 @@ _OURS = 3
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
-    options = parser().parse_args(arguments)
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
     try:
-        command = import_module(
-            f"grader.cli.{options.command.replace('-', '_')}"
-        )  # each loads only what it needs
-        return int(command.run(options))
+        options = commands.parse(sys.argv[1:] if arguments is None else arguments)
+        return int(commands.module_of(options.command).run(options))
     except GraderError as problem:
         _say(str(problem))
         return problem.exit_code

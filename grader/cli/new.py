@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from grader.cli import setup
 from grader.errors import StorageError, UsageError
 from grader.spec import find_assignment, load_assignment
-from grader.spec.bundled import staff_folders
+from grader.spec.bundled import require_staff_files, staff_folders
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +31,22 @@ FOR_STUDENTS = ("assignment.yaml", "README.md", "skeleton.cu")
 
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 KERNEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("id", metavar="ID", help="what the assignment is called: letters, digits, - _ .")
+    parser.add_argument("--like", metavar="ASSIGNMENT", help="copy this one (an id or a path)")
+    parser.add_argument("--title", help="what students read (asked for at a terminal)")
+    parser.add_argument("--kernel", metavar="NAME", help="the kernel's name (asked for at a terminal)")
+    parser.add_argument(
+        "--in",
+        dest="folder",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="the folder that has, or gets, assignments/ and reference/ (default: this one)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,7 +100,9 @@ def _copied(options: argparse.Namespace, name: str) -> Files:
     """All files of another assignment, with the new id and its own reference."""
     if options.kernel:
         raise UsageError("--kernel goes with a fresh assignment; with --like the kernel's name is copied")
-    like = load_assignment(find_assignment(options.like))
+    copied = find_assignment(options.like)
+    require_staff_files(copied)
+    like = load_assignment(copied)
     title = _title(options.title or _asked("title", f"{like.title} ({name})"))
 
     def changed(file: Path) -> bytes:

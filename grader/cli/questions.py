@@ -7,12 +7,35 @@ import sys
 from typing import TYPE_CHECKING
 
 from grader.answers import sheet
-from grader.cli import setup
+from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.submission.names import safe
 
 if TYPE_CHECKING:
     import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
+    parser.add_argument(
+        "--student",
+        metavar="ID",
+        required=True,
+        help="whose numbers: the id of the submission, which is what its file or folder is called",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=None,
+        help="decides what is drawn (default: the assignment's; grade with the same)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the sheet as JSON")
+    parser.add_argument("--template", action="store_true", help="print only the file to fill in")
+    parser.add_argument(
+        "--answers", action="store_true", help="print that file with the right answers, for staff"
+    )
+    parser.set_defaults(no_cache=False)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
-from grader.build.toolchain import ARCHITECTURE
-from grader.cli import sandboxes
+from grader import sandbox_choice
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.model import AnswersInterface
 from grader.spec import find_assignment, load_assignment
+from grader.spec.bundled import require_staff_files
 from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from grader.batch import Session
     from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
@@ -36,10 +37,19 @@ def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = (), *, strangers:
     The compiler makes PTX for the oldest of the ``gpus``, where that is older than usual. Raises ToolMissing
     for what is not there.
     """
-    cache = None if options.no_cache else user_cache_path("cuda-grader") / "builds"
-    oldest = min((gpu.architecture.removeprefix("sm_") for gpu in gpus), key=int, default=ARCHITECTURE)
-    architecture = min(oldest, ARCHITECTURE, key=int)
-    return sandboxes.tools(options, architecture, cache, strangers=strangers, gpu=bool(gpus))
+    return sandbox_choice.tools(
+        options.sandbox,
+        options.nvcc,
+        sandbox_choice.architecture_for(gpus),
+        None if options.no_cache else builds(),
+        strangers=strangers,
+        gpu=bool(gpus),
+    )
+
+
+def builds() -> Path:
+    """The folder that builds are kept in."""
+    return user_cache_path("cuda-grader") / "builds"
 
 
 def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:
@@ -101,6 +111,29 @@ def assignment(options: argparse.Namespace) -> Assignment:
     """The assignment that was named."""
     cache = None if options.no_cache else user_cache_path("cuda-grader") / "assignments"
     return load_assignment(find_assignment(options.assignment), cache)
+
+
+def staff_assignment(options: argparse.Namespace) -> Assignment:
+    """The assignment that was named; raises UsageError where only what students have is installed."""
+    require_staff_files(find_assignment(options.assignment))
+    return assignment(options)
+
+
+def graded_assignment(named: str | None, session: Session) -> Assignment:
+    """The assignment as it is now, by what the user calls it or else by the id that was graded.
+
+    Raises UsageError where there is none, or it is another one than was graded.
+    """
+    try:
+        path = find_assignment(named or session.assignment)
+    except UsageError as problem:
+        hint = "" if named else "; name the assignment that was graded with --assignment"
+        raise UsageError(f"{problem}{hint}") from None
+    require_staff_files(path)
+    found = load_assignment(path)
+    if found.id != session.assignment:
+        raise UsageError(f"{path} is `{found.id}`, and what was graded is `{session.assignment}`")
+    return found
 
 
 def submissions(path: Path, assignment: Assignment) -> tuple[Submission, ...]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.build import build_at, build_with
 from grader.build.launch import plan_launch
 from grader.build.source import readable
-from grader.cli import setup
+from grader.cli import arguments, setup
 from grader.emulator.launch import STEPS
 from grader.emulator.trace import TracedKernel, trace
 from grader.errors import OurError, UsageError
 from grader.model import Case, Finding, KernelInterface, Visibility
 from grader.model.trace import TraceScene
 from grader.oracle import array_types, load_oracle
-from grader.plan import arguments
+from grader.plan import arguments as kernel_arguments
 from grader.ptx import parse
 from grader.reports import trace_html, trace_json, trace_text
 from grader.spec import expand_cases, reference_folder
@@ -31,6 +32,43 @@ BY_HAND = "by-hand"
 """What a case is called whose shape was typed."""
 
 _EXTENT = re.compile(r"([A-Za-z_]\w*)=(\d{1,9})")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
+    parser.add_argument("file", metavar="FILE", type=Path, help="the file to look into")
+    parser.add_argument("--case", metavar="ID", default=None, help="a visible case (default: the first one)")
+    parser.add_argument(
+        "--shape", metavar="M=8,K=8,…", default=None, help="another shape than the case's, each size once"
+    )
+    parser.add_argument("--inputs", metavar="KIND", default=None, help="other inputs, such as counting")
+    parser.add_argument(
+        "--block", metavar="X,Y", default="0,0", help="which block: its blockIdx (default: 0,0)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=None, help="decides all random inputs (default: as in `check`)"
+    )
+    parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the tables")
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        type=arguments.writable,
+        help="also write the trace as JSON",
+    )
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        type=arguments.writable,
+        help="also write a page that plays it",
+    )
+    parser.add_argument(
+        "--sandbox",
+        choices=arguments.SANDBOXES,
+        default=arguments.default_sandbox(),
+        help="what is around the compiler (default: auto, as in `check`)",
+    )
+    arguments.add_toolchain(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -139,7 +177,7 @@ def _scene(
         text=source,
     )
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
-    given = arguments(assignment, built, case, oracle)
+    given = kernel_arguments(assignment, built, case, oracle)
     return TraceScene(
         trace(kernel, launch, given, block, steps=STEPS),
         assignment.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader.cli import interruption, setup
+from grader.cli import arguments, interruption, setup
 from grader.validation import Wanted, report_files, report_text, validate
 
 if TYPE_CHECKING:
@@ -25,10 +26,43 @@ _TELLINGS = 10
 """How often progress is told where there is no terminal to draw a bar on."""
 
 
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
+    parser.add_argument(
+        "-j",
+        "--jobs",
+        type=arguments.positive,
+        default=os.cpu_count() or 1,
+        help="mutants at a time (default: the number of cores)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="the first seed that inputs are drawn from (default: 1)"
+    )
+    parser.add_argument(
+        "--seeds",
+        type=arguments.positive,
+        default=20,
+        help="as many seeds the model solution must pass (default: 20)",
+    )
+    parser.add_argument(
+        "--backend",
+        choices=("auto", "emulator", "gpu"),
+        default="auto",
+        help="whether the model solution is tried on a GPU as well (default: auto: where there is one)",
+    )
+    for option, form in (("--json", "JSON"), ("--report", "markdown")):
+        writable = arguments.writable
+        parser.add_argument(option, metavar="FILE", type=writable, help=f"also write the report as {form}")
+    parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the report")
+    parser.set_defaults(sandbox="local", races="both")
+    arguments.add_toolchain(parser)
+
+
 def run(options: argparse.Namespace) -> int:
     """Validate an assignment and tell; 0 sound, 1 not sound, 2 unreadable, 3 not decided or our failure."""
     gpus = setup.gpus(options)
-    assignment = setup.assignment(options)
+    assignment = setup.staff_assignment(options)
     tools = setup.tools(options, gpus)
     with tempfile.TemporaryDirectory() as folder:
         if tools.cache is None:  # mutants and seeds share builds in any case; they are only not kept

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from grader.emulator.held import TooMuchHeldError
 from grader.emulator.values import spread
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 _WORD = 4
 """Bytes: copies are of 4, 8 or 16, and aligned."""
+
+MOST_UNDER_WAY = 1 << 24
+"""Copies that may be under way, over all lanes: some 40 bytes each."""
+
+_WORK = 4
+"""Steps that beginning a copy, or landing it, takes as long as."""
 
 
 class Copy(NamedTuple):
@@ -51,6 +58,8 @@ class PendingCopies:
     under_way: list[Copy] = field(default_factory=list)
     _committed: NDArray[np.int64] | None = None
     """How many groups each lane has committed."""
+    _held: int = 0
+    """At most so many copies are under way, over all lanes."""
 
     def begin(self, m: Machine, destination: Place, content: NDArray[np.uint8], began: int) -> None:
         """Lanes begin to copy ``content``, shape (lanes, bytes), which is what the source holds now."""
@@ -59,6 +68,10 @@ class PendingCopies:
             byte = spread(destination.index, len(lanes))
             group = self._groups(m)[lanes]
             self.under_way.append(Copy(lanes, group, byte, content.view(np.uint32), began))
+            m.charge(_WORK, len(lanes))
+            self._held += len(lanes)
+            if self._held > MOST_UNDER_WAY:
+                raise TooMuchHeldError("it begins too many asynchronous copies before it waits for them")
 
     def commit(self, m: Machine) -> None:
         """The active lanes close the group of what they began since the last one."""
@@ -68,6 +81,7 @@ class PendingCopies:
         """The active lanes wait until at most so many of their latest groups are under way."""
         if not self.under_way:
             return
+        self._look(m)
         finished = np.full(m.size, -1)
         finished[m.lanes()] = self._groups(m)[m.lanes()] - pending
         left: list[Copy] = []
@@ -77,13 +91,14 @@ class PendingCopies:
                 _land(m, copy.part(done))
             if not done.all():
                 left.append(copy.part(~done))
-        self.under_way = left
+        self._keep(left)
 
     def leave_to(self, m: Machine, lanes: NDArray[np.intp], phases: NDArray[np.int64]) -> None:
         """Lanes leave it to a phase of a barrier to say when their copies are complete: see `Copy`.
 
         ``lanes`` are in increasing order, ``phases`` has a row for each. The bytes are there from now on.
         """
+        self._look(m)
         left: list[Copy] = []
         for copy in self.under_way:
             here = np.isin(copy.lanes, lanes) if copy.phase is None else np.zeros(len(copy.lanes), np.bool_)
@@ -94,10 +109,11 @@ class PendingCopies:
                 left.append(part._replace(words=part.words[:, :0], phase=rows))
             if not here.all():
                 left.append(copy.part(~here))
-        self.under_way = left
+        self._keep(left)
 
     def complete(self, m: Machine, phases: NDArray[np.int64]) -> None:
         """Somebody has found these phases complete, and with them the copies that were left to them."""
+        self._look(m)
         left: list[Copy] = []
         for copy in self.under_way:
             done = np.zeros(len(copy.lanes), np.bool_)
@@ -107,7 +123,16 @@ class PendingCopies:
                 _land(m, copy.part(done))
             if not done.all():
                 left.append(copy.part(~done))
+        self._keep(left)
+
+    def _look(self, m: Machine) -> None:
+        """Charge for a look at each copy that is under way."""
+        m.charge(len(self.under_way), 0)
+        m.charge(1, self._held)
+
+    def _keep(self, left: list[Copy]) -> None:
         self.under_way = left
+        self._held = sum(len(copy.lanes) for copy in left)
 
     def _groups(self, m: Machine) -> NDArray[np.int64]:
         if self._committed is None:
@@ -121,5 +146,6 @@ def _write(m: Machine, copy: Copy) -> None:
 
 
 def _land(m: Machine, copy: Copy) -> None:
+    m.charge(_WORK, len(copy.lanes))
     _write(m, copy)
     m.observer.copies_landed(m, copy.lanes, copy.began)

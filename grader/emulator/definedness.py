@@ -52,6 +52,8 @@ class Definedness:
     """Of the instruction under way: lanes that read, and where that stems from if some of it is undefined."""
     stored: list[tuple[Place, int]] = field(default_factory=list)
     """Of the instruction under way: where lanes store, and how many bytes."""
+    exchanges: bool = False
+    """Whether the instruction under way is an `exch`, which does not compute with what was there."""
 
     def of(self, frame: Frame) -> FrameShadow:
         """The shadow of a frame, which is kept so that no other one takes its identity."""
@@ -107,9 +109,13 @@ class Undefined(Observer):
         self.shadows.stored.append((place, value.dtype.itemsize))
 
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`; whatever an atomic operation reads matters."""
-        count = m.size if place.lanes is None else len(place.lanes)
-        self.shadows.matters(self._origins(m, site, place, size, count), None)
+        """See `Observer`; what an atomic operation reads matters, unless it only gives it away (`exch`)."""
+        lanes = np.arange(m.size) if place.lanes is None else place.lanes
+        origins = self._origins(m, site, place, size, len(lanes))
+        if self.shadows.exchanges:
+            self.shadows.loaded.append((lanes, origins))
+        else:
+            self.shadows.matters(origins, None)
 
     def _origins(self, m: Machine, site: int, place: Place, size: int, count: int) -> Origins | None:
         """Where what lanes read stems from; None where all of it is defined."""

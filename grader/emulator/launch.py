@@ -12,9 +12,10 @@ import numpy as np
 from grader.emulator.bounds import Bounds
 from grader.emulator.geometry import SMS, WARP, Geometry
 from grader.emulator.hanging import much_work
-from grader.emulator.hazards import AccessLog, LogFullError, TrackThisToo
+from grader.emulator.hazards import AccessLog, TrackThisToo
 from grader.emulator.hazards.events import Events
 from grader.emulator.hazards.strength import Strengths, synchronises_in_parts, synchronises_through_memory
+from grader.emulator.held import TooMuchHeldError
 from grader.emulator.layout import (
     MOST_VARIABLE_BYTES,
     VariablesTooLargeError,
@@ -286,8 +287,8 @@ class Execution:
             except TooMuchWorkError as stop:
                 self.too_much_work = self.reporter.too_much_work(machine, stop.groups)
                 completed = False
-            except LogFullError:
-                self.too_much_work = much_work("it accesses memory too often between two barriers")
+            except TooMuchHeldError as stop:
+                self.too_much_work = much_work(str(stop))
                 completed = False
             self.steps += machine.steps
             self.work += machine.work

@@ -36,6 +36,10 @@ _ALONE = _references([np.zeros(1)], 0)
 """The references to an array that only a register holds: nobody would see it change."""
 
 
+FEW_LANES = 4096
+"""As many lanes more make a step take about as long again."""
+
+
 @dataclass(eq=False, slots=True)
 class Frame:
     """One activation of a function, shared by all lanes that were called from one place together.
@@ -170,6 +174,10 @@ class Machine(Recollection):
     def warps(self) -> int:
         """How many warps the chunk has."""
         return self.geometry.blocks * self.geometry.warps_per_block
+
+    def charge(self, steps: int, lanes: int) -> None:
+        """Count the work of so many steps over so many lanes."""
+        self.work += steps * (FEW_LANES + lanes) // FEW_LANES
 
     def parked_lanes(self) -> NDArray[np.intp]:
         """The lanes that wait for others of their warp."""

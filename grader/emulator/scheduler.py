@@ -33,9 +33,6 @@ PATIENCE = 256
 
 LEAST_PATIENCE = 16
 
-FEW_LANES = 4096
-"""As many lanes more make a step take about as long again."""
-
 _LOOK_EVERY = 4096
 """Steps after which it is looked whether anybody can still come to an end."""
 
@@ -220,7 +217,7 @@ def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_w
             horizon = _until_a_change(m, steps, pc, stop, horizon)
             stop = min(stop, horizon)
         m.steps += stop - pc + 1
-        m.work += (stop - pc + 1) * (FEW_LANES + count) // FEW_LANES
+        m.charge(stop - pc + 1, count)
         m.observer.executed((stop - pc) * count, (flops[stop] - flops[pc]) * count)
         pc = stop
         if pc >= horizon:

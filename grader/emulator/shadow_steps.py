@@ -114,6 +114,7 @@ class _Flow:
         self.sources = self._own(o for o in sources if not isinstance(o, Address))
         self.values = [list(self._own((element,))) for element in _elements(operands[-1])] if operands else []
         self.parameter = _parameter(instruction)
+        self.exchanges = instruction.opcode == "atom" and "exch" in instruction.modifiers
 
     def _own(self, operands: Iterable[Operand]) -> list[str]:
         """The function's own registers among operands."""
@@ -128,6 +129,7 @@ class _Flow:
             addresses = self._joined(m, shadow, self.addresses)
             self.shadows.loaded.clear()
             self.shadows.stored.clear()
+            self.shadows.exchanges = self.exchanges
             step(m)
             self.shadows.matters(addresses, lanes)
             if self.ins.opcode in _ATOMIC:
@@ -135,7 +137,7 @@ class _Flow:
                 origins = None
             if self.parameter is not None:
                 self._pass_parameter(shadow, origins, lanes)
-            elif self.ins.opcode in ("ld", "ldu"):
+            elif self.ins.opcode in ("ld", "ldu") or self.exchanges:
                 self._load(m, shadow, lanes)
             elif self.ins.opcode == "st":
                 self._store(m, shadow)

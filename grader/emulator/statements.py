@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from grader.ptx.flow import Loop
 
 _NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|^[ \t]*#(?:\\\n|[^\n])*',
+    re.DOTALL | re.MULTILINE,
 )
-"""Comments, texts and directives."""
+"""Comments, texts and directives. What is not closed ends somewhere, so that nothing is read twice."""
 
 MOST_LINES = 40
 """Lines of one statement, at most."""

@@ -21,7 +21,7 @@ from grader.errors import OurError, StorageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cuda-grader[gpu]'`"
+HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cupy-cuda13x>=13.6' 'nvidia-ml-py>=12.560'`"
 
 HARNESS, TOOLS = "harness", "tools"
 SLOTS = {HARNESS: 2, TOOLS: 2}

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_FILE = re.compile(r'^\s*\.file\s+(?P<number>\d+) "(?:[^"]*/)?(?P<name>[^"/]*)"', re.MULTILINE)
+_FILE = re.compile(r'^[ \t]*\.file[ \t]+(?P<number>\d+) "(?:[^"]*/)?(?P<name>[^"/]*)"', re.MULTILINE)
 _PLACE = re.compile(r"\s*\.loc\s+(?P<file>\d+)\s+(?P<line>\d+)")
 _BODY = re.compile(r"\s*(?:\.visible |\.weak )*\.(?:func|entry)\b")
-_LINE_DIRECTIVE = re.compile(r"^(?:\s|/\*.*?\*/)*(?:#|%:|\?\?=)(?:\s|/\*.*?\*/)*(?:line\b|\d)", re.MULTILINE)
+_LINE_DIRECTIVE = re.compile(
+    r"(?:^|\*/)[ \t\f\v\r]*(?:#|%:|\?\?=)[ \t\f\v\r]*(?:line\b|\d|/\*)", re.MULTILINE
+)
+"""A directive, also behind the end of a comment. What a comment hides behind the sign counts as one."""
+
+_SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\f\v\0]*\r?\n")
+"""Where a line goes on in the next one; gcc takes blanks before the end of the line."""
+
 _ASM = re.compile(r"\s*// (?P<end>begin|end) inline asm\s*$")
-
-
 _OF_TEXTURES = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
 
 
@@ -51,15 +56,20 @@ def renames_lines(source: bytes) -> bool:
 
     After `#line` they may be said to be of any file, one of the toolkit's as well.
     """
-    joined = re.sub(r"\\[ \t]*\r?\n", "", source.decode("latin-1"))
-    return _LINE_DIRECTIVE.search(joined) is not None
+    return _LINE_DIRECTIVE.search(_SPLICE.sub("", source.decode("latin-1"))) is not None
 
 
 def _place(lines: list[str], number: int) -> re.Match[str] | None:
-    """The `.loc` that holds at a line of a function; None where it has none."""
-    for text in reversed(lines[:number]):
-        if _BODY.match(text):
-            return None
-        if found := _PLACE.match(text):
-            return found
-    return None
+    """The `.loc` of nvcc that holds at a line of a function, none from an `asm`; None where it has none."""
+    place = None
+    inside_asm = False
+    for text in lines[:number]:
+        if mark := _ASM.match(text):
+            inside_asm = mark["end"] == "begin"
+        elif inside_asm:
+            continue
+        elif _BODY.match(text):
+            place = None
+        elif found := _PLACE.match(text):
+            place = found
+    return place

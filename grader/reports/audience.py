@@ -6,7 +6,7 @@ is where everything else is left out, and where a message that names a hidden ca
 
 ``after_due_date`` and ``after_published`` count as hidden until somebody says that they are released: a
 report does not know whether the day has come. What is ``hidden`` stays hidden for good. What items say was
-written when the cases were hidden; `grader.cli.judged_again` has it said anew where evidence was kept.
+written when the cases were hidden; `grader.batch.rescore` has it said anew where evidence was kept.
 """
 
 from __future__ import annotations

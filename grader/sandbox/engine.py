@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from grader.model import Named
 
-HOW_TO_GET_SDK = "get it with `pip install 'cuda-grader[docker]'`"
+HOW_TO_GET_SDK = "get it with `pip install 'docker>=7.0'`"
 HOW_TO_GET_ENGINE = "install one with `apt-get install docker.io`, or name its socket in DOCKER_HOST"
 SECONDS = 60
 """How long an answer of the engine may take; a build says something more often than that."""

@@ -14,18 +14,41 @@ if TYPE_CHECKING:
 
 FILE_NAME = "assignment.yaml"
 
+IN_A_CLONE = "clone the repository and name the folder in it, such as assignments/tiled-matmul"
+"""What to do where files of the staff's are needed and only the package is installed."""
+
 
 def data_root() -> Path:
     """The folder that holds ``assignments/`` and ``reference/``: in the package, else beside it (a clone)."""
-    package = Path(grader.__file__).resolve().parent
-    inside = package / "_data"
-    return inside if inside.is_dir() else package.parent
+    inside = _inside_package()
+    return inside if inside.is_dir() else inside.parent.parent
+
+
+def require_staff_files(assignment: Path) -> None:
+    """Raise UsageError for an assignment in an installed package, which has what students have."""
+    folder = assignment if assignment.is_dir() else assignment.parent
+    if folder.resolve().is_relative_to(_inside_package()):
+        raise UsageError(
+            f"`{folder.name}` is installed as students have it, without hidden cases and solutions; "
+            f"{IN_A_CLONE}"
+        )
+
+
+def _inside_package() -> Path:
+    """Where a wheel has its assignments, those of `handout.handout_files`."""
+    return Path(grader.__file__).resolve().parent / "_data"
 
 
 def bundled_ids() -> tuple[str, ...]:
     """The ids of the assignments that come with the grader."""
     files = (data_root() / "assignments").glob(f"*/{FILE_NAME}")
     return tuple(sorted(file.parent.name for file in files))
+
+
+def _without_file() -> frozenset[str]:
+    """The assignments of an installed package that are there without their file, which holds answers."""
+    folders = (data_root() / "assignments").glob("*/README.md")
+    return frozenset(file.parent.name for file in folders) - {*bundled_ids()}
 
 
 def find_assignment(name: str) -> Path:
@@ -44,6 +67,8 @@ def find_assignment(name: str) -> Path:
             return path
     except (OSError, ValueError):
         pass  # too long or with a NUL byte: no path, and said so below
+    if name in _without_file():
+        raise UsageError(f"the file of `{name}` holds its answers, so students do not have it; {IN_A_CLONE}")
     close = difflib.get_close_matches(name, bundled_ids(), n=1)
     known = ", ".join(bundled_ids()) or "none"
     raise UsageError(

@@ -20,8 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader import sandbox_choice
 from grader.build import build
-from grader.cli import sandboxes, setup
+from grader.cli import setup
 from grader.errors import GraderError
 from grader.model import Submission
 from grader.sandbox import Job, Stage
@@ -114,13 +115,12 @@ def main() -> None:
     told.add_argument("--class", dest="whole", action="store_true")
     told.add_argument("--gpu", action="store_true")
     asked = told.parse_args()
-    options = argparse.Namespace(backend="gpu" if asked.gpu else "emulator", nvcc=None, no_cache=True)
+    options = argparse.Namespace(backend="gpu" if asked.gpu else "emulator")
     gpus = setup.gpus(options)
     table: dict[str, dict[str, float]] = {}
     for choice in CHOICES:
         with suppress(GraderError):
-            options.sandbox = choice
-            tools = sandboxes.tools(options, "80", None, strangers=True, gpu=asked.gpu)
+            tools = sandbox_choice.tools(choice, None, "80", None, strangers=True, gpu=asked.gpu)
             for what, seconds in rows(tools, gpus[0].uuid if gpus else ""):
                 table.setdefault(what, {})[choice] = seconds
             if asked.whole:

@@ -25,6 +25,7 @@ MATTERS = {
     "is_an_index": "if (t < 32) s[t] = 1;\n__syncthreads();\nint k = s[t];  // here\nout[t] = in[k & 31];",
     "is_added_atomically": "if (t < 32) s[t] = 1;\n__syncthreads();\natomicAdd(&out[0], s[t]);  // here",
     "is_added_to_atomically": "atomicAdd(&s[t], 1);  // here\n__syncthreads();\nif (t == 0) out[0] = 1;",
+    "is_exchanged_and_used": "int x = atomicExch(&s[t], t);  // here\nout[t] = x;",
     "goes_through_shared_memory": (
         "if (t < 32) s[t] = 1;\n__syncthreads();\nu[t] = s[t];  // here\n__syncthreads();\nout[t] = u[t ^ 1];"
     ),
@@ -45,6 +46,7 @@ DOES_NOT = {
     "thrown_away_by_a_choice": (
         "if (t < 32) s[t] = 1;\n__syncthreads();\nint x = s[t];  // here\nout[t] = t < 32 ? x : 0;"
     ),
+    "exchanged": "atomicExch(&s[t], 0);  // here\n__syncthreads();\nout[t] = s[t ^ 1];",
     "stored_under_a_guard": (
         "if (t < 32) s[t] = 1;\n__syncthreads();\nint x = s[t] * 3;  // here\nif (t < 32) out[t] = x;"
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from grader.emulator import copies
 from grader.model import FindingKind
 from tests.emulator.launching import Compiled, default_build, hazard_build, zeros
 
@@ -58,6 +59,26 @@ extern "C" __global__ void software_barrier(int* A, int n) {
     __syncthreads();
     if (A[(i + n) % size] != (i + n) % size) A[i] = -1;
 }
+__device__ void copy_in(float* to, float* from) {
+    unsigned place = (unsigned)__cvta_generic_to_shared(to + threadIdx.x);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(place), "l"(from + threadIdx.x));
+}
+extern "C" __global__ void copies_nobody_waits_for(float* A, int n) {
+    __shared__ float s[256];
+    for (int i = 0; i < n; ++i) copy_in(s, A);
+}
+extern "C" __global__ void waits_that_let_all_go_on(float* A, int n) {
+    __shared__ float s[256];
+    for (int i = 0; i < n; ++i) {
+        copy_in(s, A);
+        asm volatile("cp.async.commit_group;");
+        asm volatile("cp.async.wait_group 100000;");
+    }
+}
+extern "C" __global__ void fences_for_each(float* A, int n) {
+    for (int i = 0; i < n; ++i) __threadfence();
+    A[threadIdx.x] = n;
+}
 """
 
 BUDGET = 30_000
@@ -103,6 +124,41 @@ def test_much_work_is_no_timeout(kernels: Compiled, kernel: str) -> None:
     assert not result.completed
     assert "too much work for the emulator" in result.too_much_work
     assert not result.findings
+
+
+def test_copies_that_nobody_waits_for_are_bounded(kernels: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take memory until they land: the launch is given up, and it is said why."""
+    monkeypatch.setattr(copies, "MOST_UNDER_WAY", 10_000)
+    result = kernels.run("copies_nobody_waits_for", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(1000))
+    assert "too many asynchronous copies before it waits" in result.too_much_work
+    assert not result.findings
+    assert result.steps < BUDGET
+
+
+def test_copies_that_land_in_time_are_not(kernels: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those under way count."""
+    monkeypatch.setattr(copies, "MOST_UNDER_WAY", 64 * 32)
+    result = kernels.run("copies_nobody_waits_for", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(64))
+    assert result.completed
+
+
+def test_looking_at_copies_that_are_under_way_is_work(kernels: Compiled) -> None:
+    """Each wait looks at all of them: with many, a few steps are as much work as many others."""
+    result = kernels.run(
+        "waits_that_let_all_go_on", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(1 << 20), steps=BUDGET
+    )
+    assert "too much work for the emulator" in result.too_much_work
+    assert not result.findings
+    assert result.steps < BUDGET * 2 / 3
+
+
+def test_keeping_what_orders_threads_is_work() -> None:
+    """Where hazards are looked for, a fence is more work than a step."""
+    few, many = (
+        hazard_build(SOURCE).run("fences_for_each", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(count))
+        for count in (10, 110)
+    )
+    assert many.work - few.work >= (many.steps - few.steps) + 100
 
 
 def test_blocks_may_wait_for_more_blocks_than_run_side_by_side(kernels: Compiled) -> None:

@@ -14,7 +14,6 @@ import yaml
 
 from grader import pipeline, programs
 from grader.build import Tools, build_with, find_toolchain, toolchain_in
-from grader.cli.sandboxes import container
 from grader.model import (
     Assignment,
     CasePlan,
@@ -27,6 +26,7 @@ from grader.model import (
 )
 from grader.sandbox import LocalSandbox
 from grader.sandbox.bubblewrap import BubblewrapSandbox
+from grader.sandbox_choice import container
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,6 @@ import pytest
 
 from grader import pipeline
 from grader.cli.main import main
-from grader.cli.report import of_submission
 from grader.model import (
     Assignment,
     Build,
@@ -34,6 +33,7 @@ from grader.model import (
     WrongElement,
 )
 from grader.reports import text
+from grader.reports.files import of_submission
 
 if TYPE_CHECKING:
     from grader.reports.audience import Released

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.cli import doctor_docker
+from grader.doctor import containers as doctor_containers
 from grader.errors import ToolMissing
 from grader.sandbox import engine
 from grader.sandbox.escapes import known_escapes
@@ -157,13 +158,13 @@ def test_unlimited_swap_is_a_shortcoming_only() -> None:
 
 
 def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK is optional; who needs it is told which extra has it."""
+    """The SDK is optional; who needs it is told what to type."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(ToolMissing, match=r"pip install 'cuda-grader\[docker\]'"):
+    with pytest.raises(ToolMissing, match=re.escape("pip install 'docker>=7.0'")):
         engine.connect()
-    (said,) = doctor_docker.examine()
+    (said,) = doctor_containers.examine()
     assert (said.fine, said.needed) == (True, True)
-    assert "cuda-grader[docker]" in said.fix
+    assert "pip install 'docker>=7.0'" in said.fix
 
 
 def test_without_an_engine_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +172,7 @@ def test_without_an_engine_it_says_what_to_install(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
     with pytest.raises(engine.EngineGone, match="no socket here; install one"):
         engine.connect()
-    (said,) = doctor_docker.examine()
+    (said,) = doctor_containers.examine()
     assert said.fine
     assert "not used" in said.found
 
@@ -205,7 +206,7 @@ def test_what_the_engine_says_is_made_harmless() -> None:
 
 def test_doctor_tells_the_engine_and_each_escape() -> None:
     """One line for the engine; an escape is not fine, has a remedy, and keeps nobody from grading."""
-    lines = list(doctor_docker.about_engine(facts()))
+    lines = list(doctor_containers.about_engine(facts()))
     assert [line.fine for line in lines] == [True, False, False]
     assert lines[0].found == "20.10.24+dfsg1, runc 1.1.5+ds1, with apparmor, seccomp, cgroup v2"
     assert lines[1].fix == "update it to 1.1.12 or newer"
@@ -214,7 +215,7 @@ def test_doctor_tells_the_engine_and_each_escape() -> None:
 
 def test_doctor_says_why_an_engine_is_refused() -> None:
     """A refused engine is one line that is not fine, with the reason."""
-    lines = list(doctor_docker.about_engine(replace(facts(SecurityOptions=[]), runc=("1.3.3", ""))))
+    lines = list(doctor_containers.about_engine(replace(facts(SecurityOptions=[]), runc=("1.3.3", ""))))
     assert [(line.fine, line.needed) for line in lines] == [(False, False)]
     assert "seccomp" in lines[0].fix
 
@@ -232,6 +233,6 @@ def test_the_engine_here_answers() -> None:
 def test_the_doctor_says_whether_a_bubblewrap_works(trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what to do where it does not; a machine can grade without."""
     monkeypatch.setattr("grader.sandbox.bubblewrap.trouble", lambda: trouble)
-    said = doctor_docker.about_bubblewrap()
+    said = doctor_containers.about_bubblewrap()
     assert (said.fine, said.what, said.fix) == (True, "bubblewrap", trouble)
     assert said.found.startswith("not used" if trouble else "works")

@@ -9,6 +9,7 @@ import pytest
 import grader
 from grader.errors import UsageError
 from grader.spec import bundled_ids, data_root, find_assignment, load_assignment, reference_folder
+from grader.spec.bundled import require_staff_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +40,24 @@ def test_in_an_installation_the_data_is_in_the_package(installed: Path) -> None:
     assert data_root() == (installed / "_data").resolve()
     assert bundled_ids() == ("shipped",)
     assert find_assignment("shipped") == data_root() / "assignments" / "shipped"
+
+
+def test_what_is_installed_is_no_assignment_to_grade_by(installed: Path, write: Write) -> None:
+    """It lacks hidden cases and solutions; an assignment of one's own has them, wherever the grader is."""
+    require_staff_files(write())
+    with pytest.raises(UsageError, match=r"`shipped` is installed as students have it.*clone the repository"):
+        require_staff_files(find_assignment("shipped"))
+    with pytest.raises(UsageError, match="`shipped`"):
+        require_staff_files(installed / "_data/assignments/shipped/assignment.yaml")
+
+
+def test_an_assignment_whose_answers_are_left_out_is_explained(installed: Path) -> None:
+    """It is no misspelt id: its file is in a clone."""
+    folder = installed / "_data" / "assignments" / "asked"
+    folder.mkdir()
+    (folder / "README.md").touch()
+    with pytest.raises(UsageError, match=r"the file of `asked` holds its answers.*clone the repository"):
+        find_assignment("asked")
 
 
 def test_an_assignment_is_found_by_path(write: Write) -> None:

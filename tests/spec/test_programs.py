@@ -11,6 +11,7 @@ import pytest
 from grader.errors import OurError, SpecError, UsageError
 from grader.model import CasePlan, ExpectedNumber, ProgramInterface, Visibility
 from grader.spec import expand_cases, load_assignment, reference_folder, remembered, wanted_files
+from tests.documents import blocks
 
 if TYPE_CHECKING:
     from tests.spec.conftest import Write
@@ -180,12 +181,10 @@ def test_other_patterns_are_refused_with_their_place(greet: Write, pattern: str)
         load_assignment(greet(changed(r"'^ok\b'", f"'{pattern}'")))
 
 
-def test_the_example_of_the_readme_is_an_assignment(write: Write) -> None:
+def test_the_example_of_the_format_is_an_assignment(write: Write) -> None:
     """What staff copy from there loads."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-    example = next(
-        block for block in readme.split("```yaml\n") if block.startswith("submission: {kind: prog")
-    )
-    folder = write("id: greet\ntitle: Greet\nreference: scaling\n" + example.split("```")[0])
+    examples = blocks("docs/format.md", "yaml")
+    example = next(block for block in examples if block.startswith("submission: {kind: prog"))
+    folder = write("id: greet\ntitle: Greet\nreference: scaling\n" + example)
     (folder.parent.parent / "reference" / "scaling" / "oracle.py").write_text("")
     assert [item.check for item in load_assignment(folder).rubric] == ["exit", *["text"] * 3, "array"]

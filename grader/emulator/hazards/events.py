@@ -32,6 +32,7 @@ from grader.emulator.hazards.rows import (
     WRITE,
     WRITES,
 )
+from grader.emulator.held import TooMuchHeldError
 from grader.emulator.values import spread
 
 if TYPE_CHECKING:
@@ -43,15 +44,14 @@ if TYPE_CHECKING:
     from grader.emulator.machine import Machine
     from grader.emulator.values import Lanes, Value
 
-MOST_NOTED = 1 << 25
-"""Lanes in all events of a launch, 16 bytes each: what spins between fences would fill the memory."""
+MOST_NOTED = 1 << 23
+"""Lanes in all events of a launch, 24 bytes each: what spins between fences would fill the memory."""
+
+_WORK = 2
+"""Steps that keeping an event, and judging it later, takes as long as."""
 
 _LOOK_BACK = 8
 """Events among which a spinning read is recognised as one that was noted already."""
-
-
-class LogFullError(Exception):
-    """So much without a barrier, or between fences, that the kernel cannot be meant to end."""
 
 
 @dataclass(eq=False, slots=True)
@@ -151,7 +151,7 @@ class Events:
             wide=strength.wide,
         )
         if what != OBSERVE or not self._is_noted(event):
-            self._add(event)
+            self._add(m, event)
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
         """The active lanes pass a fence."""
@@ -228,12 +228,15 @@ class Events:
         self, m: Machine, what: int, lanes: NDArray[np.intp], key: NDArray[np.int64], *, wide: bool = True
     ) -> None:
         offset = m.geometry.first_block * m.geometry.threads
-        self._add(Event(self.tick(), what, lanes + offset, key, wide=wide))
+        self._add(m, Event(self.tick(), what, lanes + offset, key, wide=wide))
 
-    def _add(self, event: Event) -> None:
+    def _add(self, m: Machine, event: Event) -> None:
+        m.charge(_WORK, len(event.lanes))
         self._noted += len(event.lanes)
         if self._noted > MOST_NOTED:
-            raise LogFullError
+            raise TooMuchHeldError(
+                "it synchronises threads too often with fences, atomics or parts of blocks"
+            )
         self.all.append(event)
 
     def _at_location(self, m: Machine, what: int, place: Place, size: int) -> Event:

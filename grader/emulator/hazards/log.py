@@ -20,7 +20,6 @@ import numpy as np
 
 from grader.emulator.hazards.conflicts import find_conflicts
 from grader.emulator.hazards.event import UPDATE, Scope
-from grader.emulator.hazards.events import LogFullError
 from grader.emulator.hazards.launchwide import MOST_JUDGED, Chunk, suspicious_rows
 from grader.emulator.hazards.pairs import find_unordered
 from grader.emulator.hazards.rows import (
@@ -40,6 +39,7 @@ from grader.emulator.hazards.rows import (
     suspects,
 )
 from grader.emulator.hazards.validated import validated, with_flags
+from grader.emulator.held import TooMuchHeldError
 from grader.emulator.values import spread
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class Held:
     bytes: int = 0
 
     def add(self, access: Access, count: int) -> None:
-        """One more, by so many lanes; raises LogFullError where that is too much."""
+        """One more, by so many lanes; raises TooMuchHeldError where that is too much."""
         self.rows += count
         self.bytes += sum(
             part.nbytes for part in (access.byte, access.value, access.epoch) if part is not None
         )
         if self.rows > MOST_ROWS or self.bytes > MOST_BYTES:
-            raise LogFullError
+            raise TooMuchHeldError("it accesses memory too often between two barriers")
 
 
 class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
@@ -207,6 +207,7 @@ class AccessLog:
         self._judge_shared(m, ended, blocks)
         under_way = [part for each in ended if each.engine and (part := self._under_way(m, each))]
         self.shared = going_on + under_way
+        m.charge(len(under_way), sum(each.byte.size for each in under_way))
         if blocks is None:
             self._held["shared"] = Held()
         self.events.barrier(m, blocks)

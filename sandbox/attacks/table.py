@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from grader.errors import OurError
 from grader.sandbox import Status
-from grader.spec import data_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
+
+FOLDER = Path(__file__).parent
+"""Where the attacks are."""
 
 BATTERIES = ("programs", "compile")
 """Folders below ``sandbox/attacks`` that have a table of host-code attacks."""
@@ -45,14 +47,9 @@ class Attack:
     is_link: bool = False
 
 
-def attacks_folder() -> Path:
-    """Where the attacks are: in the package, or in a clone."""
-    return data_root() / "sandbox" / "attacks"
-
-
 def load_attacks(folder: Path | None = None) -> tuple[Attack, ...]:
     """All host-code attacks, in the order of their tables; raises OurError where a table is not sound."""
-    root = folder or attacks_folder()
+    root = folder or FOLDER
     return tuple(attack for battery in BATTERIES for attack in _table(root / battery))
 
 

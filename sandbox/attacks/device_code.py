@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from attacks.battery import Tried
+from attacks.table import FOLDER
 from grader import pipeline
-from grader.cli.attack_battery import Tried
-from grader.cli.attack_table import attacks_folder
 from grader.model import Verdict
 from grader.spec import find_assignment, load_assignment
 from grader.submission import read_submissions
@@ -28,7 +28,7 @@ _SEED = 20
 
 
 def _table() -> dict[str, dict[str, Any]]:
-    table: dict[str, dict[str, Any]] = yaml.safe_load((attacks_folder() / "attacks.yaml").read_text("utf-8"))
+    table: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "attacks.yaml").read_text("utf-8"))
     return {name.removesuffix(".cu"): entry for name, entry in table.items()}
 
 
@@ -57,7 +57,7 @@ def run(chosen: tuple[str, ...], tools: Tools, station: Station | None) -> Itera
     plan = pipeline.make_plan(assignment, _SEED, tools, visible_only=False, station=station)
     for name in chosen:
         began = time.monotonic()
-        (submission,) = read_submissions(attacks_folder() / f"{name}.cu")
+        (submission,) = read_submissions(FOLDER / f"{name}.cu")
         grade = pipeline.grade(plan, submission, tools)
         expected = table[name]["gpu" if station else "emulator"]
         found = tuple(_complaints(grade, expected))

@@ -1,4 +1,4 @@
-"""`grader doctor`, the part about GPUs: what is there, what fits together, and a trial of each."""
+"""What the doctor says of GPUs: what is there, what fits together, and a trial of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from grader.cli.doctor_finding import Finding
+from grader.doctor.finding import Finding
 from grader.errors import GraderError
 from grader.gpu import devices
 from grader.gpu.sanitizer import HOW_TO_GET, find_sanitizer

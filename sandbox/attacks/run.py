@@ -10,10 +10,11 @@ import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from grader.cli import attack_device, setup
-from grader.cli.attack_battery import Battery, Tried
-from grader.cli.attack_table import load_attacks
-from grader.cli.attack_world import World
+from attacks import device_code
+from attacks.battery import Battery, Tried
+from attacks.table import load_attacks
+from attacks.world import World
+from grader.cli import setup
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from attacks.table import Attack
     from grader.build import Tools
-    from grader.cli.attack_table import Attack
     from grader.gpu.backend import Station
 
 _OURS = 3
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         )
     station = setup.station(options, tools, gpus)
     chosen, left_out = select(load_attacks(), options.attack, tools.sandbox.name, has_gpu=station is not None)
-    devices, why = attack_device.select(options.attack, wanted=options.device_code or station is not None)
+    devices, why = device_code.select(options.attack, wanted=options.device_code or station is not None)
     console = setup.console()
     console.print(f"{len(chosen) + len(devices)} attacks, sandbox {tools.sandbox.name}")
     tried = list(_told(console, _everything(tools, station, chosen, devices, options.jobs)))
@@ -69,7 +70,7 @@ def select(
     """
     everything = tuple(attacks)
     wanted = {name.removesuffix(".cu") for name in names}
-    unknown = wanted - {attack.name for attack in everything} - attack_device.names()
+    unknown = wanted - {attack.name for attack in everything} - device_code.names()
     if unknown:
         raise UsageError(f"no attack is named {', '.join(sorted(unknown))}; `sandbox/README.md` lists them")
     named = [attack for attack in everything if not wanted or attack.name in wanted]
@@ -100,7 +101,7 @@ def _everything(
             world = stack.enter_context(World())
             yield from Battery(world, tools, station).run(chosen, min(jobs, MOST_JOBS))
     if devices:
-        yield from attack_device.run(devices, tools, station)
+        yield from device_code.run(devices, tools, station)
 
 
 def _told(console: Console, tried: Iterable[Tried]) -> Iterator[Tried]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.build import Tools, find_toolchain
-from grader.cli import doctor_gpu, setup
+from grader.cli import setup
+from grader.doctor import gpus
 from grader.errors import ToolMissing, UsageError
 from grader.gpu import devices
 from grader.sandbox import LocalSandbox
@@ -18,7 +19,7 @@ from tests.gpu.pretend import GPU
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.cli.doctor_finding import Finding
+    from grader.doctor import Finding
 
 OLD_DRIVER = replace(GPU, driver="550.54", driver_cuda=(12, 4))
 OLD_GPU = replace(GPU, capability=(7, 0))
@@ -39,7 +40,7 @@ def _has(monkeypatch: pytest.MonkeyPatch, *gpus: devices.Gpu, missing: tuple[str
 
 
 def _examined() -> list[Finding]:
-    return list(doctor_gpu.examine(Tools(find_toolchain(), LocalSandbox(), None)))
+    return list(gpus.examine(Tools(find_toolchain(), LocalSandbox(), None)))
 
 
 def test_without_a_gpu_there_is_one_line_and_nothing_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +54,7 @@ def test_without_the_library_it_says_how_to_look(monkeypatch: pytest.MonkeyPatch
     """Whether there is a GPU is then not known."""
     _has(monkeypatch, missing=("cupy-cuda13x", "nvidia-ml-py"))
     (line,) = _examined()
-    assert line.fix == "install what a GPU needs with `pip install 'cuda-grader[gpu]'`"
+    assert line.fix == devices.HOW_TO_GET_CUPY
 
 
 def test_a_gpu_is_described_and_what_is_missing_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,18 +1,17 @@
-"""`grader doctor`, the part about containers: the engine, how a container may get out of it, the images."""
+"""What the doctor says of containers: the engine, how a container may get out of it, the images."""
 
 from __future__ import annotations
 
 import importlib.util
 from typing import TYPE_CHECKING
 
-from grader.cli import setup
-from grader.cli.doctor_finding import Finding
+from grader.doctor.finding import Finding
 from grader.errors import GraderError, OurError
 from grader.sandbox import bubblewrap, engine, image
 from grader.sandbox.escapes import known_escapes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from grader.sandbox.engine import Facts
     from grader.sandbox.image import SandboxImage
@@ -25,15 +24,16 @@ TARGETS = (*image.TARGETS, image.THIN)
 _MORE = "without it strangers' files are compiled in a bubblewrap, where that works"
 
 
-def build(target: str) -> int:
-    """Make the image of a target, telling what goes on; 0. Raises as `image.build_image` and `verify` do."""
+def make_image(target: str, told: Callable[[str], None]) -> str:
+    """Make the image of a target and say what it is; ``told`` hears what goes on meanwhile.
+
+    Raises as `image.build_image` and `verify` do, and OurError for an engine that cannot be trusted.
+    """
     refused = engine.refusals(engine.engine_facts())
     if refused:
         raise OurError(f"this engine is not fit for strangers' code: {'; '.join(refused)}")
-    console = setup.console()
-    made = image.build_image(target, lambda line: console.print(line, style="dim", soft_wrap=True))
-    console.print(f"\n{_described(made, image.verify(made))}")
-    return 0
+    made = image.build_image(target, told)
+    return _described(made, image.verify(made))
 
 
 def examine() -> Iterator[Finding]:

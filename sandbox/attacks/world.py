@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from grader.cli.attack_table import Attack
+    from attacks.table import Attack
 
 VARIABLE = "GRADER_ATTACK_CANARY"
 DOCKER_SOCKET = "/var/run/docker.sock"

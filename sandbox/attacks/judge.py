@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.cli.attack_table import COMPILES, DOES_NOT_COMPILE
+from attacks.table import COMPILES, DOES_NOT_COMPILE
 from grader.model import Verdict
 from grader.reports import grade_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.cli.attack_table import Attack
+    from attacks.table import Attack
     from grader.model import Grade
     from grader.sandbox import Result
 

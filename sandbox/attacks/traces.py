@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.cli.attack_world import World
+    from attacks.world import World
 
 FLAT_BYTES = 64 * 2**20
 """How much more memory we may hold after the battery than after the first round: what allocators keep."""

@@ -1,4 +1,7 @@
-"""Which sandbox a command uses, and when it is asked to trust the files instead."""
+"""Which sandbox files are compiled and run in, and when somebody is asked to trust them instead.
+
+Above `sandbox/`, for containers of a thin image need to know the compiler and the tools of a GPU.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.build import Tools, find_toolchain, toolchain_in
+from grader.build.toolchain import ARCHITECTURE
 from grader.errors import OurError, ToolMissing, UsageError
-from grader.sandbox import Equipment, Job, LocalSandbox
+from grader.sandbox import Equipment, Job, LocalSandbox, engine
 from grader.sandbox import bubblewrap as wrapping
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Iterable
 
+    from grader.gpu.devices import Gpu
     from grader.sandbox import Sandbox
     from grader.sandbox.docker import DockerSandbox
     from grader.sandbox.image import SandboxImage
@@ -29,21 +34,25 @@ HOW_TO_TRUST = (
 )
 
 
+def architecture_for(gpus: Iterable[Gpu]) -> str:
+    """What the compiler makes PTX for: the oldest of the ``gpus``, where that is older than usual."""
+    return min((ARCHITECTURE, *(gpu.architecture.removeprefix("sm_") for gpu in gpus)), key=int)
+
+
 def tools(
-    options: argparse.Namespace, architecture: str, cache: Path | None, *, strangers: bool, gpu: bool
+    choice: str, nvcc: str | None, architecture: str, cache: Path | None, *, strangers: bool, gpu: bool
 ) -> Tools:
-    """The compiler, in the sandbox that the options ask for; ``strangers`` says whose files it is for.
+    """The compiler, in the sandbox of this name; ``strangers`` says whose files it is for.
 
     Raises ToolMissing where that cannot be had, saying why.
     """
-    choice = options.sandbox
     if choice == AUTO and strangers:
         with suppress(OurError):
-            return _in_containers(options, architecture, cache, gpu=gpu)
+            return _in_containers(nvcc, architecture, cache, gpu=gpu)
         choice = LOCAL if gpu or wrapping.trouble() else BUBBLEWRAP
     if choice == DOCKER:
-        return _in_containers(options, architecture, cache, gpu=gpu)
-    toolchain = find_toolchain(options.nvcc, architecture)
+        return _in_containers(nvcc, architecture, cache, gpu=gpu)
+    toolchain = find_toolchain(nvcc, architecture)
     if choice != BUBBLEWRAP:
         return Tools(toolchain, LocalSandbox(), cache)
     if gpu:
@@ -54,9 +63,9 @@ def tools(
     return Tools(toolchain, wrapping.BubblewrapSandbox(toolchain.roots), cache)
 
 
-def _in_containers(options: argparse.Namespace, architecture: str, cache: Path | None, *, gpu: bool) -> Tools:
+def _in_containers(nvcc: str | None, architecture: str, cache: Path | None, *, gpu: bool) -> Tools:
     """A compiler in containers: that of the image or, with a thin image, this machine's."""
-    sandbox = container(options.nvcc, gpu=gpu)
+    sandbox = container(nvcc, gpu=gpu)
     return Tools(toolchain_in(sandbox, architecture), sandbox, cache)
 
 
@@ -66,11 +75,9 @@ def container(nvcc: str | None = None, *, gpu: bool) -> DockerSandbox:
     One is tried: what does not work here is our fault, and must not become a student's later.
     """
     try:
-        from grader.sandbox import containers, docker, engine  # noqa: PLC0415 - the SDK may be missing
+        from grader.sandbox import containers, docker  # noqa: PLC0415 - the SDK may be missing
     except ImportError:
-        raise ToolMissing(
-            "the package `docker` is not installed; get it with `pip install 'cuda-grader[docker]'`"
-        ) from None
+        raise ToolMissing(f"the package `docker` is not installed; {engine.HOW_TO_GET_SDK}") from None
     refused = engine.refusals(engine.engine_facts())
     if refused:
         raise ToolMissing(f"--sandbox docker: {'; '.join(refused)}")

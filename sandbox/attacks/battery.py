@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from attacks import traces
+from attacks.judge import Trial, complaints
+from attacks.table import DOES_NOT_COMPILE, FOLDER
+from attacks.watched import Watched
 from grader import pipeline
-from grader.cli import attack_traces
-from grader.cli.attack_judge import Trial, complaints
-from grader.cli.attack_table import DOES_NOT_COMPILE, attacks_folder
-from grader.cli.attack_watch import Watched
 from grader.errors import OurError
 from grader.model import Verdict
 from grader.spec import find_assignment, load_assignment, reference_folder
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from attacks.table import Attack
+    from attacks.world import World
     from grader.build import Tools
-    from grader.cli.attack_table import Attack
-    from grader.cli.attack_world import World
     from grader.gpu.backend import Station
     from grader.model import Grade, Submission
     from grader.plan import Plan
@@ -76,7 +76,7 @@ class Battery:
         chosen = tuple(attacks)
         kinds = sorted({attack.is_kernel for attack in chosen})
         yield from self._first(kinds)
-        gpu, memory = attack_traces.gpu_bytes(), 0
+        gpu, memory = traces.gpu_bytes(), 0
         with ThreadPoolExecutor(jobs) as pool:
             rounds = [chosen[i : i + ROUND] for i in range(0, len(chosen), ROUND)]
             for number, some in enumerate(rounds, 1):
@@ -84,9 +84,9 @@ class Battery:
                 yield from pool.map(self._attempt, some)
                 yield self._left(number, told)
                 yield from self._honest(kinds, f"neighbour after round {number}")
-                memory = memory or attack_traces.resident_bytes()
-        yield _flat("own memory", attack_traces.resident_bytes() - memory, attack_traces.FLAT_BYTES)
-        yield _flat("GPU memory", attack_traces.gpu_bytes() - gpu, attack_traces.GPU_BYTES)
+                memory = memory or traces.resident_bytes()
+        yield _flat("own memory", traces.resident_bytes() - memory, traces.FLAT_BYTES)
+        yield _flat("GPU memory", traces.gpu_bytes() - gpu, traces.GPU_BYTES)
 
     def trial(self, attack: Attack) -> Trial:
         """Grade an attack as any submission is graded, and keep what came back."""
@@ -114,7 +114,7 @@ class Battery:
         """What the attacks of a round left, and whom they talked to."""
         began = time.monotonic()
         while (
-            left := tuple(attack_traces.traces(self.world, self.tools.sandbox.name))
+            left := tuple(traces.traces(self.world, self.tools.sandbox.name))
         ) and time.monotonic() < began + _GONE_SECONDS:
             time.sleep(0.1)
         contacts = tuple(self.world.contacts[told:])
@@ -141,7 +141,7 @@ class Battery:
 
     def _plan(self, is_kernel: bool) -> Plan:  # noqa: FBT001 - one of two plans
         if is_kernel not in self._plans:
-            place = find_assignment("tiled-matmul") if is_kernel else attacks_folder() / "assignment"
+            place = find_assignment("tiled-matmul") if is_kernel else FOLDER / "assignment"
             make = partial(pipeline.make_plan, load_assignment(place), _SEED, self.tools)
             plan = make(visible_only=is_kernel, station=self.station)
             few = tuple(case for case in plan.cases if case.id in _CASES)
@@ -150,7 +150,7 @@ class Battery:
 
 
 def _neighbour(is_kernel: bool) -> Submission:  # noqa: FBT001 - one of two
-    path: Path = attacks_folder() / "assignment" / "honest.cu"
+    path: Path = FOLDER / "assignment" / "honest.cu"
     if is_kernel:
         path = reference_folder(load_assignment(find_assignment("tiled-matmul"))) / "solution.cu"
     return read_submissions(path)[0]

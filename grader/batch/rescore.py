@@ -1,0 +1,169 @@
+"""Re-runs checks and scoring on stored evidence; nothing is compiled or launched.
+
+`rescore` applies a changed rubric: every grade is scored anew, or none is, where its evidence is of something
+else than what the changed assignment would run. `with_released` keeps points and
+verdicts, and says what items would say with cases in plain sight that were hidden then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from grader import gpu, pipeline
+from grader.batch.stored import evidence_of, load_grades
+from grader.errors import UsageError
+from grader.model import Submission, Verdict, Visibility
+from grader.reports import files
+from grader.spec import expand_cases, what_is_run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from fractions import Fraction
+
+    from grader.batch.folder import OutFolder, Session
+    from grader.model import Assignment, Case, Grade, ItemGrade
+
+MOST_TOLD = 8
+"""Differences that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A grade before and after."""
+
+    before: Grade
+    after: Grade
+
+    @property
+    def difference(self) -> Fraction:
+        """By how much the score changes."""
+        return self.after.score - self.before.score
+
+    @property
+    def alters_grade(self) -> bool:
+        """Whether the score, the verdict or what could be scored is another."""
+        before, after = self.before, self.after
+        return bool(self.difference) or (before.verdict, before.max_score) != (after.verdict, after.max_score)
+
+
+def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[Change, ...]:
+    """Score a graded class by an assignment with another rubric, and write its files and the journal.
+
+    Raises UsageError, before anything is written, where something else would be run.
+    """
+    grades = load_grades(out, out.submissions())
+    _must_be_the_same(out, assignment, grades)
+    changes = tuple(Change(grade, _rescored(out, assignment, grade)) for grade in grades)
+    _write(out, replace(session, assignment_digest=assignment.digest), [change.after for change in changes])
+    return changes
+
+
+def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
+    """The new grade, which names the assignment that the old one was first graded with."""
+    first = grade.rescored if grade.assignment_digest == assignment.digest else grade.assignment_digest
+    return replace(_judged(out, assignment, grade), rescored=first)
+
+
+def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
+    """The files of every submission and of the class, and a journal that vouches for them."""
+    for grade in grades:
+        out.write(files.of_submission(grade), grade.submission_id)
+    finished = out.finished()
+    out.begin(session)
+    for grade in grades:
+        if grade.verdict is not Verdict.ERROR and grade.submission_id in finished:
+            out.note(grade.submission_id, finished[grade.submission_id], grade.verdict)
+    out.note_class([grade.submission_id for grade in grades])
+    out.write(files.of_class(grades))
+
+
+def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade]) -> None:
+    """Raise UsageError where evidence is missing or of something else, before anything is changed."""
+    differing: dict[str, list[str]] = {}
+    for grade in grades:
+        evidence = evidence_of(out, grade)
+        cases = expand_cases(assignment, grade.seed)
+        wanted = what_is_run(assignment, cases, timed=evidence.backend == gpu.NAME)
+        ran = dict(evidence.ran)
+        for piece, digest in wanted:
+            if ran.get(piece) != digest:
+                differing.setdefault(f"{piece}{'' if piece in ran else ', which is new'}", []).append(
+                    grade.submission_id
+                )
+    if not differing:
+        return
+    lines = [
+        f"  {what}{'' if len(whose) == len(grades) else f' ({len(whose)} of {len(grades)} submissions)'}"
+        for what, whose in differing.items()
+    ]
+    more = [f"  … and {len(lines) - MOST_TOLD} more"] if len(lines) > MOST_TOLD else []
+    raise UsageError(
+        "\n".join(
+            [
+                "nothing was changed: what the assignment asks for now is not what was run:",
+                *lines[:MOST_TOLD],
+                *more,
+                "a rubric alone can be rescored; for this, grade again with `grader grade`",
+            ]
+        )
+    )
+
+
+def with_released(
+    out: OutFolder, assignment: Assignment, grade: Grade, opened: Collection[Visibility]
+) -> Grade:
+    """The grade with what its items would say, had ``opened`` cases been visible; points and verdicts stay.
+
+    As it is, where another version of the assignment was graded.
+    """
+    if grade.assignment_digest != assignment.digest:
+        return grade
+    made = _judged(out, assignment, grade, opened)
+    again = {item.result.item.id: item for item in made.items}
+    return replace(
+        grade, items=tuple(_item_with_sentences(item, again.get(item.result.item.id)) for item in grade.items)
+    )
+
+
+def _item_with_sentences(item: ItemGrade, again: ItemGrade | None) -> ItemGrade:
+    old = item.result
+    if again is None or (again.result.verdict, again.points) != (old.verdict, item.points):
+        return item
+    new = again.result
+    sentences = replace(
+        old,
+        message=new.message,
+        message_staff=new.message_staff,
+        hint=new.hint,
+        findings=new.findings,
+        judged=new.judged,
+    )
+    return replace(item, result=sentences)
+
+
+def _judged(
+    out: OutFolder, assignment: Assignment, grade: Grade, opened: Collection[Visibility] = ()
+) -> Grade:
+    """What an assignment makes of a grade's evidence; ``opened`` cases are told of like visible ones.
+
+    All of the evidence stays with it. Raises UsageError where the file does not fit the assignment.
+    """
+    evidence, path = evidence_of(out, grade), out.record_path(grade.submission_id)
+    cases = tuple(_seen(case, opened) for case in expand_cases(assignment, grade.seed))
+    recorded = {case.case.id: case for case in evidence.cases}
+    if recorded and not all(case.id in recorded for case in cases):
+        raise UsageError(f"{path} lacks cases; grade the submission again")
+    shown = tuple(replace(recorded[case.id], case=case) for case in cases) if recorded else ()
+    submission = Submission(grade.submission_id, grade.submission_file, b"", grade.submission_digest)
+    plan = pipeline.Plan(assignment, grade.seed, cases, ())
+    try:
+        made = pipeline.judge(plan, submission, replace(evidence, cases=shown))
+    except Exception as problem:  # the file is foreign, and each value in it may be absurd
+        what = f"{type(problem).__name__}: {problem}"
+        raise UsageError(f"{path} cannot be judged: {what}; grade the submission again") from problem
+    return replace(made, seconds=grade.seconds, evidence=evidence)
+
+
+def _seen(case: Case, opened: Collection[Visibility]) -> Case:
+    return replace(case, visibility=Visibility.VISIBLE) if case.visibility in opened else case

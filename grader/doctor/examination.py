@@ -1,0 +1,109 @@
+"""The whole examination, and what follows from it."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from typing import TYPE_CHECKING
+
+from grader import sandbox_choice
+from grader.build import build, find_toolchain
+from grader.doctor import containers
+from grader.doctor.finding import Finding
+from grader.errors import GraderError, OurError
+from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
+from grader.sandbox import LocalSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from grader.build import Toolchain
+
+_PLANTED = b"""
+extern "C" __global__ void planted(int *out) {
+    __shared__ int cell[64];
+    cell[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = cell[63 - threadIdx.x];
+}
+"""
+
+_TRIAL = "gpu trial"
+
+
+def examine(nvcc: str | None, builds: Path, *, keep_builds: bool = True) -> Iterator[Finding]:
+    """A line for each thing that was tried; ``builds`` is where builds are kept, unless they are not."""
+    yield Finding(True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    try:
+        toolchain = find_toolchain(nvcc)
+    except OurError as problem:
+        yield Finding(False, "compiler", "no working nvcc", str(problem))
+        return
+    yield Finding(True, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
+    yield _tried("emulator", lambda: _planted_race(toolchain))
+    yield _tried("cache", lambda: _cache(builds))
+    yield from containers.examine()
+    yield containers.about_bubblewrap()
+    yield from _gpus(nvcc, builds if keep_builds else None)
+
+
+def can_grade(findings: Iterable[Finding]) -> bool:
+    """Whether nothing is missing that grading needs."""
+    return all(finding.fine for finding in findings if finding.needed)
+
+
+def uses_gpu(findings: Iterable[Finding]) -> bool:
+    """Whether a GPU was tried and all is well with it: containers and their images are another matter."""
+    others = [finding for finding in findings if finding.what not in containers.SUBJECTS]
+    return all(finding.fine for finding in others) and any(finding.what == _TRIAL for finding in others)
+
+
+def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[Finding]:
+    """What there is to say about GPUs; a driver that does not answer is no reason to stop."""
+    from grader.doctor import gpus  # noqa: PLC0415 - needs the compiler, which may not be there
+    from grader.gpu import devices  # noqa: PLC0415
+
+    try:
+        usable = () if devices.missing_libraries() else devices.visible(devices.find_gpus())
+        architecture = sandbox_choice.architecture_for(usable)
+        yield from gpus.examine(
+            sandbox_choice.tools(
+                sandbox_choice.LOCAL, nvcc, architecture, cache, strangers=False, gpu=bool(usable)
+            )
+        )
+    except GraderError as problem:
+        yield Finding(False, "gpu", "does not work", str(problem), needed=False)
+
+
+def _tried(what: str, attempt: Callable[[], str]) -> Finding:
+    try:
+        return Finding(True, what, attempt())
+    except (GraderError, OSError) as problem:
+        return Finding(False, what, "does not work", str(problem))
+
+
+def _planted_race(toolchain: Toolchain) -> str:
+    """Build a kernel with a known race and demand that it is found: trust is tried, not assumed."""
+    import numpy as np  # noqa: PLC0415
+
+    from grader.emulator.backend import Emulated  # noqa: PLC0415
+
+    interface = KernelInterface("planted", (Parameter("out", "out", "int32"),), (), (), ())
+    submission = Submission("planted", "planted.cu", _PLANTED, "")
+    built = build(submission, interface, sandbox=LocalSandbox(), toolchain=toolchain, cache=None)
+    if not built.ok:
+        reasons = "; ".join(finding.message for finding in built.findings) or built.error
+        raise OurError(f"a known-good kernel does not compile: {reasons}")
+    kernel = Emulated(built, built.source_name, "planted.cu")
+    argument = Argument("out", "out", np.zeros(64, np.int32))
+    result = kernel.launch(Launch((1, 1, 1), (64, 1, 1)), (argument,))
+    races = [finding for finding in result.findings if finding.kind is FindingKind.RACE]
+    if len(races) != 1 or (races[0].line, races[0].other_line) != (5, 4):
+        raise OurError("a planted race was not found where it is; do not grade with this installation")
+    return "compiled a kernel, ran it and found its planted race"
+
+
+def _cache(builds: Path) -> str:
+    builds.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=builds):
+        return f"builds are kept in {builds}"

@@ -1,0 +1,37 @@
+"""The files that are written of a submission and of a class: their names, and what is in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json
+from grader.reports.audience import student_view
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.model import Grade
+    from grader.reports.audience import Released
+
+
+def of_submission(grade: Grade, released: Released = "") -> dict[str, str]:
+    """The files of one submission: record.json and grade.json are the staff's.
+
+    The others show what a student may see: what is ``released`` by now; Gradescope knows the day by itself.
+    """
+    return {
+        "record.json": record_json.dump(grade),
+        "grade.json": grade_json.dump(grade),
+        "junit.xml": junit.render([student_view(grade, released)]),
+        "results.json": gradescope.render(grade),
+        "report.html": html.render(grade, released=released),
+    }
+
+
+def of_class(grades: Sequence[Grade]) -> dict[str, str]:
+    """The files of a class, which are for its staff."""
+    return {
+        "junit.xml": junit.render(grades),
+        "gradebook.csv": gradebook.render(grades),
+        "index.html": html.render_class(grades),
+    }
