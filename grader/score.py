@@ -7,16 +7,16 @@ points of skipped items, and of items where we failed, are in neither the score 
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.model import CaseGrade, Counters, ItemGrade, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from grader.model import Case, CaseEvidence, CheckResult, Evidence, Named, Ratio, Resources
+    from grader.model import Case, CaseEvidence, CheckResult, Evidence, Timing
 
 JUDGED = (Verdict.PASS, Verdict.FAIL)
 NOTHING = Fraction(0)
@@ -79,42 +79,9 @@ def case_grades(
     return tuple(_case_grade(case, ran.get(case.id), results) for case in all_cases)
 
 
-def timing_of(evidence: Evidence) -> Named[Any]:
-    """What the grade keeps of how fast it was; empty where nothing was timed."""
-    timing = evidence.timing
-    if timing is None:
-        return ()
-    return (
-        ("baseline", timing.baseline),
-        ("shape", dict(timing.shape)),
-        ("speedup", _ratio(timing.speedup)),
-        ("control", _ratio(timing.control)),
-        ("solution", _ratio(timing.solution)),
-        ("level", timing.level),
-        ("settled", timing.settled),
-        ("rounds", timing.rounds),
-        ("dropped", timing.dropped),
-        ("launches", timing.launches),
-        ("verified", timing.verified),
-        ("milliseconds", dict(timing.milliseconds)),
-        ("first_milliseconds", timing.first_milliseconds),
-        ("gflops", dict(timing.gflops)),
-        ("floor_milliseconds", timing.floor_milliseconds),
-        ("roofline_share", timing.roofline_share),
-        ("resources", _resources(evidence.build.resources)),
-        ("occupancy", timing.occupancy),
-        ("findings", [finding.message for finding in timing.findings]),
-        ("details", dict(timing.details)),
-        ("error", timing.error),
-    )
-
-
-def _ratio(ratio: Ratio | None) -> dict[str, float] | None:
-    return None if ratio is None else asdict(ratio)
-
-
-def _resources(resources: Resources | None) -> dict[str, int] | None:
-    return None if resources is None else asdict(resources)
+def timing_of(evidence: Evidence) -> Timing | None:
+    """What the grade keeps of how fast it was, and of what the kernel takes; None where nothing was timed."""
+    return evidence.timing and replace(evidence.timing, resources=evidence.build.resources)
 
 
 def _graded(result: CheckResult) -> ItemGrade:

@@ -163,7 +163,7 @@ def test_a_class_is_graded_resumed_and_reported(
     expected = {
         f"grades/{s}/{f}"
         for s in ("ada", "bob", "cy")
-        for f in ("grade.json", "evidence.json", "junit.xml", "results.json", "report.html")
+        for f in ("record.json", "grade.json", "junit.xml", "results.json", "report.html")
     }
     assert files == expected | {"junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
     first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}
@@ -208,10 +208,10 @@ def test_a_damaged_grade_is_graded_again(small_class: Path, tmp_path: Path) -> N
     """A file that a power cut emptied costs a new run of that submission, and nothing else."""
     command = ["grade", "tiled-matmul", str(small_class), "-o", str(tmp_path / "out"), "--seed", "1"]
     assert main(command) == 0
-    grade = tmp_path / "out/grades/bob/grade.json"
-    grade.write_text("")
+    record = tmp_path / "out/grades/bob/record.json"
+    record.write_text("")
     assert main(command) == 0
-    assert json.loads(grade.read_text())["submission"]["id"] == "bob"
+    assert json.loads(record.read_text())["grade"]["submission_id"] == "bob"
 
 
 @pytest.mark.slow

@@ -38,14 +38,14 @@ def _report(course: Course, *more: str) -> tuple[int, str]:
 
 def test_sentences_name_what_has_been_released_and_hide_it_again(course: Course) -> None:
     """The stored grade stays as it was graded."""
-    before = course.out.stored("ada")
+    before = course.out.record("ada")
     code, hidden = _report(course)
     assert (code, "hidden case" in hidden) == (0, True)
     code, told = _report(course, "--released", "due_date")
     assert (code, "hidden case" in told) == (0, False)
     assert "case `odd` (N=55)" in told
     assert _report(course) == (0, hidden)
-    assert course.out.stored("ada") == before
+    assert course.out.record("ada") == before
 
 
 def test_where_the_assignment_has_changed_the_old_sentences_stay(
@@ -60,7 +60,7 @@ def test_where_the_assignment_has_changed_the_old_sentences_stay(
 
 def test_points_and_verdicts_are_those_that_were_graded(course: Course) -> None:
     """Also where the stored evidence says otherwise: what it tells of an item is then left as it was."""
-    path = course.out.path / "grades" / "ada" / "evidence.json"
+    path = course.out.record_path("ada")
     changed = re.sub(r'"wrong": ?3', '"wrong": 0', path.read_text(encoding="utf-8"))
     path.write_text(changed, encoding="utf-8")
     code, told = _report(course, "--released", "due_date")

@@ -75,7 +75,7 @@ class Course:
 
     def grade(self, name: str) -> dict[str, Any]:
         """A stored grade."""
-        stored: dict[str, Any] = json.loads(self.out.stored(name))
+        stored: dict[str, Any] = json.loads(self.out.path.joinpath("grades", name, "grade.json").read_text())
         return stored
 
 
@@ -223,18 +223,32 @@ def test_a_case_may_go_and_come_back(course: Course) -> None:
     assert cases[0]["visibility"] == "after_published"
 
 
-def test_a_grade_without_evidence_is_left_as_it_is(
-    course: Course, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("command", ["report", "rescore"])
+def test_a_folder_of_an_older_version_is_to_be_graded_again(
+    command: str, course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An older version graded it; the others are rescored, and the exit code tells."""
+    """It has `grade.json`, which is written for others, and no record: that is told in one line."""
     made = course.says(SOUND)
-    course.grades(made, ada=evidence(made), old=evidence(made))
-    (course.out.path / "grades/old/evidence.json").unlink()
-    course.says(SOUND.replace("points: 90", "points: 40"))
-    assert course.rescore() == 1
-    assert (course.grade("ada")["score"], course.grade("old")["score"]) == (50, 100)
-    assert "old: left as it is" in capsys.readouterr().out
-    assert course.out.finished() == {"ada": "digest of ada"}, "so that `grade` grades the other again"
+    course.grades(made, ada=evidence(made), bob=evidence(made))
+    course.out.record_path("ada").rename(course.out.path / "grades/ada/evidence.json")
+    before = course.grade("ada")
+    assert main([command, str(course.out.path), "--assignment", str(course.assignment)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(
+        "ada/record.json: is missing, as where an older version graded; grade the submission again"
+    )
+    assert course.grade("ada") == before
+
+
+def test_a_report_needs_no_export(course: Course) -> None:
+    """What a crash left between the record and the other files is no obstacle."""
+    made = course.says(SOUND)
+    course.grades(made, ada=evidence(made))
+    for path in (course.out.path / "grades/ada").iterdir():
+        if path != course.out.record_path("ada"):
+            path.unlink()
+    assert main(["report", str(course.out.path)]) == 0
+    assert "ada" in (course.out.path / "gradebook.csv").read_text()
 
 
 def test_a_batch_goes_on_after_it(course: Course) -> None:
@@ -254,8 +268,12 @@ def test_a_batch_goes_on_after_it(course: Course) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda text: text.replace("digest of ada", "another"), "is the evidence of another submission"),
-        (lambda text: text[:-20], "is no stored evidence"),
+        (
+            lambda text: text.replace('"submission_id":"ada"', '"submission_id":"bob"'),
+            "record of another submission",
+        ),
+        (lambda text: text[:-20], "is no stored grade"),
+        (lambda text: text.replace('"evidence"', '"old"'), "holds no evidence"),
         (
             lambda text: text.replace('"counters":{"flops":50}', '"counters":{"flops":"many"}'),
             "counters.flops",
@@ -269,21 +287,21 @@ def test_evidence_that_was_tampered_with_is_refused(
     """With the file's name, and nothing is changed."""
     made = course.says(SOUND)
     course.grades(made, ada=evidence(made))
-    path = course.out.path / "grades/ada/evidence.json"
+    path = course.out.record_path("ada")
     path.write_text(spoil(path.read_text()))
-    before = course.out.stored("ada")
+    before = course.grade("ada")
     course.says(SOUND.replace("points: 90", "points: 40"))
     assert course.rescore() == 2
     told = capsys.readouterr().err
     assert (said in told, str(path) in told) == (True, True)
-    assert course.out.stored("ada") == before
+    assert course.grade("ada") == before
 
 
 def test_evidence_holds_no_code(course: Course) -> None:
     """Neither PTX nor an executable, nor what the compiler said of the source."""
     made = course.says(SOUND)
     course.grades(made, ada=evidence(made))
-    text = (course.out.path / "grades/ada/evidence.json").read_text()
+    text = course.out.record("ada")
     assert not any(each in text for each in (".version", "RUxG", "secret source"))
 
 
@@ -335,7 +353,7 @@ def test_programs_are_rescored_by_what_they_printed(
         for case in expand_cases(made, SEED)
     )
     course.grades(made, ada=Evidence("host", BUILD, runs))
-    assert "big.npy" not in (course.out.path / "grades/ada/evidence.json").read_text()
+    assert "big.npy" not in course.out.record("ada")
     course.says(f"{text}  - {{id: new, points: 7, check: text, matches: 'Hello,.*!'}}\n")
     assert course.rescore() == 0
     items = {item["id"]: item["points"] for item in course.grade("ada")["items"]}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grader import pipeline, shrinking
 from grader.build import Tools, find_toolchain
 from grader.model import Submission, Visibility
-from grader.reports import grade_json
+from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
 from grader.shrinking import shrunk
 from grader.spec import find_assignment, load_assignment
@@ -78,7 +78,7 @@ def test_the_smallest_shape_is_told_of_a_visible_case(graded: dict[Visibility, G
     assert told["smallest"] == {"M": 1, "K": 17, "N": 1}
     assert told["wrong_map"] == list(finding.wrong_map)
     assert told["map_cell"] == [5, 1]
-    back = grade_json.load(grade_json.dump(grade))
+    back = record_json.load(record_json.dump(grade))
     assert back.items[2].result.findings == edges.findings
 
 

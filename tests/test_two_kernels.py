@@ -11,7 +11,7 @@ from grader.arithmetic import Number
 from grader.build import Tools, build_with, find_toolchain
 from grader.errors import SpecError
 from grader.model import KernelInterface, Submission, Verdict
-from grader.reports import grade_json, stored_grade
+from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
 from grader.spec import load_assignment
 from tests.gpu.pretend import GPU, PretendGpu
@@ -111,9 +111,9 @@ def test_a_kernel_that_is_asked_for_itself_is_not_to_be_renamed(cache: Path) -> 
 def test_a_stored_grade_keeps_which_kernel_a_case_launched(assignment: Assignment, cache: Path) -> None:
     """And says nothing of it where it is the usual one."""
     grade = _graded(assignment, cache, KERNEL % ("first", "K") + KERNEL % ("second", "K"))
-    text = grade_json.dump(grade)
-    assert [case.case.kernel for case in stored_grade.load(text).cases] == ["first", ""]
-    assert text.count('"kernel"') == 1
+    stored = record_json.load(record_json.dump(grade))
+    assert [case.case.kernel for case in stored.cases] == ["first", ""]
+    assert grade_json.dump(grade).count('"kernel"') == 1
 
 
 def test_on_a_gpu_each_kernel_is_run_by_itself(assignment: Assignment, cache: Path) -> None:

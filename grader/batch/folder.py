@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
 LOCK = ".lock"
+RECORD = "record.json"
+EXPORT = "grade.json"
+"""For other programs: never read here, but it tells of a grade whose record is missing."""
 
 _NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 """What stands where the folder should be: a file, or a link that leads to itself."""
@@ -130,20 +133,24 @@ class OutFolder:
             except OSError as problem:
                 raise StorageError(_cannot(folder / name, problem)) from None
 
-    def stored(self, submission: str) -> str:
-        """A submission's grade.json; raises UsageError if it is not there."""
-        return _text(self.path / GRADES / submission / "grade.json")
+    def record_path(self, submission: str) -> Path:
+        """Where a submission's whole grade is kept, for `report` and `rescore`."""
+        return self.path / GRADES / submission / RECORD
 
-    def evidence(self, submission: str) -> str | None:
-        """A submission's evidence.json, None where there is none; raises UsageError if it cannot be read."""
-        path = self.path / GRADES / submission / "evidence.json"
-        return _text(path) if path.exists() or path.is_symlink() else None
+    def record(self, submission: str) -> str:
+        """A submission's record.json; raises UsageError if it is not there or cannot be read."""
+        path = self.record_path(submission)
+        if not path.exists() and not path.is_symlink():
+            why = "is missing, as where an older version graded"
+            raise UsageError(f"{path}: {why}; grade the submission again")
+        return _text(path)
 
     def submissions(self) -> tuple[str, ...]:
         """The class as the last batch saw it, as far as there are grades; all of them after a crash."""
         if not (self.path / GRADES).is_dir():
             raise UsageError(f"{self.path}: no grades here; expected the folder given to `grader grade -o`")
-        graded = sorted(path.parent.name for path in (self.path / GRADES).glob("*/grade.json"))
+        folder = self.path / GRADES
+        graded = sorted({path.parent.name for name in (RECORD, EXPORT) for path in folder.glob(f"*/{name}")})
         classes = [line["class"] for line in self._lines() if isinstance(line.get("class"), list)]
         return tuple(name for name in graded if not classes or name in classes[-1])
 

@@ -1,7 +1,7 @@
 """Re-runs checks and scoring on stored evidence; nothing is compiled or launched.
 
-`rescore` applies a changed rubric: every grade that has its evidence is scored anew, or none is, where that
-evidence is of something else than what the changed assignment would run. `with_released` keeps points and
+`rescore` applies a changed rubric: every grade is scored anew, or none is, where its evidence is of something
+else than what the changed assignment would run. `with_released` keeps points and
 verdicts, and says what items would say with cases in plain sight that were hidden then.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import gpu, pipeline
-from grader.batch.stored import evidence_file, load_evidence, load_grades
+from grader.batch.stored import evidence_of, load_grades
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
 from grader.reports import files
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from grader.batch.folder import OutFolder, Session
-    from grader.model import Assignment, Case, Evidence, Grade, ItemGrade
+    from grader.model import Assignment, Case, Grade, ItemGrade
 
 MOST_TOLD = 8
 """Differences that are named."""
@@ -47,65 +47,42 @@ class Change:
         return bool(self.difference) or (before.verdict, before.max_score) != (after.verdict, after.max_score)
 
 
-@dataclass(frozen=True, slots=True)
-class Rescored:
-    """A class after `rescore`: its grades, those that were scored anew, and whose evidence was not kept."""
-
-    grades: tuple[Grade, ...]
-    changes: tuple[Change, ...]
-    without_evidence: tuple[str, ...]
-
-
-def rescore(out: OutFolder, session: Session, assignment: Assignment) -> Rescored:
+def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[Change, ...]:
     """Score a graded class by an assignment with another rubric, and write its files and the journal.
 
     Raises UsageError, before anything is written, where something else would be run.
     """
     grades = load_grades(out, out.submissions())
-    stored = {grade.submission_id: load_evidence(out, grade) for grade in grades}
-    _must_be_the_same(assignment, grades, stored)
-    changes = []
-    for grade in grades:
-        evidence = stored[grade.submission_id]
-        if evidence is not None:
-            changes.append(Change(grade, _rescored(out, assignment, grade, evidence)))
-    after = {change.after.submission_id: change.after for change in changes}
-    everybody = tuple(after.get(grade.submission_id, grade) for grade in grades)
-    _write(out, replace(session, assignment_digest=assignment.digest), tuple(after.values()), everybody)
-    missing = (name for name, evidence in stored.items() if evidence is None)
-    return Rescored(everybody, tuple(changes), tuple(missing))
+    _must_be_the_same(out, assignment, grades)
+    changes = tuple(Change(grade, _rescored(out, assignment, grade)) for grade in grades)
+    _write(out, replace(session, assignment_digest=assignment.digest), [change.after for change in changes])
+    return changes
 
 
-def _rescored(out: OutFolder, assignment: Assignment, grade: Grade, evidence: Evidence) -> Grade:
+def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
     """The new grade, which names the assignment that the old one was first graded with."""
     first = grade.rescored if grade.assignment_digest == assignment.digest else grade.assignment_digest
-    return replace(_judged(out, assignment, grade, evidence), rescored=first)
+    return replace(_judged(out, assignment, grade), rescored=first)
 
 
-def _write(
-    out: OutFolder, session: Session, rescored: tuple[Grade, ...], everybody: tuple[Grade, ...]
-) -> None:
-    """The files of who was scored anew and of the class, and a journal that vouches for them."""
-    for grade in rescored:
+def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
+    """The files of every submission and of the class, and a journal that vouches for them."""
+    for grade in grades:
         out.write(files.of_submission(grade), grade.submission_id)
     finished = out.finished()
     out.begin(session)
-    for grade in rescored:
+    for grade in grades:
         if grade.verdict is not Verdict.ERROR and grade.submission_id in finished:
             out.note(grade.submission_id, finished[grade.submission_id], grade.verdict)
-    out.note_class([grade.submission_id for grade in everybody])
-    out.write(files.of_class(everybody))
+    out.note_class([grade.submission_id for grade in grades])
+    out.write(files.of_class(grades))
 
 
-def _must_be_the_same(
-    assignment: Assignment, grades: list[Grade], stored: dict[str, Evidence | None]
-) -> None:
+def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade]) -> None:
     """Raise UsageError where evidence is missing or of something else, before anything is changed."""
     differing: dict[str, list[str]] = {}
     for grade in grades:
-        evidence = stored[grade.submission_id]
-        if evidence is None:
-            continue
+        evidence = evidence_of(out, grade)
         cases = expand_cases(assignment, grade.seed)
         wanted = what_is_run(assignment, cases, timed=evidence.backend == gpu.NAME)
         ran = dict(evidence.ran)
@@ -138,11 +115,11 @@ def with_released(
 ) -> Grade:
     """The grade with what its items would say, had ``opened`` cases been visible; points and verdicts stay.
 
-    As it is, where another version of the assignment was graded or no evidence was kept.
+    As it is, where another version of the assignment was graded.
     """
-    if grade.assignment_digest != assignment.digest or (stored := load_evidence(out, grade)) is None:
+    if grade.assignment_digest != assignment.digest:
         return grade
-    made = _judged(out, assignment, grade, stored, opened)
+    made = _judged(out, assignment, grade, opened)
     again = {item.result.item.id: item for item in made.items}
     return replace(
         grade, items=tuple(_item_with_sentences(item, again.get(item.result.item.id)) for item in grade.items)
@@ -166,20 +143,17 @@ def _item_with_sentences(item: ItemGrade, again: ItemGrade | None) -> ItemGrade:
 
 
 def _judged(
-    out: OutFolder,
-    assignment: Assignment,
-    grade: Grade,
-    evidence: Evidence,
-    opened: Collection[Visibility] = (),
+    out: OutFolder, assignment: Assignment, grade: Grade, opened: Collection[Visibility] = ()
 ) -> Grade:
-    """The grade that an assignment gives for evidence; ``opened`` cases are told of like visible ones.
+    """What an assignment makes of a grade's evidence; ``opened`` cases are told of like visible ones.
 
-    Raises UsageError where the file does not fit the assignment.
+    All of the evidence stays with it. Raises UsageError where the file does not fit the assignment.
     """
+    evidence, path = evidence_of(out, grade), out.record_path(grade.submission_id)
     cases = tuple(_seen(case, opened) for case in expand_cases(assignment, grade.seed))
     recorded = {case.case.id: case for case in evidence.cases}
     if recorded and not all(case.id in recorded for case in cases):
-        raise UsageError(f"{evidence_file(out, grade)} lacks cases; grade the submission again")
+        raise UsageError(f"{path} lacks cases; grade the submission again")
     shown = tuple(replace(recorded[case.id], case=case) for case in cases) if recorded else ()
     submission = Submission(grade.submission_id, grade.submission_file, b"", grade.submission_digest)
     plan = pipeline.Plan(assignment, grade.seed, cases, ())
@@ -187,10 +161,8 @@ def _judged(
         made = pipeline.judge(plan, submission, replace(evidence, cases=shown))
     except Exception as problem:  # the file is foreign, and each value in it may be absurd
         what = f"{type(problem).__name__}: {problem}"
-        raise UsageError(
-            f"{evidence_file(out, grade)} cannot be judged: {what}; grade the submission again"
-        ) from problem
-    return replace(made, seconds=grade.seconds, evidence=None)
+        raise UsageError(f"{path} cannot be judged: {what}; grade the submission again") from problem
+    return replace(made, seconds=grade.seconds, evidence=evidence)
 
 
 def _seen(case: Case, opened: Collection[Visibility]) -> Case:

@@ -1,12 +1,11 @@
-"""Reading grades, and the evidence that they were decided on, back from the ``OUT/`` folder."""
+"""Reading grades, with the evidence that they were decided on, back from the ``OUT/`` folder."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
-from grader.reports import evidence_json, stored_grade
+from grader.reports import record_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def load_grades(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
     """The stored grades of these submissions; raises UsageError naming a file that is none."""
-    return [stored_grade.load(out.stored(name), f"{out.path}/grades/{name}/grade.json") for name in ids]
+    return [record_json.load(out.record(name), str(out.record_path(name)), name) for name in ids]
 
 
 def is_whole(out: OutFolder, submission: str) -> bool:
@@ -29,21 +28,9 @@ def is_whole(out: OutFolder, submission: str) -> bool:
     return True
 
 
-def load_evidence(out: OutFolder, grade: Grade) -> Evidence | None:
-    """What a grade was decided on; None where an older version graded it, and kept no evidence.
-
-    Raises UsageError where it cannot be read, or is of another submission.
-    """
-    text = out.evidence(grade.submission_id)
-    if text is None:
-        return None
-    name = str(evidence_file(out, grade))
-    stored = evidence_json.load(text, name)
-    if (stored.submission.id, stored.submission.digest) != (grade.submission_id, grade.submission_digest):
-        raise UsageError(f"{name} is the evidence of another submission; grade the submission again")
-    return stored.evidence
-
-
-def evidence_file(out: OutFolder, grade: Grade) -> Path:
-    """Where the evidence of a grade lies."""
-    return Path(out.path, "grades", grade.submission_id, "evidence.json")
+def evidence_of(out: OutFolder, grade: Grade) -> Evidence:
+    """What a stored grade was decided on; raises UsageError where its record holds nothing of it."""
+    if grade.evidence is None:
+        path = out.record_path(grade.submission_id)
+        raise UsageError(f"{path} holds no evidence; grade the submission again")
+    return grade.evidence

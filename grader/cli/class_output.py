@@ -26,5 +26,5 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
         seed = grades[0].seed
         console.print(f"seed {seed}: with --seed {seed} another folder is graded on the same cases")
     console.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
-    console.print("                grade.json and evidence.json name hidden cases: for staff only")
+    console.print("                record.json and grade.json name hidden cases: for staff only")
     console.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     grades = load_grades(out, out.submissions())
     for grade in _with_released(out, grades, options):
         written = files.of_submission(grade, options.released)
-        del written["grade.json"]  # what everything else is made from stays as it was graded
+        del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
     out.write(files.of_class(grades))
     class_output.print_class(grades, resumed=0, out=out.path, width=options.width)

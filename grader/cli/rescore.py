@@ -16,10 +16,9 @@ from grader.reports import points, safe_text
 if TYPE_CHECKING:
     import argparse
 
-    from grader.batch.rescore import Rescored
+    from grader.batch.rescore import Change
     from grader.model import Grade
 
-_INCOMPLETE = 1
 _OURS = 3
 
 
@@ -35,24 +34,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Rescore a graded class; 1 where a grade has no evidence with it, 3 with errors of ours."""
+    """Rescore a graded class; 3 with errors of ours."""
     out = OutFolder(options.out)
     session = out.session()
     if session is None:
         raise UsageError(f"{options.out}: no grades here; expected the folder given to `grader grade -o`")
     assignment = setup.graded_assignment(options.assignment, session)
     with out.locked():
-        rescored = rescore(out, session, assignment)
-    _print(rescored)
-    if any(grade.verdict is Verdict.ERROR for grade in rescored.grades):
-        return _OURS
-    return _INCOMPLETE if rescored.without_evidence else 0
+        changes = rescore(out, session, assignment)
+    _print(changes)
+    return _OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0
 
 
-def _print(rescored: Rescored) -> None:
+def _print(changes: tuple[Change, ...]) -> None:
     """How many scores changed, by how much, and whose."""
     console = setup.console()
-    changes = rescored.changes
     changed = [change for change in changes if change.alters_grade]
     room = max((len(safe_text.one_line(change.after.submission_id, 40)) for change in changed), default=0)
     for change in sorted(changed, key=lambda change: change.difference):
@@ -66,11 +62,6 @@ def _print(rescored: Rescored) -> None:
         console.print(
             f"the score changes by {points.signed(lowest)} to {points.signed(highest)}, "
             f"{points.signed(mean)} in the mean"
-        )
-    for name in rescored.without_evidence:
-        shown = safe_text.one_line(name, 40)
-        console.print(
-            f"{shown}: left as it is, for an older version graded it and kept no evidence; grade it again"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.model.terms import Verdict
 from grader.model.work import Counters
@@ -224,7 +224,8 @@ class Grade:
     skipped_points: Fraction
     items: tuple[ItemGrade, ...]
     cases: tuple[CaseGrade, ...]
-    timing: Named[Any] = ()
+    timing: Timing | None = None
+    """What was timed; None where nothing was."""
     versions: Named[str] = ()
     seconds: Named[float] = ()
     """Where the wall time went, by stage."""

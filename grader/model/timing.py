@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from grader.model.terms import Finding, Named
+    from grader.model.work import Resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ class Timing:
     error: str = ""
     shape: Named[int] = ()
     level: float = 0.99
+    resources: Resources | None = None
+    """What ptxas says of the submission: only in a grade, beside what was timed of it."""
 
     @property
     def roofline_share(self) -> float | None:

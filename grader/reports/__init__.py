@@ -2,7 +2,8 @@
 
     text          the terminal: a student's feedback
     class_table   the terminal: a class
-    grade_json    grade.json (stored_grade reads it back)
+    grade_json    grade.json, for other programs
+    record_json   record.json: the whole grade, there and back
     junit         JUnit XML, for continuous integration and learning platforms
     gradebook     CSV, for spreadsheets
     html          a page per submission and one for the class

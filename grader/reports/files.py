@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.reports import evidence_json, grade_json, gradebook, gradescope, html, junit
+from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json
 from grader.reports.audience import student_view
 
 if TYPE_CHECKING:
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
 
 def of_submission(grade: Grade, released: Released = "") -> dict[str, str]:
-    """The files of one submission: grade.json and evidence.json are the staff's.
+    """The files of one submission: record.json and grade.json are the staff's.
 
     The others show what a student may see: what is ``released`` by now; Gradescope knows the day by itself.
     """
-    kept = {} if grade.evidence is None else {"evidence.json": evidence_json.dump(grade)}
     return {
-        **kept,
+        "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([student_view(grade, released)]),
         "results.json": gradescope.render(grade),

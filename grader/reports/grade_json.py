@@ -1,4 +1,4 @@
-"""grade.json: a grade as it is stored, and as other programs read it.
+"""grade.json: a grade as other programs read it; written only, for the grader itself reads `record_json`.
 
 Format version 1. Points are numbers of at most two decimals for reading; the exact fraction stands beside
 each as text (``"points": 8.33, "points_exact": "25/3"``). JSON has no infinity and no NaN: a float that
@@ -13,19 +13,18 @@ import math
 import re
 from dataclasses import asdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from grader.reports import points, safe_text
-from grader.reports.stored_grade import FORMAT_VERSION, load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import CaseGrade, Finding, Grade, ItemGrade
+    from grader.model import CaseGrade, Finding, Grade, ItemGrade, Ratio, Timing
 
-__all__ = ["FORMAT_VERSION", "as_json", "dump", "dump_all", "load", "plain"]
+FORMAT_VERSION: Final = 1
 
 Json: TypeAlias = "dict[str, Any]"
 
@@ -68,7 +67,7 @@ def as_json(grade: Grade) -> Json:
         "error": grade.error,
         "items": [_item(item) for item in grade.items],
         "cases": [_case(case) for case in grade.cases],
-        "timing": plain(dict(grade.timing)),
+        "timing": _timing(grade.timing) if grade.timing else {},
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
         **({"cause": plain(asdict(grade.cause))} if grade.cause else {}),
@@ -117,6 +116,38 @@ def _as_escape(surrogate: re.Match[str]) -> str:
 
 def _points(name: str, value: Fraction) -> Json:
     return {name: points.number(value), f"{name}_exact": str(value)}
+
+
+def _timing(timing: Timing) -> Json:
+    """Every field of the record, and what follows from them; of findings the sentences."""
+    fields = {
+        "baseline": timing.baseline,
+        "shape": dict(timing.shape),
+        "speedup": _ratio(timing.speedup),
+        "control": _ratio(timing.control),
+        "solution": _ratio(timing.solution),
+        "level": timing.level,
+        "settled": timing.settled,
+        "rounds": timing.rounds,
+        "dropped": timing.dropped,
+        "launches": timing.launches,
+        "verified": timing.verified,
+        "milliseconds": dict(timing.milliseconds),
+        "first_milliseconds": timing.first_milliseconds,
+        "gflops": dict(timing.gflops),
+        "floor_milliseconds": timing.floor_milliseconds,
+        "roofline_share": timing.roofline_share,
+        "resources": timing.resources and asdict(timing.resources),
+        "occupancy": timing.occupancy,
+        "findings": [finding.message for finding in timing.findings],
+        "details": dict(timing.details),
+        "error": timing.error,
+    }
+    return {name: plain(value) for name, value in fields.items()}
+
+
+def _ratio(ratio: Ratio | None) -> Json | None:
+    return None if ratio is None else asdict(ratio)
 
 
 def _item(grade: ItemGrade) -> Json:

@@ -1,22 +1,20 @@
 """How fast a submission was, in words and numbers that every report shares.
 
-What a grade says of its timing may come from a stored file: it has been checked there (`stored_timing`),
-and names in it are made harmless here.
+Names in what was timed come from files of the staff: they are made harmless here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.checks.digits import decimals, milliseconds
 from grader.checks.wording import sizes
-from grader.model import Ratio
 from grader.reports import safe_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from grader.model import Grade
+    from grader.model import Grade, Ratio, Resources, Timing
     from grader.reports.layout import Page
 
 
@@ -39,7 +37,7 @@ class Speed(NamedTuple):
 
 def measured(grade: Grade) -> Ratio | None:
     """The speedup over the baseline; None where nothing was timed."""
-    return _ratio(dict(grade.timing), "speedup")
+    return grade.timing.speedup if grade.timing else None
 
 
 def times(grade: Grade) -> str:
@@ -50,8 +48,8 @@ def times(grade: Grade) -> str:
 
 def speed(grade: Grade) -> Speed | None:
     """All that is told of the timing, harmless; None where no speedup came of it."""
-    timing = dict(grade.timing)
-    if measured(grade) is None:
+    timing = grade.timing
+    if timing is None or timing.speedup is None:
         return None
     return Speed(_heading(grade, timing), tuple(_rows(timing)), tuple(_remarks(timing)))
 
@@ -71,30 +69,23 @@ def write(page: Page, grade: Grade) -> None:
         page.paragraph(remark, indent=2)
 
 
-def _ratio(timing: Mapping[str, Any], name: str) -> Ratio | None:
-    held = timing.get(name)
-    return Ratio(*(float(held[part]) for part in ("median", "low", "high"))) if held else None
-
-
-def _heading(grade: Grade, timing: Mapping[str, Any]) -> str:
-    shape = sizes(tuple((name, int(size)) for name, size in timing["shape"].items()))
+def _heading(grade: Grade, timing: Timing) -> str:
+    shape = sizes(timing.shape)
     places = (f" at {shape}" if shape else "", f" on {grade.device}" if grade.device else "")
     return safe_text.one_line("Speed" + "".join(places))
 
 
-def _rows(timing: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(timing: Timing) -> Iterator[Row]:
     """The baseline first, then the submission and what there is to compare it with."""
-    taken = {name: float(time) for name, time in timing["milliseconds"].items()}
-    gflops = {name: float(rate) for name, rate in timing["gflops"].items()}
-    baseline = timing["baseline"]
+    taken, gflops = dict(timing.milliseconds), dict(timing.gflops)
     labels = {
-        baseline: f"{baseline} kernel",
+        timing.baseline: f"{timing.baseline} kernel",
         "student": "this submission",
         "solution": "model solution",
         "library": "library",
     }
     names = sorted(taken, key=[*labels, *taken].index)
-    speedups = {"student": _ratio(timing, "speedup"), "solution": _ratio(timing, "solution")}
+    speedups = {"student": timing.speedup, "solution": timing.solution}
     for name, shown in zip(names, milliseconds(*(taken[name] for name in names)), strict=True):
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
@@ -102,19 +93,16 @@ def _rows(timing: Mapping[str, Any]) -> Iterator[Row]:
         yield Row(safe_text.one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
 
 
-def _remarks(timing: Mapping[str, Any]) -> Iterator[str]:
-    share, occupancy = timing["roofline_share"], timing["occupancy"]
-    parts = [] if share is None else [f"{100 * float(share):.3g} % of what this device could do at best"]
-    yield "; ".join([*parts, *_used(timing["resources"]), *_occupied(occupancy)])
-    dropped = int(timing["dropped"])
-    left_out = f", {dropped:,} of them left out" if dropped else ""
-    first = float(timing["first_milliseconds"])
-    parts = [f"{int(timing['rounds']):,} rounds{left_out}"]
-    if first > 0:
-        parts.append(f"first launch {milliseconds(first)[0]} ms")
-    control = _ratio(timing, "control")
-    if control:
-        parts.append(f"{safe_text.one_line(timing['baseline'], 40)} against itself {_told(control)}")
+def _remarks(timing: Timing) -> Iterator[str]:
+    share = timing.roofline_share
+    parts = [] if share is None else [f"{100 * share:.3g} % of what this device could do at best"]
+    yield "; ".join([*parts, *_used(timing.resources), *_occupied(timing.occupancy)])
+    left_out = f", {timing.dropped:,} of them left out" if timing.dropped else ""
+    parts = [f"{timing.rounds:,} rounds{left_out}"]
+    if timing.first_milliseconds > 0:
+        parts.append(f"first launch {milliseconds(timing.first_milliseconds)[0]} ms")
+    if timing.control:
+        parts.append(f"{safe_text.one_line(timing.baseline, 40)} against itself {_told(timing.control)}")
     yield "; ".join(parts)
 
 
@@ -125,18 +113,17 @@ def _told(ratio: Ratio, unit: str = "") -> str:
     return f"{median}{unit} ({low} to {high})"
 
 
-def _used(resources: Mapping[str, Any] | None) -> Iterator[str]:
+def _used(resources: Resources | None) -> Iterator[str]:
     """`38 registers a thread, 2,048 bytes of shared memory a block, no spills`."""
     if resources:
-        spilt = int(resources["spill_bytes"])
-        spills = f"{spilt:,} bytes spilt" if spilt else "no spills"
-        shared = f"{int(resources['shared_bytes']):,} bytes of shared memory a block"
-        yield f"{int(resources['registers'])} registers a thread, {shared}, {spills}"
+        spills = f"{resources.spill_bytes:,} bytes spilt" if resources.spill_bytes else "no spills"
+        shared = f"{resources.shared_bytes:,} bytes of shared memory a block"
+        yield f"{resources.registers} registers a thread, {shared}, {spills}"
 
 
-def _occupied(occupancy: Any) -> Iterator[str]:  # noqa: ANN401 - a number, or nothing
+def _occupied(occupancy: float | None) -> Iterator[str]:
     if occupancy is not None:
-        yield f"occupancy {100 * float(occupancy):.3g} %"
+        yield f"occupancy {100 * occupancy:.3g} %"
 
 
 def _number(rate: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.model import Advice, AdviceKind, Grade
-from grader.reports import grade_json, html, text
+from grader.reports import grade_json, html, record_json, text
 from tests.reports.sample_grades import SOURCE, full_marks, missing_barrier
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def test_a_repair_that_is_the_hint_is_told_once() -> None:
     assert html.render(grade).count(REPAIR[1:]) == 1
 
 
-def test_repairs_and_advice_come_back_from_grade_json() -> None:
-    """Under keys that are there only where there is something to say."""
+def test_repairs_and_advice_are_in_grade_json() -> None:
+    """Under keys that are there only where there is something to say; and a stored grade keeps them."""
     for grade in (advised(), repaired("")):
-        assert grade_json.load(grade_json.dump(grade)) == grade
+        assert record_json.load(record_json.dump(grade)) == grade
     stored = json.loads(grade_json.dump(repaired("")))
     assert [finding.get("repair") for finding in stored["items"][3]["findings"]] == [REPAIR, None]
     assert "advice" not in stored
@@ -93,10 +93,3 @@ def test_repairs_and_advice_come_back_from_grade_json() -> None:
         "array": "B_tile",
         "weight": 0.75,
     }
-
-
-def test_a_file_without_these_keys_is_read() -> None:
-    """As versions before wrote it."""
-    grade = grade_json.load(grade_json.dump(missing_barrier()))
-    assert grade.advice == ()
-    assert all(finding.repair == "" for item in grade.items for finding in item.result.findings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -26,11 +27,12 @@ from grader.model import (
     RubricItem,
     Verdict,
 )
-from grader.reports import grade_json, gradebook, gradescope, html, junit, safe_text, text
+from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, safe_text, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.reports.payloads import PAYLOADS
 from tests.reports.sample_grades import ITEMS, SOURCE, full_marks, our_error
+from tests.reports.test_speed import TIMED as TIMING
 from tests.reports.test_speed import timed
 
 if TYPE_CHECKING:
@@ -77,8 +79,9 @@ def _program(words: str) -> Grade:
 def _timing(words: str) -> Grade:
     """What comes back from a job on a GPU in free form: a sentence and details."""
     grade = _failing()
-    timing = dict(grade.timing) | {"findings": [words], "clocks": [{"note": words}], "error": ""}
-    return replace(grade, timing=tuple(timing.items()))
+    details = (("clocks", [{"note": words}]),)
+    timing = replace(TIMING, findings=(replace(FINDING, message=words),), details=details)
+    return replace(grade, timing=timing)
 
 
 FIELDS: dict[str, Callable[[str], Grade]] = {
@@ -278,17 +281,23 @@ def test_a_terminal_is_told_colours_and_nothing_else(payload: str) -> None:
     assert re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue()) == page.plain
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("payload", [name for name in PAYLOADS if name != "surrogates"])
 def test_a_stored_payload_comes_back_as_it_was(payload: str) -> None:
-    """grade.json holds what it was given; only lone surrogates, which UTF-8 cannot hold, are spelt out."""
+    """record.json holds what it was given, and grade.json made of it is the same."""
     for field in ("id", "our error", "message of a finding", "advice", "timing"):
         grade = FIELDS[field](PAYLOADS[payload])
-        stored = grade_json.load(grade_json.dump(grade))
+        stored = record_json.load(record_json.dump(grade))
         assert grade_json.dump(stored) == grade_json.dump(grade)
-        if payload != "surrogates":
-            assert (stored.submission_id, stored.error) == (grade.submission_id, grade.error)
-            assert stored.items[3].result.findings == grade.items[3].result.findings
-            assert stored.advice == grade.advice
+        assert (stored.submission_id, stored.error) == (grade.submission_id, grade.error)
+        assert stored.items[3].result.findings == grade.items[3].result.findings
+        assert stored.advice == grade.advice
+
+
+def test_a_file_name_that_is_not_utf_8_comes_back() -> None:
+    """Its bytes are lone surrogates, which no text of UTF-8 can hold; by the name the folder is found."""
+    name = os.fsdecode(b"caf\xe9")
+    stored = record_json.dump(replace(full_marks(), submission_id=name))
+    assert record_json.load(stored.encode().decode(), "record.json", name).submission_id == name
 
 
 @pytest.mark.timeout(30)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from grader.model import Verdict
-from grader.reports import grade_json, gradebook, gradescope, html, junit, stored_grade, text
+from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.reports.sample_grades import full_marks, rubric_features
@@ -69,7 +69,7 @@ def test_the_gradebook_has_what_each_adds_and_takes() -> None:
 
 def test_a_stored_grade_keeps_them() -> None:
     """Keys are added where there is something to say, and none elsewhere."""
-    stored = stored_grade.load(grade_json.dump(rubric_features()), "grade.json")
+    stored = record_json.load(record_json.dump(rubric_features()))
     assert stored == rubric_features()
     plain = json.loads(grade_json.dump(full_marks()))
     assert not {"extra", "penalty", "message_staff"} & {key for item in plain["items"] for key in item}

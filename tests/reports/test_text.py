@@ -15,8 +15,7 @@ from grader.model import CheckResult, Finding, FindingKind, RubricItem, Verdict
 from grader.reports import points, quotation, safe_text, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
-from grader.reports.grade_json import dump
-from grader.reports.stored_grade import load
+from grader.reports.record_json import dump, load
 from tests.reports.sample_grades import (
     GRADES,
     ITEMS,

@@ -181,7 +181,7 @@ def test_the_report_command_is_told_what_is_released(tmp_path: Path) -> None:
     grade = graded(fine(), kept(1, Visibility.AFTER_DUE_DATE))
     folder = tmp_path / "grades" / "ada"
     folder.mkdir(parents=True)
-    (folder / "grade.json").write_text(of_submission(grade)["grade.json"])
+    (folder / "record.json").write_text(of_submission(grade)["record.json"])
     assert main(["report", str(tmp_path), "--released", "due_date"]) == 0
     assert "case-with-1-rows" in (folder / "junit.xml").read_text()
     assert main(["report", str(tmp_path)]) == 0

@@ -1,4 +1,9 @@
-"""Records ↔ JSON, by the types of their fields: whatever field a record gets comes along.
+"""record.json: a whole grade with all that it was decided on, there and back (staff only).
+
+`report` and `rescore` read it, and nothing else. Format version 1: ``grade{…}``, the record
+`grader.model.Grade` by the types of its fields: whatever field a record gets comes along. It names hidden
+cases and their shapes, and holds no source, no PTX and no executable. What an item's check alone knows (its
+options) is left to the assignment.
 
 Fields that have their default are left out. Tuples are arrays, fractions and bytes (base64) texts, floats
 that are not finite ``"inf"``, ``"-inf"`` and ``"nan"``. What is read back may be foreign: each value is
@@ -9,18 +14,28 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
+import re
 import types
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from grader import model
-from grader.reports.stored_grade import EXACT
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.model import Grade
+
+FORMAT_VERSION: Final = 1
+MOST_CHARACTERS = 256 * 2**20
+EXACT = re.compile(r"-?\d{1,400}(/0*[1-9]\d{0,400})?")
+"""``25/3``; the length is bounded because arithmetic on what a file holds should be."""
 
 NOT_FINITE = ("inf", "-inf", "nan")
 NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "np": np}
@@ -29,6 +44,46 @@ NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "np": np}
 
 class Misfit(ValueError):  # noqa: N818 - a statement about a value
     """A value that is not of the type of its field; the message says where, and what was expected."""
+
+
+def dump(grade: Grade) -> str:
+    """Write a grade; raises TypeError for what no record should hold."""
+    record = {"format_version": FORMAT_VERSION, "grade": encode(_without_options(grade))}
+    return json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+def load(text: str, name: str = "record.json", submission: str | None = None) -> Grade:
+    """Read it back; ``name`` is the file's for messages.
+
+    Raises UsageError for what is no such file, and for the record of another than the named submission.
+    """
+    try:
+        grade: Grade = _grade(text)
+        if submission not in (None, grade.submission_id):
+            raise Misfit("it is the record of another submission")
+    except (ValueError, RecursionError) as problem:
+        reason = str(problem) if isinstance(problem, Misfit) else "it is no JSON that can be read"
+        raise UsageError(f"{name} is no stored grade: {reason}; grade the submission again") from None
+    return grade
+
+
+def _grade(text: str) -> Any:  # noqa: ANN401 - `decode` has no type for mypy
+    if len(text) > MOST_CHARACTERS:
+        raise Misfit(f"expected at most {MOST_CHARACTERS // 2**20} MiB")
+    record = json.loads(text)
+    version = record.get("format_version") if isinstance(record, dict) else None
+    if version != FORMAT_VERSION:
+        raise Misfit(f"expected format version {FORMAT_VERSION}")
+    return decode(model.Grade, record.get("grade"), "grade")
+
+
+def _without_options(grade: Grade) -> Grade:
+    """Options are of any type, which no reader could check, and reports have no use for them."""
+    items = []
+    for item in grade.items:
+        plain = replace(item.result.item, options=())
+        items.append(replace(item, result=replace(item.result, item=plain)))
+    return replace(grade, items=tuple(items))
 
 
 def encode(value: Any) -> Any:  # noqa: ANN401 - a field's value, whatever it is
@@ -57,7 +112,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - as above
 
 def decode(kind: Any, value: Any, where: str = "") -> Any:  # noqa: ANN401 - a type's annotation is no type to mypy
     """Read a value of this type back; raises Misfit naming the place in the file."""
-    if kind is Any:
+    if kind is Any or type(value) is kind:  # most values are a text or a number of just this type
         return value
     if is_dataclass(kind):
         return _record(kind, value, where)
@@ -132,6 +187,4 @@ def _leaf(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - as above
             raise Misfit(f"{where}: expected base64") from None
     if isinstance(kind, type) and issubclass(kind, Enum) and value in [each.value for each in kind]:
         return kind(value)
-    if kind in expected and type(value) is kind:
-        return value
     raise Misfit(f"{where}: expected {expected.get(kind, f'a {kind.__name__}')}")
