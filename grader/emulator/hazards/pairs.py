@@ -3,8 +3,9 @@
 Where every lane may be ordered with others than its neighbours are, a run of accesses can no longer be
 judged by its outermost lanes. So each cell's accesses are paired, and each pair is asked for a chain of
 events (`grader.emulator.hazards.ordering`). Of the like accesses of a block between two events a few stand
-for all; so the cost grows with the accesses of different blocks to one cell. Whole barriers, the usual case,
-go through `grader.emulator.hazards.conflicts` instead.
+for all, and of a lane's before another access the latest does; so the cost grows with the accesses to a cell
+times the lanes there, for strong writes with the square of their number, and has a bound (`held.Allowance`).
+Whole barriers, the usual case, go through `grader.emulator.hazards.conflicts` instead.
 """
 
 from __future__ import annotations
