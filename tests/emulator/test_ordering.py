@@ -13,7 +13,8 @@ from grader.emulator.hazards import event as events_of
 from grader.emulator.hazards import ordering
 from grader.emulator.hazards.event import Event, Scope
 from grader.emulator.hazards.ordering import unordered
-from grader.emulator.hazards.rows import WRITE, Rows
+from grader.emulator.hazards.pairs import compared_pairs
+from grader.emulator.hazards.rows import READ, WRITE, Rows
 from grader.emulator.held import Allowance
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ ACTS = st.builds(
     st.booleans(),
     st.booleans(),
 )
+
+ACCESSES = st.builds(
+    Act, st.just(-1), st.integers(THREADS - 1, THREADS), st.just(0), st.booleans(), st.just(value=True)
+)
+"""Accesses of two lanes in different blocks, from one place in the code."""
 
 
 class Sets:
@@ -202,3 +208,32 @@ def test_a_location_in_one_block_says_nothing_to_another() -> None:
     earlier, later = np.array([0, 0]), np.array([1, 2])
     racing = unordered(_rows(lanes, moments), earlier, later, events, Scope(THREADS, THREADS), Allowance())
     assert racing.tolist() == [False, True]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.one_of(ACCESSES, ACTS), min_size=20, max_size=60))
+def test_the_pairs_that_are_left_out_tell_nothing(history: list[Act]) -> None:
+    """All pairs spelt out show each access to race with the same sites of the same lanes."""
+    lanes, moments, ordered = _ordered_by_sets(history)
+    accesses = [act for act in history if act.what == -1]
+    if not accesses:
+        return
+    site = np.array([act.key for act in accesses])
+    kind = np.array([WRITE if act.flag else READ for act in accesses])
+    rows = _rows(lanes, moments)._replace(site=site, kind=kind)
+    agent = np.stack((rows.lane, site, kind), axis=1).tolist()
+    expected = {
+        (later, *agent[earlier])
+        for later in range(len(lanes))
+        for earlier in range(later)
+        if WRITE in (kind[earlier], kind[later])
+        and lanes[earlier] != lanes[later]
+        and (earlier, later) not in ordered
+    }
+    events = [_event(act, when) for when, act in enumerate(history, 1) if act.what != -1]
+    races = set()
+    for earlier, later in compared_pairs(rows, Allowance()):
+        racing = unordered(rows, earlier, later, events, WHOLE_LAUNCH, Allowance())
+        pairs = zip(earlier[racing].tolist(), later[racing].tolist(), strict=True)
+        races |= {(second, *agent[first]) for first, second in pairs}
+    assert races == expected

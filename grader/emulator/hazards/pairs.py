@@ -3,13 +3,14 @@
 Where every lane may be ordered with others than its neighbours are, a run of accesses can no longer be
 judged by its outermost lanes. So each cell's accesses are paired, and each pair is asked for a chain of
 events (`grader.emulator.hazards.ordering`). Of the like accesses of a block between two events a few stand
-for all; so the cost grows with the accesses of different blocks to one cell. Whole barriers, the usual case,
-go through `grader.emulator.hazards.conflicts` instead.
+for all, and of a lane's before another access the latest does; so the cost grows with the accesses to a cell
+times the lanes there, for strong writes with the square of their number, and has a bound (`held.Allowance`).
+Whole barriers, the usual case, go through `grader.emulator.hazards.conflicts` instead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from grader.emulator.hazards.lane_classes import lane_classes
 from grader.emulator.hazards.locations import strong_accesses
 from grader.emulator.hazards.observation import observed
 from grader.emulator.hazards.ordering import unordered
-from grader.emulator.hazards.rows import COPY_ENGINE, Rows, conflicting, writes
+from grader.emulator.hazards.rows import COPY_ENGINE, Rows, conflicting, is_strong, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,7 +54,7 @@ def find_unordered(
     few = rows.take(_representatives(rows, events, scope))
     conflicts: dict[tuple[int, int, str], Conflict] = {}
     cells: dict[tuple[int, int, str], list[NDArray[np.int64]]] = {}
-    for earlier, later in _conflicting(few, allowance):
+    for earlier, later in compared_pairs(few, allowance):
         racing = unordered(few, earlier, later, events, scope, allowance)
         racing[racing] = ~_observed(rows, few, earlier[racing], later[racing], scope)
         for conflict, where in _described(few, earlier[racing], later[racing]):
@@ -101,36 +102,78 @@ def _representatives(rows: Rows, events: Sequence[Event], scope: Scope) -> NDArr
     return kept[order]
 
 
-def _conflicting(rows: Rows, allowance: Allowance) -> Iterator[Pairs]:
-    """Pairs in order of time, of one cell, by different agents, that conflict; many at a time."""
-    starts = np.flatnonzero(np.concatenate(([True], rows.cell[1:] != rows.cell[:-1])))
-    ends = np.append(starts[1:], len(rows.cell))
-    number = np.repeat(np.arange(len(starts)), ends - starts)
-    writing = np.flatnonzero(writes(rows.kind))
-    sizes = (ends - starts)[number[writing]]
+class _Alike(NamedTuple):
+    """Rows in groups: a lane's like accesses to one cell, of which the latest before a moment stands for all.
+
+    Whatever orders an access before another one orders all that its lane did before it, too. But a strong
+    write may be observed without what follows it, and a copy waited for: each of these is a group of its own.
+    Groups lie in sections, two for each cell: those that write, then those that read.
+    """
+
+    rows: int
+    firsts: NDArray[np.int64]
+    """Of each group its section times ``rows``, plus its first row, in increasing order."""
+    members: NDArray[np.int64]
+    """Of each row its group times ``rows``, plus the row, in increasing order."""
+
+    def before(self, section: NDArray[np.int64], row: NDArray[np.intp]) -> Pairs:
+        """The first group of sections, and how many groups of each begin before some rows."""
+        start = np.searchsorted(self.firsts, section * self.rows)
+        return start, np.searchsorted(self.firsts, section * self.rows + row) - start
+
+    def latest(self, group: NDArray[np.intp], row: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The latest row of groups before some rows, where there is one."""
+        key = group * self.rows
+        latest: NDArray[np.intp] = self.members[np.searchsorted(self.members, key + row) - 1] - key
+        return latest
+
+
+def _alike(rows: Rows, section: NDArray[np.int64]) -> _Alike:
+    count = len(section)
+    position = np.arange(count)
+    alone = (is_strong(rows.kind) & writes(rows.kind)) | (rows.lane >= COPY_ENGINE)
+    number = numbered([rows.cell, rows.lane, rows.site, rows.kind, np.where(alone, position + 1, 0)])
+    first = np.unique(number, return_index=True)[1]
+    key = section[first] * count + first
+    order = np.argsort(key)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return _Alike(count, key[order], np.sort(rank[number] * count + position))
+
+
+def compared_pairs(rows: Rows, allowance: Allowance) -> Iterator[Pairs]:
+    """Pairs in order of time, of one cell, by different agents, that conflict; many at a time.
+
+    Of an earlier lane's like accesses the latest is enough, see `_Alike`.
+    """
+    changes = rows.cell[1:] != rows.cell[:-1]
+    section = 2 * np.concatenate(([0], np.cumsum(changes)))
+    alike = _alike(rows, section + ~writes(rows.kind))
+    everyone, writing = np.arange(len(section)), np.flatnonzero(writes(rows.kind))
+    after_writes = alike.before(section, everyone)
+    after_reads = alike.before(section[writing] + 1, writing)
+    late = np.concatenate((everyone, writing))
+    start, sizes = (np.concatenate(columns) for columns in zip(after_writes, after_reads, strict=True))
+    order = np.argsort(late, kind="stable")
+    late, start, sizes = late[order], start[order], sizes[order]
     total = np.cumsum(sizes)
     begin = 0
-    while begin < len(writing):
-        end = max(begin + 1, int(np.searchsorted(total, (total[begin - 1] if begin else 0) + MOST_PAIRS)))
-        some = writing[begin:end]
-        allowance.spend(int(sizes[begin:end].sum()) // _PAIRS_A_STEP)
-        one = np.repeat(some, sizes[begin:end])
-        offset = np.arange(len(one)) - np.repeat(
-            np.cumsum(sizes[begin:end]) - sizes[begin:end], sizes[begin:end]
-        )
-        other = starts[number[one]] + offset
-        yield _chosen(rows, one, other)
+    while begin < len(late):
+        before = int(total[begin - 1]) if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, before + MOST_PAIRS)))
+        part = sizes[begin:end]
+        allowance.spend(int(part.sum()) // _PAIRS_A_STEP)
+        later = np.repeat(late[begin:end], part)
+        group = np.arange(len(later)) + np.repeat(start[begin:end] - (total[begin:end] - part - before), part)
+        yield _chosen(rows, alike.latest(group, later), later)
         begin = end
 
 
-def _chosen(rows: Rows, one: NDArray[np.intp], other: NDArray[np.intp]) -> Pairs:
-    """Of pairs with a writing row those that conflict, each once and in order of time."""
-    once = ~writes(rows.kind[other]) | (one < other)
-    one, other = one[once], other[once]
-    earlier, later = np.minimum(one, other), np.maximum(one, other)
-    block, other_block = rows.block[earlier], rows.block[later]
+def _chosen(rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp]) -> Pairs:
+    """Of pairs those that conflict."""
+    same_block = rows.block[earlier] == rows.block[later]
     chosen = rows.lane[earlier] != rows.lane[later]
-    chosen &= conflicting(rows.kind[earlier], rows.kind[later], same_block=block == other_block)
+    chosen &= conflicting(rows.kind[earlier], rows.kind[later], same_block=same_block)
     chosen &= ~_in_other_epochs(rows, earlier, later) & ~_issued_after(rows, earlier, later)
     return earlier[chosen], later[chosen]
 
