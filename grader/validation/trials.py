@@ -118,13 +118,14 @@ class Bench:
 def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool) -> Outcome:
     """What a grade says of a trial; ``plans`` gives for each case the plan that it comes from."""
     items = {item.result.item.id: item for item in grade.items}
-    failed = tuple(name for name, item in items.items() if item.result.verdict is Verdict.FAIL)
-    charged = tuple(name for name in failed if _is_charged(items[name]))
+    charged: list[str] = []
     kills: dict[str, list[str]] = {}
-    for name in failed:
-        for case, verdict in items[name].result.case_verdicts:
-            if verdict is Verdict.FAIL and _is_charged(items[name]):
-                kills.setdefault(plans.get(case, case), []).append(name)
+    for name, item in items.items():
+        losing = _losing_cases(trial, grade, item) if _is_charged(item) else []
+        if losing or (item.result.verdict is Verdict.FAIL and _is_charged(item)):
+            charged.append(name)
+        for case in losing:
+            kills.setdefault(plans.get(case, case), []).append(name)
     return Outcome(
         name=trial.name,
         seed=trial.seed,
@@ -132,12 +133,24 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
         score=grade.score,
         max_score=grade.max_score,
         skipped=tuple(name for name, item in items.items() if item.result.verdict is Verdict.SKIP),
-        failed=failed,
-        charged=charged,
+        failed=tuple(name for name, item in items.items() if item.result.verdict is Verdict.FAIL),
+        charged=tuple(charged),
         kills=_frozen(kills),
         built=built,
         error=_ours(grade),
     )
+
+
+def _losing_cases(trial: Trial, grade: Grade, item: ItemGrade) -> list[str]:
+    """The cases in which an item is lost.
+
+    A mutant that takes many times the work of the model solution is given up, and earns nothing there.
+    """
+    lost = {(case, Verdict.FAIL) for case, _ in item.result.case_verdicts}
+    if trial.quick:
+        lost |= {(case.case.id, Verdict.SKIP) for case in grade.cases if case.too_much_work}
+    is_lost = item.result.verdict in (Verdict.FAIL, Verdict.SKIP)
+    return [case for case, verdict in item.result.case_verdicts if is_lost and (case, verdict) in lost]
 
 
 def _is_charged(item: ItemGrade) -> bool:

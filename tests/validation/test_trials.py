@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from grader.emulator.launch import STEPS
-from grader.model import Build, CheckResult, Grade, ItemGrade, RubricItem, Verdict
+from grader.model import (
+    Build,
+    Case,
+    CaseGrade,
+    CheckResult,
+    Counters,
+    Grade,
+    ItemGrade,
+    RubricItem,
+    Verdict,
+    Visibility,
+)
 from grader.plan import Plan
 from grader.spec import find_assignment, load_assignment
 from grader.validation.records import Trial
@@ -40,8 +51,8 @@ GRADE = Grade(
 )
 
 
-def _item(item: RubricItem, verdict: Verdict, *failed: str) -> ItemGrade:
-    cases = tuple((case, Verdict.FAIL) for case in failed)
+def _item(item: RubricItem, verdict: Verdict, *named: str) -> ItemGrade:
+    cases = tuple((case, verdict) for case in named)
     result = CheckResult(item, verdict, Fraction(verdict is Verdict.PASS), "", case_verdicts=cases)
     return ItemGrade(result, Fraction(0), item.points)
 
@@ -114,6 +125,20 @@ def test_style_and_extra_credit_cost_nothing_that_counts() -> None:
     assert found.charged == ("right",)
     assert found.kills == (("random", ("right",)), ("wide", ("right",)))
     assert found.skipped == ("speed",)
+
+
+@pytest.mark.parametrize(("quick", "charged"), [(True, ("right",)), (False, ())])
+def test_a_mutant_that_takes_too_much_work_is_killed(*, quick: bool, charged: tuple[str, ...]) -> None:
+    """It earns nothing in that case; a file that stands for a student's work is only not judged there."""
+    item = _item(RubricItem("right", "", Fraction(10), "output"), Verdict.SKIP, "wide", "tall")
+    case = Case("wide", (), (), Visibility.VISIBLE, "", 1)
+    given_up = CaseGrade(case, Verdict.SKIP, None, None, 0.0, Counters(), too_much_work=True)
+    cases = (given_up, replace(given_up, case=replace(case, id="tall"), too_much_work=False))
+    outcome = outcome_of(
+        replace(TRIAL, quick=quick), replace(GRADE, items=(item,), cases=cases), {}, built=True
+    )
+    assert (outcome.charged, outcome.failed) == (charged, ())
+    assert outcome.kills == ((("wide", ("right",)),) if quick else ())
 
 
 def test_our_own_fault_is_told_as_such() -> None:
