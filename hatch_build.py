@@ -49,7 +49,7 @@ class Hook(BuildHookInterface[Any]):
 def _write_handouts(root: Path, folder: Path) -> None:
     """What `grader export-student` would write of each bundled assignment."""
     sys.path.insert(0, str(root))
-    from grader.spec import bundled_ids, find_assignment, handout, load_assignment  # noqa: PLC0415
+    from grader.assignment import bundled_ids, find_assignment, handout, load_assignment  # noqa: PLC0415
 
     for name in bundled_ids():
         recorded = root / RECORDED / f"{name}.json"

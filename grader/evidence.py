@@ -14,8 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from grader import gpu
-from grader.build import build_at
-from grader.build.launch import plan_launch
+from grader.assignment import reference_folder
 from grader.diagnosis import agreed
 from grader.emulator import backend as emulator
 from grader.emulator.by_hand import handwriting
@@ -26,19 +25,20 @@ from grader.gpu.together import Both, together
 from grader.kernel_outputs import Launched, compared
 from grader.memory_limit import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
+from grader.nvcc import build_at
+from grader.nvcc.launch import plan_launch
 from grader.oracle import are_right, array_types, load_oracle
 from grader.plan import arguments
 from grader.reordering import with_order
 from grader.shrinking import with_smallest
-from grader.spec import reference_folder
 from grader.speed import read, timing_job
 
 if TYPE_CHECKING:
-    from grader.build import Tools
     from grader.emulator.by_hand import Handwriting
     from grader.gpu.backend import Observed, Station
     from grader.gpu.timed import TimingJob
     from grader.model import Argument, Build, Case, Launch, Named, Structure, Submission
+    from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan
 

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from grader import __version__, answers, gpu, programs, score
-from grader.build import build_with
+from grader.assignment import what_is_run
 from grader.checks import run_checks
 from grader.diagnosis import advise, first_cause, surroundings
 from grader.emulator import backend as emulator
@@ -30,15 +30,15 @@ from grader.model import (
     Submission,
     Verdict,
 )
+from grader.nvcc import build_with
 from grader.plan import Plan, make_plan
-from grader.spec import what_is_run
 from grader.speed import untimed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from grader.build import Tools
     from grader.model import Assignment, CaseEvidence, Named
+    from grader.nvcc import Tools
 
 
 def grade(plan: Plan, submission: Submission, tools: Tools | None) -> Grade:

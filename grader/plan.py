@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.build import assemble, build_at
-from grader.build.launch import plan_launch
+from grader.assignment import expand_cases, recorded_counters, reference_folder, staff_kernel
 from grader.emulator import backend as emulator
 from grader.emulator.launch import STEPS
 from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths
 from grader.gpu.timed import SETS, StaffKernel
 from grader.model import AnswersInterface, Argument, Build, Finding, ProgramInterface, Submission, Visibility
+from grader.nvcc import assemble, build_at
+from grader.nvcc.launch import plan_launch
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
 from grader.precision import numpy_type
 from grader.program_outputs import verify
-from grader.spec import expand_cases, recorded_counters, reference_folder, staff_kernel
 
 if TYPE_CHECKING:
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Assignment, Case, Counters, Named, Threshold, TimingPlan
+    from grader.nvcc import Tools
     from grader.oracle import Oracle
 
     Baselines = Named[Named[Counters]]

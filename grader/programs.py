@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import gpu as gpu_backend
+from grader.assignment import reference_folder, wanted_files
 from grader.checks import endings
 from grader.errors import OurError
 from grader.gpu import devices
@@ -20,13 +21,12 @@ from grader.model import CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import load_oracle
 from grader.program_outputs import compared
 from grader.sandbox import Job, Limits, Stage, Status
-from grader.spec import reference_folder, wanted_files
 
 if TYPE_CHECKING:
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
     from grader.model import Build, Case, ProgramInterface
+    from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan
     from grader.sandbox import Result, Sandbox

@@ -12,9 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.build import Tools, find_toolchain, toolchain_in
-from grader.build.toolchain import ARCHITECTURE
 from grader.errors import OurError, ToolMissing, UsageError
+from grader.nvcc import Tools, find_toolchain, toolchain_in
+from grader.nvcc.toolchain import ARCHITECTURE
 from grader.sandbox import Equipment, Job, LocalSandbox, engine
 from grader.sandbox import bubblewrap as wrapping
 

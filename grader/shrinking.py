@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.build.launch import plan_launch
 from grader.compare import compare
 from grader.model import Finding, Visibility
+from grader.nvcc.launch import plan_launch
 from grader.plan import arguments
 from grader.precision import numbers
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.build.launch import plan_launch
 from grader.errors import OurError
 from grader.gpu.request import widths
 from grader.gpu.timed import TimingJob
 from grader.model import Finding, Timing
+from grader.nvcc.launch import plan_launch
 from grader.plan import timing_sets
 from grader.precision import numbers
 

@@ -10,10 +10,10 @@ import pytest
 import yaml
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder
 from grader.model import Assignment, KernelInterface, Submission, Verdict, Visibility
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder
 from tests.builds import shared_builds
 from tests.grade_record import grade_record
 

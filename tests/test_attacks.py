@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
+from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.batch import grade_class
-from grader.build import Tools, find_toolchain
 from grader.model import FindingKind, Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, reference_folder
 from tests.attacks import FOLDER, Expected, expectations
 from tests.builds import shared_builds
 

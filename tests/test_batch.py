@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
+from grader.assignment import expand_cases, find_assignment, load_assignment
 from grader.batch import OutFolder, Session, executor, grade_class
-from grader.build import Tools, find_toolchain
 from grader.errors import UsageError
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import expand_cases, find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from grader.model import Grade

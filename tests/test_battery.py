@@ -23,14 +23,14 @@ from attacks.table import BATTERIES, FOLDER, load_attacks, markdown
 from attacks.world import World
 
 from grader import sandbox_choice
-from grader.build import Tools, find_toolchain
-from grader.build.program import build_program
+from grader.assignment import load_assignment
 from grader.cli import main
 from grader.errors import OurError, UsageError
 from grader.model import CheckResult, Grade, ItemGrade, RubricItem, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.nvcc.program import build_program
 from grader.sandbox import LocalSandbox, Outcome, Result, Status
 from grader.sandbox import bubblewrap as wrapping
-from grader.spec import load_assignment
 from grader.submission import read_submissions
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment
 from grader.emulator.by_hand import Handwriting, written_by_hand
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Grade, KernelInterface, Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.reports import audience
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,8 +10,7 @@ import pytest
 
 from grader import pipeline
 from grader.arithmetic import parse
-from grader.build import Tools, build_with, find_toolchain
-from grader.build.launch import plan_launch
+from grader.assignment import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
 from grader.checks import run_checks
 from grader.emulator.backend import Emulated
 from grader.model import (
@@ -27,10 +26,11 @@ from grader.model import (
     Submission,
     Verdict,
 )
+from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc.launch import plan_launch
 from grader.oracle import load_oracle, poison
 from grader.program_outputs import compared
 from grader.sandbox import LocalSandbox
-from grader.spec import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
 from tests.builds import shared_builds
 from tests.program_assignments import lost, mistakes
 

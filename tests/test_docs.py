@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.analysis.subjects import SUBJECTS
-from grader.spec import load_assignment
+from grader.assignment import load_assignment
 from tests.documents import CODE, DOCUMENTS, ROOT, anchors, blocks, code, commands, links, prose, read
 
 if TYPE_CHECKING:

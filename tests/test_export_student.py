@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder
+from grader.assignment.student import visible_part
 from grader.cli import main
 from grader.model import Visibility
-from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder
-from grader.spec.student import visible_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.cli import main
-from grader.spec import find_assignment, load_assignment, staff_folder
 
 if TYPE_CHECKING:
     from tests.conftest import Golden

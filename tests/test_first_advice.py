@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 import yaml
 
+from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.mistakes import MISTAKES
 from grader.model import KernelInterface
-from grader.spec import find_assignment, load_assignment, staff_folder
 from tests.builds import shared_builds
 from tests.first_advice import FirstAdvice, code, is_right
 

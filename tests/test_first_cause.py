@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.arithmetic import parse
+from grader.assignment import find_assignment, load_assignment
 from grader.model import Verdict
 from grader.pipeline import make_plan
 from grader.reports import grade_json, html, record_json, text
-from grader.spec import find_assignment, load_assignment
 from tests.builds import shared_builds
 from tests.first_advice import SEED, FirstAdvice, code
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import data_root, find_assignment, load_assignment
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import data_root, find_assignment, load_assignment
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:

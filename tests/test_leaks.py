@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import load_assignment
 from grader.model import CaseGrade, Grade, Submission, Verdict, Visibility
+from grader.nvcc import Tools, find_toolchain
 from grader.reports import audience, gradescope, html, junit, text
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment
 
 ROOT = Path(__file__).parent.parent
 STAFF = ROOT / "reference/matmul"

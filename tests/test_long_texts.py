@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.build import repairs
-from grader.build.conditional import left_out
-from grader.build.constants import constants_everywhere, literal_constants
-from grader.build.declarations import kernels, own_text
-from grader.build.host_code import without_host_code
 from grader.emulator.by_hand import handwriting
 from grader.emulator.statements import _NOT_CODE
 from grader.model import Submission
+from grader.nvcc import repairs
+from grader.nvcc.conditional import left_out
+from grader.nvcc.constants import constants_everywhere, literal_constants
+from grader.nvcc.declarations import kernels, own_text
+from grader.nvcc.host_code import without_host_code
 from grader.ptx.by_hand import origin
 
 if TYPE_CHECKING:

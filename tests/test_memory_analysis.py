@@ -13,11 +13,11 @@ import yaml
 from grader import pipeline
 from grader.answers.sheet import model_answers
 from grader.answers.staff import filled_in
+from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.cli.main import main
 from grader.model import Submission, Verdict
 from grader.reports import text
 from grader.reports.audience import student_view
-from grader.spec import find_assignment, load_assignment, staff_folder
 from grader.submission import ANSWERS, read_submissions
 
 if TYPE_CHECKING:

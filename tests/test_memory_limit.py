@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from grader import evidence, memory_limit, pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from grader import pipeline
+from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.batch import grade_class
-from grader.build import Tools, build_with, find_toolchain
-from grader.build.launch import plan_launch
 from grader.model import FindingKind, Grade, Launch, Submission, Verdict
+from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc.launch import plan_launch
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, reference_folder
 from tests.builds import shared_builds
 from tests.grade_record import grade_record
 

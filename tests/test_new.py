@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import load_assignment, staff_folder
 from grader.cli import main, new
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment, staff_folder
 
 ROOT = Path(__file__).parent.parent
 

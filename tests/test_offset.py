@@ -6,10 +6,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment
 from grader.model import FindingKind, Grade, Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import load_assignment
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment
 
 if TYPE_CHECKING:
     from pathlib import Path

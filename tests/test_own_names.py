@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
-from grader.build.renaming import student_names
+from grader.assignment import find_assignment, load_assignment
 from grader.checks import wording
 from grader.diagnosis.surroundings import surroundings
 from grader.model import Build, Evidence, Submission
+from grader.nvcc import Tools, find_toolchain
+from grader.nvcc.renaming import student_names
 from grader.reports import text
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from grader.model import CaseEvidence, Grade

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.assignment import expand_cases, find_assignment, load_assignment
 from grader.emulator.launch import STEPS
 from grader.plan import ALL_WORK, LEAST_WORK, Plan
-from grader.spec import expand_cases, find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from grader.model import Case

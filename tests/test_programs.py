@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import pytest
 
 from grader import pipeline, programs
-from grader.build import Tools, build_program, find_toolchain
+from grader.assignment import load_assignment
 from grader.cli import main
 from grader.errors import OurError
 from grader.gpu import devices
@@ -30,9 +30,9 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from grader.nvcc import Tools, build_program, find_toolchain
 from grader.plan import Plan
 from grader.sandbox import Equipment, Job, Limits, LocalSandbox, Outcome, Result, Stage, Status
-from grader.spec import load_assignment
 from tests.gpu.pretend import GPU
 
 if TYPE_CHECKING:

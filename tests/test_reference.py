@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 import yaml
 
+from grader.assignment import expand_cases, load_assignment
 from grader.model import Visibility
 from grader.oracle import load_oracle
-from grader.spec import expand_cases, load_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

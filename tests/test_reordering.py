@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from grader.assignment import find_assignment, load_assignment
 from grader.reordering import orders
-from grader.spec import find_assignment, load_assignment
 
 MATMUL = load_assignment(find_assignment("tiled-matmul")).kernel.parameters
 VECTOR = load_assignment(find_assignment("vector-add")).kernel.parameters

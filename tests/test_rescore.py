@@ -11,6 +11,7 @@ import pytest
 
 import grader
 from grader import pipeline
+from grader.assignment import expand_cases, load_assignment
 from grader.batch import OutFolder, Session
 from grader.cli.main import main
 from grader.model import (
@@ -27,7 +28,6 @@ from grader.model import (
     Submission,
 )
 from grader.reports.files import of_submission
-from grader.spec import expand_cases, load_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Case
 
 SEED = 7
-SOUND = (Path(__file__).parent / "spec" / "scale.yaml").read_text()
+SOUND = (Path(__file__).parent / "assignment" / "scale.yaml").read_text()
 TRAFFIC = "  - {id: moved, points: 5, check: traffic, metric: flops, baseline: naive, %s}\n"
 BUILD = Build(ok=True, ptx=".version", program=b"ELF", resources=Resources(registers=12), log="secret source")
 
@@ -346,7 +346,11 @@ def test_programs_are_rescored_by_what_they_printed(
     course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What they printed is kept; a file that nobody looked at is not."""
-    text = (Path(__file__).parent / "spec" / "greet.yaml").read_text().replace("  include: [support.h]\n", "")
+    text = (
+        (Path(__file__).parent / "assignment" / "greet.yaml")
+        .read_text()
+        .replace("  include: [support.h]\n", "")
+    )
     made = course.says(text)
     runs = tuple(
         CaseEvidence(case, program=ProgramRun("exit", 0, b"Hello, world!\n", files=(("big.npy", b"x" * 9),)))

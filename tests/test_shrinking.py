@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader import pipeline, shrinking
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment
 from grader.model import Submission, Visibility
+from grader.nvcc import Tools, find_toolchain
 from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
 from grader.shrinking import shrunk
-from grader.spec import find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from grader.model import Grade

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, build_with, find_toolchain
-from grader.build.sizes import set_to
+from grader.assignment import load_assignment
 from grader.errors import SpecError
 from grader.model import KernelInterface, Submission, Verdict
+from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc.sizes import set_to
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment
 
 if TYPE_CHECKING:
     from pathlib import Path

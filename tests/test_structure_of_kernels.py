@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, build_with, find_toolchain
+from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.emulator.backend import Emulated
 from grader.model import KernelInterface, Parameter, Structure, Submission, Verdict
+from grader.nvcc import Tools, build_with, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, staff_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

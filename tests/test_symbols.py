@@ -10,16 +10,16 @@ import pytest
 
 from grader import pipeline
 from grader.arithmetic import Name
-from grader.build import Tools, find_toolchain
-from grader.build.variables import missing
+from grader.assignment import load_assignment
 from grader.emulator.launch import Kernel
 from grader.errors import PtxSyntaxError, SpecError
 from grader.model import Argument, KernelInterface, Launch, Parameter, Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.nvcc.variables import missing
 from grader.ptx import parse
 from grader.ptx.symbols import module_variables, symbol_called
 from grader.reports import text
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, staff_folder
 from tests.program_assignments import graded_on_host, lost, mistakes
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, build_with, find_toolchain
+from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.emulator import backend
 from grader.errors import OurError
 from grader.mistakes import CONCEPTS
 from grader.model import AdviceKind, FindingKind, Grade, Submission
+from grader.nvcc import Tools, build_with, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, reference_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ import pytest
 
 from grader import pipeline
 from grader.arithmetic import Number
-from grader.build import Tools, build_with, find_toolchain
+from grader.assignment import load_assignment
 from grader.errors import SpecError
 from grader.model import KernelInterface, Submission, Verdict
+from grader.nvcc import Tools, build_with, find_toolchain
 from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:

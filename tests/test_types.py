@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import data_root, load_assignment
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.oracle import is_poison, load_oracle, poison
 from grader.precision import BFLOAT16, encoded, numbers, precision_of
 from grader.sandbox import LocalSandbox
-from grader.spec import data_root, load_assignment
 from tests.gpu.pretend import GPU, PretendGpu
 
 if TYPE_CHECKING:

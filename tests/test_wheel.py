@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.spec import bundled_ids, find_assignment, handout, load_assignment
+from grader.assignment import bundled_ids, find_assignment, handout, load_assignment
 
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTION = ROOT / "reference/matmul/solution.cu"

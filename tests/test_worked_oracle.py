@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import load_assignment
 from grader.compare import compare
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.oracle import load_oracle
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment
 
 CHAPTER = Path(__file__).parent.parent / "reference/README.md"
 

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from grader.assignment import document
+from grader.assignment.document import Refused
 from grader.model import Finding, FindingKind
-from grader.spec import document
-from grader.spec.document import Refused
 from grader.submission import decode, harmless
 from grader.submission.names import ending
 

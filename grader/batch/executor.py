@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
 
-    from grader.build import Tools
     from grader.model import Grade, Submission
+    from grader.nvcc import Tools
     from grader.pipeline import Plan
 
 CPU_SECONDS = 600

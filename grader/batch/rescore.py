@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader import gpu, pipeline
+from grader.assignment import expand_cases, what_is_run
 from grader.batch.stored import evidence_of, load_grades
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
 from grader.reports import files
-from grader.spec import expand_cases, what_is_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -7,17 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.build import build_with
 from grader.cli import arguments, setup
 from grader.model import Verdict
+from grader.nvcc import build_with
 from grader.submission import lines
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Assignment, Grade, Named, Submission
+    from grader.nvcc import Tools
 
 _OURS = 3
 

@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from grader import doctor
+from grader.assignment import data_root
 from grader.cli import arguments, setup
 from grader.doctor import containers
 from grader.errors import UsageError
-from grader.spec import data_root
 
 if TYPE_CHECKING:
     import argparse

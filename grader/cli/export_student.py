@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.assignment import handout
+from grader.assignment.bundled import FILE_NAME
 from grader.cli import arguments, setup
 from grader.model import KernelInterface
-from grader.spec import handout
-from grader.spec.bundled import FILE_NAME
 
 if TYPE_CHECKING:
     import argparse

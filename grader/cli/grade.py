@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Assignment, Grade, Submission
+    from grader.nvcc import Tools
     from grader.pipeline import Plan
 
 _OURS = 3

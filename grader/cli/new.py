@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.assignment import find_assignment, load_assignment
+from grader.assignment.bundled import require_staff_files, staff_folders
 from grader.cli import setup
 from grader.errors import StorageError, UsageError
-from grader.spec import find_assignment, load_assignment
-from grader.spec.bundled import require_staff_files, staff_folders
 
 if TYPE_CHECKING:
     import argparse

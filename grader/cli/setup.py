@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from grader import sandbox_choice
+from grader.assignment import find_assignment, load_assignment
+from grader.assignment.bundled import require_staff_files
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.model import AnswersInterface
-from grader.spec import find_assignment, load_assignment
-from grader.spec.bundled import require_staff_files
 from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.batch import Session
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission
+    from grader.nvcc import Tools
 
 PUBLIC_SEED = 1
 """What `check` draws its inputs from: everybody's self-check sees the same."""

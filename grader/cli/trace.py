@@ -7,26 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.build import build_at, build_with
-from grader.build.launch import plan_launch
-from grader.build.source import readable
+from grader.assignment import expand_cases, reference_folder
 from grader.cli import arguments, setup
 from grader.emulator.launch import STEPS
 from grader.emulator.trace import TracedKernel, trace
 from grader.errors import OurError, UsageError
 from grader.model import Case, Finding, KernelInterface, Visibility
 from grader.model.trace import TraceScene
+from grader.nvcc import build_at, build_with
+from grader.nvcc.launch import plan_launch
+from grader.nvcc.source import readable
 from grader.oracle import array_types, load_oracle
 from grader.plan import arguments as kernel_arguments
 from grader.ptx import parse
 from grader.reports import trace_html, trace_json, trace_text
-from grader.spec import expand_cases, reference_folder
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.build import Tools
     from grader.model import Assignment, Build, Dim3, Launch, Submission
+    from grader.nvcc import Tools
 
 BY_HAND = "by-hand"
 """What a case is called whose shape was typed."""

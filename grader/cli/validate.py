@@ -16,9 +16,9 @@ from grader.validation import Wanted, report_files, report_text, validate
 if TYPE_CHECKING:
     import argparse
 
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Assignment
+    from grader.nvcc import Tools
     from grader.validation import Report
 
 _OURS = 3

@@ -7,18 +7,18 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from grader import sandbox_choice
-from grader.build import build, find_toolchain
 from grader.doctor import containers
 from grader.doctor.finding import Finding
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
+from grader.nvcc import build, find_toolchain
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from grader.build import Toolchain
+    from grader.nvcc import Toolchain
 
 _PLANTED = b"""
 extern "C" __global__ void planted(int *out) {

@@ -15,8 +15,8 @@ from grader.gpu.sanitizer import HOW_TO_GET, find_sanitizer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.build import Tools
     from grader.gpu.devices import Gpu
+    from grader.nvcc import Tools
 
 _CONTAINER_TOOLKIT = (1, 17, 8)
 """The first NVIDIA Container Toolkit without the container escape CVE-2025-23266 (NVIDIA security bulletin,

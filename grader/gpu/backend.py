@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.build import assemble, compile_own
 from grader.errors import OurError
 from grader.gpu import devices, observed, sanitizer
 from grader.gpu.answer import Answer, read_answer
@@ -32,17 +31,18 @@ from grader.gpu.request import (
     symbols_of,
     widths,
 )
+from grader.nvcc import assemble, compile_own
 from grader.sandbox import Stage, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.build import Tools
     from grader.gpu.devices import Gpu
     from grader.gpu.request import DeviceCase
     from grader.gpu.sanitizer import ToolReport
     from grader.gpu.timed import TimingJob
     from grader.model import Build, Named, Run
+    from grader.nvcc import Tools
     from grader.sandbox import Job, Result
 
 GRADED = "graded"

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.assignment import data_root
 from grader.gpu import paired
 from grader.ptx import parse
 from grader.ptx.symbols import module_variables, symbol_called
 from grader.sandbox import Job, Limits
-from grader.spec import data_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

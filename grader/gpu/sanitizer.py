@@ -19,8 +19,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.build.shown import harmless
-from grader.build.source import SOURCE_NAME
 from grader.errors import OurError, UsageError
 from grader.gpu.answer import read_answer
 from grader.gpu.request import ANSWER
@@ -28,6 +26,8 @@ from grader.gpu.sanitizer_findings import found_by
 from grader.gpu.sanitizer_records import Said, UnreadableError, read_log, read_records
 from grader.gpu.sanitizer_scene import Scene
 from grader.model import FindingKind
+from grader.nvcc.shown import harmless
+from grader.nvcc.source import SOURCE_NAME
 from grader.sandbox import Status
 
 if TYPE_CHECKING:

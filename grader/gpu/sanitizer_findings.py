@@ -15,10 +15,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from grader.build.shown import harmless
 from grader.gpu.sanitizer_records import number_at, text_at, triple_at
 from grader.gpu.sanitizer_scene import Place, Scene
 from grader.model import Finding, FindingKind, Severity
+from grader.nvcc.shown import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

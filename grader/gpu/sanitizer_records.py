@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # declarations are refused before it reads
 
-from grader.build.shown import harmless
+from grader.nvcc.shown import harmless
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

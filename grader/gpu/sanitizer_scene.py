@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.build.shown import harmless
 from grader.gpu.entries import index_of
 from grader.gpu.sanitizer_records import number_at, text_at
+from grader.nvcc.shown import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

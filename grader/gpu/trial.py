@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.build import OWN_SOURCE, compile_own
 from grader.gpu import backend, devices, sanitizer, selftest
 from grader.gpu.answer import read_answer, read_array
 from grader.gpu.request import ANSWER, Image, Where, output_file, run_job
+from grader.nvcc import OWN_SOURCE, compile_own
 
 if TYPE_CHECKING:
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
     from grader.gpu.sanitizer import ToolReport
+    from grader.nvcc import Tools
 
 
 def faults(station: Station, tools: Tools, gpu: Gpu) -> tuple[str, ...]:

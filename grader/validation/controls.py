@@ -9,9 +9,9 @@ from __future__ import annotations
 from inspect import signature
 from typing import TYPE_CHECKING
 
+from grader.assignment import expand_cases, reference_folder
 from grader.compare import compare
 from grader.oracle import array_types, draw_inputs, load_oracle
-from grader.spec import expand_cases, reference_folder
 from grader.validation.records import Control
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.assignment import expand_cases, staff_kernel
 from grader.emulator.launch import STEPS
 from grader.model import KernelInterface, ProgramInterface, Verdict
-from grader.spec import expand_cases, staff_kernel
 from grader.validation import judgement
 from grader.validation.barrier_mutants import barrier_mutants
 from grader.validation.controls import controls
@@ -27,9 +27,9 @@ from grader.validation.trials import QUICK_STEPS, Bench, is_kernel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Assignment, Build
+    from grader.nvcc import Tools
     from grader.validation.records import Mistake, Mutant, Outcome, Staff
 
     Progress = Callable[[int, int], None]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from grader.assignment import staff_folder
 from grader.errors import UsageError
-from grader.spec import staff_folder
 from grader.validation.records import Explained, Mistake, Staff
 
 if TYPE_CHECKING:

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 
 from grader import pipeline
 from grader.answers.staff import filled_in
-from grader.build import build_with
+from grader.assignment import expand_cases
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
 from grader.model import KernelInterface, Submission, Verdict
-from grader.spec import expand_cases
+from grader.nvcc import build_with
 from grader.validation.barrier_mutants import without_barrier
 from grader.validation.records import Made, Outcome
 
 if TYPE_CHECKING:
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Assignment, Build, Grade, ItemGrade, Named
+    from grader.nvcc import Tools
     from grader.pipeline import Plan
     from grader.validation.records import Trial
 

@@ -13,9 +13,9 @@ from attacks.judge import Trial, complaints
 from attacks.table import DOES_NOT_COMPILE, FOLDER
 from attacks.watched import Watched
 from grader import pipeline
+from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.errors import OurError
 from grader.model import Verdict
-from grader.spec import find_assignment, load_assignment, reference_folder
 from grader.submission import read_submissions
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from attacks.table import Attack
     from attacks.world import World
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Grade, Submission
+    from grader.nvcc import Tools
     from grader.plan import Plan
 
 ROUND = 8

@@ -13,16 +13,16 @@ import yaml
 from attacks.battery import Tried
 from attacks.table import FOLDER
 from grader import pipeline
+from grader.assignment import find_assignment, load_assignment
 from grader.model import Verdict
-from grader.spec import find_assignment, load_assignment
 from grader.submission import read_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from grader.build import Tools
     from grader.gpu.backend import Station
     from grader.model import Grade
+    from grader.nvcc import Tools
 
 _SEED = 20
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from attacks.table import Attack
-    from grader.build import Tools
     from grader.gpu.backend import Station
+    from grader.nvcc import Tools
 
 _OURS = 3
 MOST_JOBS = 2

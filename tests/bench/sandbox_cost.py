@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import sandbox_choice
-from grader.build import build
+from grader.assignment import find_assignment, load_assignment
 from grader.cli import setup
 from grader.errors import GraderError
 from grader.model import Submission
+from grader.nvcc import build
 from grader.sandbox import Job, Stage
-from grader.spec import find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.build import Tools
+    from grader.nvcc import Tools
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTION = ROOT / "reference/matmul/solution.cu"

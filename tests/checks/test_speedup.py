@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from grader.assignment.thresholds import band
 from grader.checks import run_checks, speedup
 from grader.checks.cases import FULL, NOTHING
 from grader.model import (
@@ -23,7 +24,6 @@ from grader.model import (
     Timing,
     Verdict,
 )
-from grader.spec.thresholds import band
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""

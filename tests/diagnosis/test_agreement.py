@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.assignment import find_assignment, load_assignment
 from grader.diagnosis import Surroundings, WrongOutput, agreed, first_cause, telling
 from grader.diagnosis.agreement import common
 from grader.model import (
@@ -25,7 +26,6 @@ from grader.model import (
     Verdict,
     Visibility,
 )
-from grader.spec import find_assignment, load_assignment
 
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
 CONSTANTS = (("TILE_SIZE", 16),)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.build import Tools, find_toolchain
 from grader.cli import setup
 from grader.doctor import gpus
 from grader.errors import ToolMissing, UsageError
 from grader.gpu import devices
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.gpu.pretend import GPU
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder, staff_kernel
 from grader.model import Assignment, KernelInterface
-from grader.spec import bundled_ids, find_assignment, load_assignment, staff_folder, staff_kernel
 from tests.bench.gpu import grading
 from tests.bench.gpu.grading import Batch, errors, lost
 from tests.program_assignments import mistakes

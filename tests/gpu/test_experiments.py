@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.build import Tools, build_with, find_toolchain
+from grader.assignment import find_assignment, load_assignment
 from grader.model import Submission
+from grader.nvcc import Tools, build_with, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
 from tests.bench.gpu import grading, load
 from tests.bench.gpu.assignments import timing_only
 from tests.bench.gpu.grading import MATMUL, put, students

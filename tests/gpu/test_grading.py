@@ -13,11 +13,11 @@ import pytest
 from timing import UNTOLD
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.gpu import devices
 from grader.gpu.backend import Station
 from grader.model import FindingKind, Grade, Submission, Verdict
-from grader.spec import find_assignment, load_assignment, reference_folder
+from grader.nvcc import Tools, find_toolchain
 from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu, product
 
 if TYPE_CHECKING:

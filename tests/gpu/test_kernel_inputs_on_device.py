@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import load_assignment
 from grader.gpu import backend, devices
 from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import load_assignment
 from tests import test_kernel_parameters, test_symbols, test_types
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.gpu import backend, devices
 from grader.model import Grade, Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, staff_folder
 from tests.program_assignments import lost, mistakes
 
 if TYPE_CHECKING:

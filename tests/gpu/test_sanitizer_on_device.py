@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.build.source import SOURCE_NAME
 from grader.gpu import selftest
 from grader.gpu.devices import find_gpus
 from grader.gpu.entries import name_for
 from grader.gpu.request import Image, Where, helpers_source, run_job
 from grader.gpu.sanitizer import KINDS, TOOLS, command, files, find_sanitizer, read
+from grader.nvcc.source import SOURCE_NAME
 from grader.sandbox import LocalSandbox
 from tests.emulator import nvcc
 from tests.gpu.captured import CAPTURES

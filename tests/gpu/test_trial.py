@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.build import Tools, find_toolchain
 from grader.cli import setup
 from grader.errors import OurError
 from grader.gpu import devices, selftest, trial
 from grader.gpu.backend import Station
 from grader.gpu.sanitizer import TOOLS, files
+from grader.nvcc import Tools, find_toolchain
 from tests.gpu.captured import CAPTURES
 from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.model import Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment, reference_folder
 from grader.submission import read_submissions
 from grader.submission.files import MAX_BYTES
 from tests.builds import shared_builds

@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from grader import pipeline, programs
-from grader.build import Tools, build_with, find_toolchain, toolchain_in
 from grader.model import (
     Assignment,
     CasePlan,
@@ -24,6 +23,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
+from grader.nvcc import Tools, build_with, find_toolchain, toolchain_in
 from grader.sandbox import LocalSandbox
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox_choice import container

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.build import find_toolchain
 from grader.errors import PtxSyntaxError
+from grader.nvcc import find_toolchain
 from grader.ptx import Address, Immediate, Numbers, Register, Symbol, Vector, parse
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader import pipeline
-from grader.build import Tools, find_toolchain
+from grader.assignment import find_assignment, load_assignment
 from grader.model import Grade, Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.spec import find_assignment, load_assignment
 from grader.submission import lines, read_submissions
 from tests.reports.test_injection import REPORTS
 

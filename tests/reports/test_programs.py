@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from grader import score
+from grader.assignment import expand_cases, find_assignment, load_assignment
 from grader.checks import run_checks
 from grader.model import Build, CaseEvidence, Evidence, Grade, ProgramRun, Visibility
 from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.class_table import render_class
-from grader.spec import expand_cases, find_assignment, load_assignment
 
 if TYPE_CHECKING:
     from tests.conftest import Golden

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader import score
+from grader.assignment.thresholds import band
 from grader.checks import speedup
 from grader.errors import UsageError
 from grader.model import (
@@ -30,7 +31,6 @@ from grader.model import (
 from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
-from grader.spec.thresholds import band
 from tests.reports.sample_grades import ITEMS, compile_error, graded, passing
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.assignment import find_assignment, load_assignment
 from grader.cli.setup import only_submission
 from grader.errors import UsageError
-from grader.spec import find_assignment, load_assignment
 from grader.submission import read_submission, read_submissions
 
 if TYPE_CHECKING:

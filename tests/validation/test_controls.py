@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.spec import find_assignment, load_assignment
+from grader.assignment import find_assignment, load_assignment
 from grader.validation.controls import controls
 from tests.validation import small_assignment
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.assignment import find_assignment, load_assignment
 from grader.model import Verdict
-from grader.spec import find_assignment, load_assignment
 from grader.validation.judgement import judged, stability
 from grader.validation.records import CaseUse, Explained, Report
 from grader.validation.report_text import verdict

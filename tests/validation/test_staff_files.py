@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.assignment import find_assignment, load_assignment
 from grader.errors import UsageError
-from grader.spec import find_assignment, load_assignment
 from grader.validation.staff_files import read_staff
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from grader.assignment import find_assignment, load_assignment
 from grader.emulator.launch import STEPS
 from grader.model import (
     Build,
@@ -22,12 +23,11 @@ from grader.model import (
     Visibility,
 )
 from grader.plan import Plan
-from grader.spec import find_assignment, load_assignment
 from grader.validation.records import Trial
 from grader.validation.trials import Bench, outcome_of, program, same_program
 
 if TYPE_CHECKING:
-    from grader.build import Tools
+    from grader.nvcc import Tools
 
 TRIAL = Trial("m-1", "solution.cu", b"", 1)
 

@@ -1,0 +1,66 @@
+"""An assignment's YAML → `Assignment`, checked as a whole.
+
+`document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean
+(`thresholds`: those of a speedup, `program_fields`: those of a program), `structure`, `rubric` and
+`program_rubric` which keys there are, and `forms` which of them a kind of submission has (`schema`: the same
+for editors). `draft` keeps the parts that are sound and `explain` says what is wrong with the others;
+`launching`, `meaning` and `program_meaning` look at what must hold between parts, `records` makes the frozen
+records, and `load` puts it all together. `cases` turns case plans into concrete cases, `wanted` says which
+files a program is to write, `gathered` what of it all is run, `bundled` knows where assignments and
+references are, and `remembered` keeps what was sound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.assignment import remembered
+from grader.assignment.bundled import (
+    bundled_ids,
+    data_root,
+    find_assignment,
+    reference_folder,
+    staff_folder,
+    staff_kernel,
+)
+from grader.assignment.cases import expand_cases
+from grader.assignment.counters import recorded_counters
+from grader.assignment.gathered import what_is_run
+from grader.assignment.wanted import wanted_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Assignment
+
+__all__ = [
+    "bundled_ids",
+    "data_root",
+    "expand_cases",
+    "find_assignment",
+    "load_assignment",
+    "recorded_counters",
+    "reference_folder",
+    "staff_folder",
+    "staff_kernel",
+    "wanted_files",
+    "what_is_run",
+]
+
+
+def load_assignment(path: Path, cache: Path | None = None) -> Assignment:
+    """The assignment in the folder or file ``path``; raises `SpecError` with every problem there is.
+
+    Each problem is one line, ``file:line:column: dotted.path: message``. A sound assignment is kept in the
+    folder ``cache``, and comes from there as long as none of its files changes.
+    """
+    known = remembered.recall(path, cache) if cache else None
+    if known is not None:
+        return known
+    # Pydantic takes a fifth of a second to import: commands that read no assignment do without.
+    from grader.assignment import load  # noqa: PLC0415
+
+    assignment = load.load_assignment(path)
+    if cache:
+        remembered.remember(path, assignment, cache)
+    return assignment

@@ -1,0 +1,114 @@
+"""The forms that an assignment file can have, one for each kind of submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from grader.assignment import program_rubric, questions, rubric, structure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import BaseModel
+
+    from grader.assignment.document import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a file of one kind consists of.
+
+    ``parts`` are its mappings by what stands before their keys in the path of an error: the key of the
+    mapping, that of the list they are in, or the tag of the union they were read as; with the name
+    before that where it takes both. ``case`` and ``item`` are pydantic's annotations, no types to mypy.
+    """
+
+    kind: str
+    file: type[structure.KernelFile | structure.ProgramFile | questions.AnswersFile]
+    case: Any
+    item: Any
+    checks: Mapping[str, type[BaseModel]]
+    parts: Mapping[str, type[BaseModel]] = field(default_factory=dict)
+
+    def part(self, name: str) -> type[BaseModel] | None:
+        """The mapping of this name, an item's check included."""
+        return self.parts.get(name) or self.checks.get(name)
+
+
+KERNEL = Form(
+    kind="kernel",
+    file=structure.KernelFile,
+    case=structure.AnyCase,
+    item=rubric.AnyItem,
+    checks={
+        "compile": rubric.CompileItem,
+        "output": rubric.OutputItem,
+        "races": rubric.RacesItem,
+        "memory": rubric.MemoryItem,
+        "traffic": rubric.TrafficItem,
+        "structure": rubric.StructureItem,
+        "speedup": rubric.SpeedupItem,
+    },
+    parts={
+        "": structure.KernelFile,
+        "submission": structure.KernelPart,
+        "launch": structure.LaunchPart,
+        "constants": structure.ConstantPart,
+        "cases": structure.RandomCases,
+        structure.FIXED: structure.FixedCase,
+        structure.RANDOM: structure.RandomCases,
+        "timing": structure.TimingPart,
+        "steps": rubric.StepPart,
+        "traffic.steps": rubric.ShareStepPart,
+        "require": rubric.RequirePart,
+        "message": rubric.MessagePart,
+    },
+)
+PROGRAM = Form(
+    kind="program",
+    file=structure.ProgramFile,
+    case=structure.ProgramCase,
+    item=program_rubric.AnyProgramItem,
+    checks={
+        "compile": rubric.CompileItem,
+        "exit": program_rubric.ExitItem,
+        "text": program_rubric.TextItem,
+        "array": program_rubric.ArrayItem,
+    },
+    parts={
+        "": structure.ProgramFile,
+        "submission": structure.ProgramPart,
+        "cases": structure.ProgramCase,
+        "numbers": program_rubric.NumberPart,
+        "message": rubric.MessagePart,
+    },
+)
+ANSWERS = Form(
+    kind="answers",
+    file=questions.AnswersFile,
+    case=None,
+    item=questions.AnswersItem,
+    checks={"answers": questions.AnswersItem},
+    parts={
+        "": questions.AnswersFile,
+        "submission": questions.AnswersPart,
+        "settings": questions.SettingPart,
+        "questions": questions.QuestionPart,
+        "rubric": questions.AnswersItem,
+        "message": rubric.MessagePart,
+    },
+)
+FORMS = (KERNEL, PROGRAM, ANSWERS)
+
+
+def form_of(data: Plain) -> Form:
+    """The form that a file says it has; that of a kernel where it does not say."""
+    submission = data.get("submission") if isinstance(data, dict) else None
+    kind = submission.get("kind") if isinstance(submission, dict) else None
+    return next((form for form in FORMS if form.kind == kind), KERNEL)
+
+
+def others(form: Form) -> tuple[Form, ...]:
+    """The forms that a file does not have."""
+    return tuple(known for known in FORMS if known is not form)

@@ -1,0 +1,222 @@
+"""Whether the shapes of an assignment give every name a value, and launches that a device would accept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names, number_for
+from grader.assignment.document import Flaw, Path
+from grader.assignment.fields import suggestion
+from grader.assignment.structure import FixedCase, KernelPart, RandomCases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from grader.assignment.declarations import Declaration
+    from grader.assignment.draft import Draft
+
+Span: TypeAlias = tuple[int, int]
+
+MAX_THREADS = 1024
+"""Threads per block (CUDA C++ Programming Guide, technical specifications per compute capability)."""
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+
+MAX_ELEMENTS = 2**28
+"""Elements of one array: a gigabyte of float32, far more than any backend should be asked to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A shape of the file: where it is and, for each dimension, the lowest and highest value."""
+
+    path: Path
+    spans: Mapping[str, Span]
+
+
+def flaws(draft: Draft) -> Iterator[Flaw]:
+    """Names without a value, dimensions that are missing or unknown, launches and arrays out of bounds."""
+    submission = draft.submission
+    if not isinstance(submission, KernelPart):
+        return
+    yield from _parameters(submission)
+    yield from _constants(submission)
+    yield from _symbols(submission, timed=draft.timing is not None)
+    shapes = list(_shapes(draft))
+    yield from _sized(draft, submission, shapes)
+    if not shapes:
+        return
+    wrong = [*_unknown_names(submission, shapes), *_dimensions(submission, shapes)]
+    yield from wrong
+    if not wrong:
+        for shape in shapes:
+            yield from _launches(submission, shape)
+
+
+def _shapes(draft: Draft) -> Iterator[_Shape]:
+    for index, case in enumerate(draft.cases):
+        if isinstance(case, FixedCase | RandomCases):
+            spans = {n: (v, v) for n, v in case.shape.items()} if isinstance(case, FixedCase) else case.shape
+            yield _Shape(("cases", index, "shape"), spans)
+    if draft.timing:
+        yield _Shape(("timing", "shape"), {n: (v, v) for n, v in draft.timing.shape.items()})
+
+
+def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
+    for path, _, expression in _scalars(submission):
+        yield path, expression
+    yield from _whole_numbers(submission)
+
+
+def _declared(submission: KernelPart) -> Iterator[tuple[Path, str, Declaration]]:
+    """Where each scalar and array is, and its name: those in structs, not the structs."""
+    for key, declarations in (("parameters", submission.parameters), ("symbols", submission.symbols)):
+        for name, declared in declarations.items():
+            path = ("submission", key, name)
+            yield from ((path, field, form) for field, form in declared.fields or ((name, declared),))
+
+
+def _scalars(submission: KernelPart) -> Iterator[tuple[Path, str, Expression]]:
+    """Where each scalar is, its type, and what it is given."""
+    for path, name, declared in _declared(submission):
+        if declared.direction == "value":
+            yield path, declared.dtype, declared.value or Name(name)
+
+
+def _whole_numbers(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
+    """The expressions that must have whole values whatever they are used for."""
+    for path, _, declared in _declared(submission):
+        for extent in declared.extents:
+            yield path, extent
+    launch = submission.launch
+    for key, expressions in (("block", launch.block), ("grid", launch.grid)):
+        for index, expression in enumerate(expressions):
+            yield ("submission", "launch", key, index), expression
+    if launch.shared is not None:
+        yield ("submission", "launch", "shared"), launch.shared
+
+
+def _parameters(submission: KernelPart) -> Iterator[Flaw]:
+    if all(declared.direction in ("in", "value") for _, _, declared in _declared(submission)):
+        yield Flaw(("submission", "parameters"), "expected at least one `out` or `inout` array to look at")
+
+
+def _symbols(submission: KernelPart, *, timed: bool) -> Iterator[Flaw]:
+    for name, declared in submission.symbols.items():
+        path = ("submission", "symbols", name)
+        if declared.fields:
+            yield Flaw(path, "expected an array or a number; structs in variables are not supported")
+        if name in submission.parameters:
+            yield Flaw(path, f"expected a name of its own; `{name}` is a parameter already", at_key=True)
+    if submission.symbols and timed:
+        yield Flaw(("timing",), "launches are not timed where variables of the file are filled", at_key=True)
+
+
+def _constants(submission: KernelPart) -> Iterator[Flaw]:
+    seen = dict.fromkeys(submission.constants, "a constant")
+    for name, constant in submission.constants.items():
+        wanted = constant.record(name).wanted_instead_of(constant.default)
+        if wanted:
+            where = ("submission", "constants", name, "default")
+            yield Flaw(where, f"expected {wanted}, as the constant says of itself, found {constant.default}")
+        for index, alias in enumerate(constant.aliases):
+            if alias in seen:
+                path = ("submission", "constants", name, "aliases", index)
+                yield Flaw(path, f"expected a name of its own; `{alias}` is {seen[alias]} already")
+            seen[alias] = f"an alias of `{name}`"
+
+
+def _sized(draft: Draft, submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+    """Sizes that are no dimension, that a constant is called like, or that would have to be timed."""
+    taken = {each for name, c in submission.constants.items() for each in (name, *c.aliases)}
+    for name, others in submission.sizes.items():
+        path = ("submission", "sizes", name)
+        if shapes and not all(name in shape.spans for shape in shapes):
+            yield Flaw(path, f"expected a dimension of every case; `{name}` is none", at_key=True)
+        for other in sorted(taken & {name, *others}):
+            yield Flaw(path, f"expected names of its own; `{other}` is a constant's already", at_key=True)
+    if submission.sizes and draft.timing:
+        yield Flaw(("timing",), "expected no `timing` beside `sizes`: a file of another size is another file")
+
+
+def _unknown_names(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+    known = dict.fromkeys(name for shape in shapes for name in shape.spans) | dict.fromkeys(
+        submission.constants
+    )
+    for path, expression in _expressions(submission):
+        for name in sorted(names(expression) - known.keys()):
+            yield Flaw(
+                path,
+                f"`{name}` is neither a dimension of the cases nor a constant; {suggestion(name, known)}",
+            )
+
+
+def _dimensions(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+    used = {name for _, expression in _expressions(submission) for name in names(expression)}
+    given = dict.fromkeys(name for shape in shapes for name in shape.spans)
+    # A dimension that no expression uses may be meant for the oracle; then every case gives it.
+    everywhere = set(given).intersection(*(shape.spans for shape in shapes))
+    dimensions = [name for name in given if name in used | everywhere and name not in submission.constants]
+    for shape in shapes:
+        for name in shape.spans:
+            if name in submission.constants:
+                yield Flaw(
+                    (*shape.path, name), f"`{name}` is a constant; expected only dimensions", at_key=True
+                )
+            elif name not in dimensions:
+                message = f"unknown dimension `{name}`; {suggestion(name, dimensions)}"
+                yield Flaw((*shape.path, name), message, at_key=True)
+        missing = [f"`{name}`" for name in dimensions if name not in shape.spans]
+        if missing:
+            yield Flaw(shape.path, f"expected a value for every dimension; missing: {', '.join(missing)}")
+
+
+def _launches(submission: KernelPart, shape: _Shape) -> Iterator[Flaw]:
+    """Both ends of the ranges are tried, with the constants' defaults."""
+    constants = {name: constant.default for name, constant in submission.constants.items()}
+    ends = [{name: span[end] for name, span in shape.spans.items()} for end in (0, 1)]
+    found: dict[str, None] = {}
+    for values in ends[:1] if ends[0] == ends[1] else ends:
+        found |= dict.fromkeys(_launch(submission, constants | values))
+    yield from (Flaw(shape.path, message) for message in found)
+
+
+def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
+    try:
+        block = [evaluate(expression, values) for expression in submission.launch.block]
+        grid = [evaluate(expression, values) for expression in submission.launch.grid]
+        for _, expression in _whole_numbers(submission):
+            evaluate(expression, values)
+        for _, dtype, expression in _scalars(submission):
+            number_for(dtype, expression, values)
+        yield from _sizes(submission, values)
+    except ArithmeticProblem as problem:
+        yield f"in this shape {problem}"
+        return
+    if not _within(block, MAX_BLOCK) or prod(block) > MAX_THREADS:
+        limits = f"at most {MAX_THREADS} threads, {' × '.join(map(str, MAX_BLOCK))}"
+        yield f"in this shape a block would be {_times(block)}; expected {limits} and nothing below 1"
+    if not _within(grid, MAX_GRID):
+        limits = f"at most {' × '.join(map(str, MAX_GRID))}"
+        yield f"in this shape the grid would be {_times(grid)}; expected {limits} and nothing below 1"
+
+
+def _sizes(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
+    for _, name, declared in _declared(submission):
+        extents = [evaluate(extent, values) for extent in declared.extents]
+        if min(extents, default=1) < 1 or prod(extents) > MAX_ELEMENTS:
+            limits = f"at most {MAX_ELEMENTS} elements and no extent below 1"
+            yield f"in this shape `{name}` would be {_times(extents)}; expected {limits}"
+    shared = submission.launch.shared
+    if shared is not None and evaluate(shared, values) < 0:
+        yield f"in this shape `shared` would be {evaluate(shared, values)}; expected a number of bytes"
+
+
+def _within(sizes: list[int], limits: tuple[int, ...]) -> bool:
+    return all(1 <= size <= limit for size, limit in zip(sizes, limits, strict=False))
+
+
+def _times(sizes: list[int]) -> str:
+    return " × ".join(map(str, sizes))

@@ -1,0 +1,212 @@
+"""What an assignment file consists of: its keys, which of them must be there, and what each may hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from grader.assignment.declarations import Declared
+from grader.assignment.fields import (
+    Draws,
+    Extent,
+    Flag,
+    Formula,
+    Formulas,
+    HeaderName,
+    Identifier,
+    Identifiers,
+    KernelName,
+    Name,
+    Offset,
+    Sentence,
+    Span,
+    TextsName,
+    Whole,
+    suggestion,
+)
+from grader.assignment.program_fields import Mebibytes, RunArguments, Seconds, Stdin
+from grader.assignment.program_rubric import AnyProgramItem
+from grader.assignment.rubric import KEYS_WE_KNOW, AnyItem
+from grader.assignment.thresholds import Budget
+from grader.model import Constant, Visibility
+
+KINDS = ("kernel", "program", "answers")
+LATER_KINDS = ("function",)
+"""Kinds of submission that the format has a name for, and this version cannot grade."""
+
+SOLUTION = "solution"
+"""The model solution's kernel, where `timing` names no other."""
+
+
+class Part(BaseModel):
+    """A mapping with known keys and no others."""
+
+    model_config = KEYS_WE_KNOW
+
+
+# --- the submission ----------------------------------------------------------------------------------
+
+
+class ConstantPart(Part):
+    """``BLOCK_SIZE: {default: 256, aliases: [THREADS], multiple_of: 32, at_most: 1024}``."""
+
+    default: Whole
+    aliases: list[Name] = []
+    multiple_of: Whole = 1
+    at_most: Whole | None = None
+    power_of_two: Flag = False
+
+    def record(self, name: str) -> Constant:
+        """The constant of this name."""
+        return Constant(
+            name, self.default, tuple(self.aliases), self.multiple_of, self.at_most, self.power_of_two
+        )
+
+
+class LaunchPart(Part):
+    """The launch configuration; ``shared`` is dynamic shared memory in bytes."""
+
+    block: Formulas
+    grid: Formulas
+    shared: Formula | None = None
+
+
+def _names(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _constant(value: object) -> object:
+    return {"default": value} if isinstance(value, str) else value
+
+
+class KernelPart(Part):
+    """A kernel that students hand in, and how it is launched."""
+
+    kind: Literal["kernel"]
+    kernel: KernelName
+    parameters: dict[Name, Declared]
+    symbols: dict[Name, Declared] = {}
+    launch: LaunchPart
+    constants: dict[
+        Name, Annotated[ConstantPart, BeforeValidator(_constant, json_schema_input_type=Whole | ConstantPart)]
+    ] = {}
+    sizes: dict[
+        Name, Annotated[list[Name], BeforeValidator(_names, json_schema_input_type=Name | list[Name])]
+    ] = {}
+    include: list[HeaderName] = []
+    inline_asm: Flag = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kind_is_supported(cls, value: Any) -> Any:  # noqa: ANN401 - pydantic hands over what it got
+        # Nothing else that could be said about such a submission would help.
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind in KINDS:
+            return value
+        if kind in LATER_KINDS:
+            *first, last = (f"`{known}`" for known in KINDS)
+            supported = f"{', '.join(first)} and {last}"
+            message = f"submissions of kind `{kind}` are not supported yet; supported: {supported}"
+        else:
+            message = f"`{kind}` means nothing here; {suggestion(kind, KINDS)}"
+        raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "kind"})
+
+
+class ProgramPart(Part):
+    """A program that students hand in: a file with ``main``, and how far a run of it may go."""
+
+    kind: Literal["program"]
+    include: list[HeaderName] = []
+    seconds: Seconds = 10
+    memory: Mebibytes = 1024
+
+
+# --- cases and timing --------------------------------------------------------------------------------
+
+
+class CasePart(Part):
+    """What fixed and random cases have in common."""
+
+    tags: Identifiers = []
+    visibility: Visibility = Visibility.VISIBLE
+    inputs: Identifier = "random"
+    offset: Offset = 0
+    kernel: KernelName = ""
+
+
+class FixedCase(CasePart):
+    """A case with a shape of its own."""
+
+    id: Identifier
+    shape: dict[Name, Extent]
+
+
+class RandomCases(CasePart):
+    """So many cases with shapes drawn from ranges."""
+
+    random: Draws
+    shape: dict[Name, Span]
+    id: Identifier = "random"
+
+
+# Not words that could be keys: the path of an error holds these beside the keys.
+FIXED, RANDOM = "a fixed case", "random cases"
+
+
+def _case_kind(value: object) -> str:
+    return RANDOM if isinstance(value, dict) and "random" in value else FIXED
+
+
+AnyCase = Annotated[
+    Annotated[FixedCase, Tag(FIXED)] | Annotated[RandomCases, Tag(RANDOM)], Discriminator(_case_kind)
+]
+
+
+class ProgramCase(Part):
+    """A run of a program: its arguments and its standard input."""
+
+    id: Identifier
+    tags: Identifiers = []
+    visibility: Visibility = Visibility.VISIBLE
+    arguments: RunArguments = []
+    stdin: Stdin = ""
+
+
+class TimingPart(Part):
+    """What to time on a GPU, next to which of the staff's kernels; ``solution`` is the model solution."""
+
+    shape: dict[Name, Extent]
+    baseline: Identifier = "naive"
+    solution: Identifier | None = None
+    inputs: Identifier = "random"
+    budget: Budget = 0.6
+
+
+class AssignmentFile(Part):
+    """What every assignment has."""
+
+    id: Identifier
+    title: Sentence
+    feedback: TextsName | None = None
+
+
+class KernelFile(AssignmentFile):
+    """An assignment that asks for a kernel, as written; ``advice`` may be what the next lesson is about."""
+
+    advice: Flag = True
+    reference: Identifier
+    submission: KernelPart
+    cases: Annotated[list[AnyCase], Field(min_length=1)]
+    rubric: Annotated[list[AnyItem], Field(min_length=1)]
+    timing: TimingPart | None = None
+
+
+class ProgramFile(AssignmentFile):
+    """An assignment that asks for a program, as written; only an `array` item needs a ``reference``."""
+
+    reference: Identifier | None = None
+    submission: ProgramPart
+    cases: Annotated[list[ProgramCase], Field(min_length=1)]
+    rubric: Annotated[list[AnyProgramItem], Field(min_length=1)]

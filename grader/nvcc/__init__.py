@@ -1,0 +1,31 @@
+"""A submission → PTX for the emulator, or a program; or findings that say why there is none.
+
+    files ─preprocess▶ one text ─cicc, twice▶ PTX and hazard PTX ─ptxas▶ resources
+    files ─nvcc▶ object ─nvcc▶ program
+
+`build` is the whole stage for a kernel (the steps are in `grader.nvcc.compiler`), `build_program` for a
+program (`grader.nvcc.program_compiler`).
+"""
+
+from __future__ import annotations
+
+from grader.nvcc.cubin import OWN_SOURCE, assemble, compile_own
+from grader.nvcc.program import build_program
+from grader.nvcc.stage import LIMITS, build
+from grader.nvcc.toolchain import Toolchain, find_toolchain, toolchain_in
+from grader.nvcc.tools import Tools, build_at, build_with
+
+__all__ = [
+    "LIMITS",
+    "OWN_SOURCE",
+    "Toolchain",
+    "Tools",
+    "assemble",
+    "build",
+    "build_at",
+    "build_program",
+    "build_with",
+    "compile_own",
+    "find_toolchain",
+    "toolchain_in",
+]

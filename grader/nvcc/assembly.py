@@ -1,0 +1,90 @@
+"""ptxas: what the kernel takes, and what only the assembler refuses."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from grader.model import Finding, FindingKind, Resources
+from grader.nvcc.mangled import read_name
+from grader.nvcc.shown import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TOO_MUCH_SHARED = re.compile(
+    r"Entry function '(?P<name>[^']+)' uses too much shared data \(0x(?P<used>[0-9a-f]+) bytes, "
+    r"0x(?P<most>[0-9a-f]+) max\)"
+)
+_AT_LINE = re.compile(r"ptxas \S+, line (?P<line>\d+); (?:error|fatal)\s*: (?P<text>.*)")
+_ERROR = re.compile(r"ptxas (?:error|fatal)\s*: (?P<text>.*)")
+_ABORTED = "Ptx assembly aborted"
+_FUNCTION = re.compile(
+    r"ptxas info\s*: (?:Compiling entry function '|Function properties for )(?P<name>[\w$]+)"
+)
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"(\d+) (registers|bytes smem|bytes cmem)")
+_LOCATION = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
+
+
+def refusals(log: str, hazard_ptx: str, file: str, lines: Mapping[str, int]) -> tuple[Finding, ...]:
+    """A finding for each error of ptxas.
+
+    ``log`` is what it said about ``hazard_ptx``, whose ``.loc`` directives give the student's lines;
+    ``lines`` says where kernels are declared, by their plain names.
+    """
+    found: list[Finding] = []
+    ptx = hazard_ptx.splitlines()
+    for text in log.splitlines():
+        shared, placed, other = _TOO_MUCH_SHARED.search(text), _AT_LINE.match(text), _ERROR.match(text)
+        if shared:
+            found.append(_too_much_shared(shared, file, lines))
+        elif placed:
+            found.append(_refused(placed, ptx, file))
+        elif other and _ABORTED not in text:
+            message = f"the assembler refuses the file: {harmless(other['text'])}"
+            found.append(Finding(FindingKind.COMPILE, message, file=file))
+    return tuple(dict.fromkeys(found))
+
+
+def _too_much_shared(match: re.Match[str], file: str, lines: Mapping[str, int]) -> Finding:
+    signature = read_name(match["name"])
+    message = (
+        f"the kernel `{harmless(str(signature))}` uses {int(match['used'], 16)} bytes of static shared "
+        f"memory; a block may use at most {int(match['most'], 16)}"
+    )
+    return Finding(FindingKind.COMPILE, message, file=file, line=lines.get(signature.name))
+
+
+def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
+    number = int(match["line"])
+    before = (_LOCATION.match(line) for line in reversed(ptx[: number - 1]))
+    location = next((found for found in before if found), None)
+    instruction = ptx[number - 1].strip() if 0 < number <= len(ptx) else ""
+    message = f"the assembler refuses the inline PTX `{harmless(instruction)}`: {harmless(match['text'])}"
+    return Finding(FindingKind.COMPILE, message, file=file, line=int(location["line"]) if location else None)
+
+
+def resources(log: str, entry: str) -> Resources:
+    """What ``ptxas -v`` says of the kernel ``entry``, in bytes and registers per thread or block."""
+    numbers: dict[str, int] = {}
+    current = ""
+    for line in log.splitlines():
+        function = _FUNCTION.search(line)
+        if function:
+            current = function["name"]
+        if current != entry:
+            continue
+        stack = _STACK.search(line)
+        if stack:
+            numbers["stack"] = int(stack[1])
+            numbers["spill"] = int(stack[2]) + int(stack[3])
+        for amount, what in _USED.findall(line):
+            numbers[what] = numbers.get(what, 0) + int(amount)
+    return Resources(
+        registers=numbers.get("registers", 0),
+        shared_bytes=numbers.get("bytes smem", 0),
+        stack_bytes=numbers.get("stack", 0),
+        spill_bytes=numbers.get("spill", 0),
+        constant_bytes=numbers.get("bytes cmem", 0),
+    )

@@ -1,0 +1,135 @@
+"""Builds by digest in a folder, so that the same file is compiled once.
+
+An entry is two lines, a checksum and the build as JSON, and after them the bytes of a program where it is
+one. Entries appear whole or not at all; one that cannot be read, or does not match its checksum, is as good
+as none. A folder that cannot be written is left alone: grading goes on without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from grader.model import Build, Finding, FindingKind, ProgramInterface, Resources, Severity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import KernelInterface, Parameter, Submission
+    from grader.nvcc.toolchain import Toolchain
+    from grader.sandbox import Limits
+
+FORMAT = 8
+"""Changes whenever a build of the same files would come out differently."""
+
+
+def digest(
+    submission: Submission,
+    interface: KernelInterface | ProgramInterface,
+    toolchain: Toolchain,
+    limits: Limits,
+    architecture: str = "",
+) -> str:
+    """The SHA-256 of everything that a build depends on; ``architecture`` is what a program is made for."""
+    parts = [
+        ("format", FORMAT),
+        ("toolchain", (toolchain.version, toolchain.host_version, toolchain.compile, toolchain.preprocess)),
+        ("limits", limits),
+        ("file", submission.file),
+        ("source", hashlib.sha256(submission.source).hexdigest()),
+        ("headers", sorted((name, hashlib.sha256(text).hexdigest()) for name, text in submission.headers)),
+        ("include", sorted(interface.include)),
+        *_asked_for(interface, architecture),
+    ]
+    return hashlib.sha256(repr(parts).encode(errors="backslashreplace")).hexdigest()
+
+
+def _asked_for(
+    interface: KernelInterface | ProgramInterface, architecture: str
+) -> tuple[tuple[str, object], ...]:
+    """What of an interface decides a build."""
+    if isinstance(interface, ProgramInterface):
+        return (("program", architecture),)
+    others = (("others", interface.others),) if interface.others else ()
+    sized = (("sizes", (interface.sizes, interface.given)),) if interface.sizes else ()
+    return (
+        *others,
+        *sized,
+        ("kernel", interface.kernel),
+        ("parameters", [_declared(parameter) for parameter in interface.parameters]),
+        *((("symbols", [_declared(symbol) for symbol in interface.symbols]),) if interface.symbols else ()),
+        ("constants", interface.constants),
+        ("block", interface.block),
+    )
+
+
+def _declared(parameter: Parameter) -> tuple[object, ...]:
+    fields = tuple(map(_declared, parameter.fields))
+    return (parameter.name, parameter.direction, parameter.dtype, *((fields,) if fields else ()))
+
+
+def load(folder: Path, key: str) -> Build | None:
+    """The stored build, or None."""
+    body = read_entry(_path(folder, key))
+    told, _, program = (body or b"").partition(b"\n")
+    try:
+        return None if body is None else replace(_build(json.loads(told)), program=program)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def store(folder: Path, key: str, build: Build) -> None:
+    """Keep a build; where the folder cannot be written, do nothing."""
+    told = asdict(build)
+    program: bytes = told.pop("program")
+    write_entry(_path(folder, key), json.dumps(told).encode() + b"\n" + program)
+
+
+def read_entry(path: Path) -> bytes | None:
+    """What an entry holds beside its checksum; None where there is none that is whole."""
+    try:
+        checksum, _, body = path.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return body if hashlib.sha256(body).hexdigest().encode() == checksum else None
+
+
+def write_entry(path: Path, body: bytes) -> None:
+    """Make an entry, whole or not at all; where the folder cannot be written, do nothing."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+            os.replace(temporary, path)  # noqa: PTH105 - both are texts from `tempfile`
+        except OSError:
+            os.unlink(temporary)  # noqa: PTH108
+
+
+def _path(folder: Path, key: str) -> Path:
+    return folder / key[:2] / f"{key}.json"
+
+
+def _build(data: dict[str, Any]) -> Build:
+    data["findings"] = tuple(map(_finding, data["findings"]))
+    data["warnings"] = tuple(map(_finding, data["warnings"]))
+    data["suspicions"] = tuple(map(_finding, data["suspicions"]))
+    data["resources"] = Resources(**data["resources"]) if data["resources"] else None
+    return Build(**{name: _frozen(value) for name, value in data.items()})
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    known = {each.name for each in fields(Finding)}
+    data["kind"], data["severity"] = FindingKind(data["kind"]), Severity(data["severity"])
+    return Finding(**{name: _frozen(value) for name, value in data.items() if name in known})
+
+
+def _frozen(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Lists as tuples, as records have them."""
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,229 @@
+"""Running the toolchain on one submission: preprocess once, compile twice side by side, assemble."""
+
+from __future__ import annotations
+
+import re
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.errors import OurError, StorageError
+from grader.model import Finding, FindingKind
+from grader.nvcc import declarations, diagnostics, host_code
+from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.toolchain import UNIT
+from grader.sandbox import Job, Limits, Status
+from grader.sandbox.inside import own_words
+
+if TYPE_CHECKING:
+    from grader.model import Named
+    from grader.nvcc.diagnostics import Files, Message
+    from grader.nvcc.host_code import Place
+    from grader.nvcc.toolchain import Toolchain
+    from grader.sandbox import Outcome, Result, Sandbox
+
+PREPROCESSED, PTX, DEPENDENCIES, CUBIN = f"{UNIT}.cpp1.ii", f"{UNIT}.ptx", f"{UNIT}.d", f"{UNIT}.cubin"
+
+_PREPROCESSOR_OPTIONS = (
+    *("-MD", "-MF", DEPENDENCIES, "-MT", UNIT),
+    *("-idirafter", "."),
+    "-fdiagnostics-color=never",
+    "-fno-diagnostics-show-caret",
+    f"-fmax-errors={diagnostics.MOST_FINDINGS + 5}",
+)
+_CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+_DISK_FULL = b"No space left on device"
+_FILE_DIRECTIVE = re.compile(r'^(\s*\.file\s+\d+ ")([^"]*)(")', re.MULTILINE)
+_LIBRARY_HEADER = re.compile(r"(?:.*/)?((?:cub|thrust|cooperative_groups)/.*)", re.DOTALL)
+"""A header of a library, from the library's folder on: whose code it is matters, where it lies does not."""
+
+_MEBIBYTE = 2**20
+
+
+class Refused(Exception):  # noqa: N818 - the compiler's verdict on a submission; never leaves `build`
+    """The submission does not compile; ``lasting`` unless another time, or machine, might see it compile.
+
+    ``messages`` are the compiler's, where the reason are errors in the text or headers that are not there.
+    """
+
+    def __init__(
+        self,
+        findings: tuple[Finding, ...],
+        log: str = "",
+        *,
+        lasting: bool = True,
+        messages: tuple[Message, ...] = (),
+    ) -> None:
+        super().__init__(log)
+        self.findings = findings
+        self.log = log
+        self.lasting = lasting
+        self.messages = messages
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What cicc made of a compile unit; both texts are empty where a message is an error."""
+
+    messages: tuple[Message, ...]
+    preprocessed: str
+    ptx: str = ""
+    hazard_ptx: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """The toolchain at work on one submission; ``seconds`` collects wall time by step."""
+
+    toolchain: Toolchain
+    sandbox: Sandbox
+    limits: Limits
+    sources: Named[bytes]
+    files: Files
+    seconds: dict[str, float] = field(default_factory=dict)
+    broken: frozenset[Place] | None = None
+    """Where host code does not compile; it is then left out (`grader.nvcc.host_code`)."""
+
+    def translate(self, wrapper: bytes) -> Translation:
+        """Preprocess and compile; raises Refused where the preprocessor or a limit ends it."""
+        preprocessed = self.preprocess(wrapper)
+        unit = preprocessed if self.broken is None else self._without_host_code(preprocessed, self.broken)
+        with ThreadPoolExecutor(2) as pool:
+            default = pool.submit(self._compile, "compile", self.toolchain.compile, unit)
+            hazard = pool.submit(
+                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, unit
+            )
+        text = _decoded(preprocessed)
+        for result in (default.result(), hazard.result()):
+            self._check_limits(result.outcome)
+            messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
+            failed = Translation(messages, text)
+            if any(message.error for message in messages):
+                return failed
+            if not result.outcome.ok or result.file(PTX) is None:
+                raise self._gave_up(result.outcome)
+        messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
+        return Translation(messages, text, self._ptx(default.result()), self._ptx(hazard.result()))
+
+    def _without_host_code(self, preprocessed: bytes, broken: frozenset[Place]) -> bytes:
+        """Raises Refused where what is ``broken`` is no host code."""
+        without = host_code.without_host_code(
+            preprocessed.decode("latin-1"), {SOURCE_NAME, *self.files.headers}, broken
+        )
+        if not broken <= without.places:
+            raise Refused(())
+        return without.text.encode("latin-1")
+
+    def assemble(self, ptx: str) -> Outcome:
+        """What ptxas says about a PTX text."""
+        argv = (self.toolchain.ptxas, f"-arch=sm_{self.toolchain.architecture}", "-v", PTX, "-o", CUBIN)
+        result = self._run("assemble", Job(argv, ((PTX, ptx.encode()),), (), self.limits))
+        self._check_limits(result.outcome)
+        return result.outcome
+
+    def refused(self, messages: tuple[Message, ...], *, preprocessing: bool = False) -> Refused:
+        """The refusal that the errors among ``messages`` make; raises ToolMissing for a broken toolchain."""
+        files = replace(self.files, checked=not preprocessing)
+        diagnostics.check_toolchain(messages, files)
+        log = diagnostics.plain_log(messages, files)
+        named = () if preprocessing and not any(map(diagnostics.missing_header, messages)) else messages
+        return Refused(diagnostics.errors(messages, files), log, messages=named)
+
+    def _gave_up(self, outcome: Outcome) -> Refused:
+        text = f"the compiler gave up on this file (exit status {outcome.returncode}) without naming a line"
+        return Refused((self._finding(text),))
+
+    def preprocess(self, wrapper: bytes) -> bytes:
+        """The unit as the compiler gets it; raises Refused for headers that are not there, among others."""
+        argv = (*self.toolchain.preprocess, *_PREPROCESSOR_OPTIONS)
+        files = (*self.sources, (f"{UNIT}.cu", wrapper))
+        result = self._run(
+            "preprocess",
+            Job(argv, files, (PREPROCESSED, DEPENDENCIES), self.limits, self.toolchain.environment),
+        )
+        self._check_limits(result.outcome)
+        text, dependencies = result.file(PREPROCESSED), result.file(DEPENDENCIES)
+        if not result.outcome.ok or text is None or dependencies is None:
+            messages = diagnostics.read_messages(_decoded(result.outcome.stderr))
+            if any(message.error for message in messages):
+                raise self.refused(messages, preprocessing=True)
+            raise self._gave_up(result.outcome)
+        self._check_origins(_decoded(dependencies), text)
+        return text
+
+    def _check_origins(self, dependencies: str, preprocessed: bytes) -> None:
+        """Refuse a unit that read a file of nobody's business; the dependency list cannot be forged."""
+        words = re.split(r"(?<!\\)\s+", dependencies.replace("\\\n", " "))
+        paths = (word.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for word in words[1:])
+        foreign = [path for path in paths if path and self.files.is_foreign(path)]
+        if foreign:
+            text = _decoded(preprocessed)
+            found = (
+                diagnostics.foreign_file(path, self.files, declarations.included_at(text, path))
+                for path in foreign
+            )
+            raise Refused(tuple(found))
+
+    def _compile(self, step: str, argv: tuple[str, ...], preprocessed: bytes) -> Result:
+        job = Job(argv, ((PREPROCESSED, preprocessed),), (PTX,), self.limits, self.toolchain.environment)
+        return self._run(step, job)
+
+    def _run(self, step: str, job: Job) -> Result:
+        result = self.sandbox.run(job)
+        self.seconds[step] = self.seconds.get(step, 0.0) + result.outcome.seconds
+        return result
+
+    def _check_limits(self, outcome: Outcome) -> None:
+        """Raise for a step that did not end by itself: Refused, or OurError where it is our fault."""
+        if _DISK_FULL in own_words(outcome.stderr):
+            raise self._full()
+        if outcome.status is Status.EXIT:
+            return
+        if outcome.status is Status.SIGNAL and -outcome.returncode not in _CRASHES:
+            raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
+        raise Refused((self._finding(self._why_stopped(outcome)),), lasting=False)
+
+    def _full(self) -> Exception:
+        """What it means that there is no room left: the job's own folder is full, or this machine's disk."""
+        if self.sandbox.shuts_in:
+            most = self.limits.disk_bytes // _MEBIBYTE
+            text = f"the compiler was stopped: its files for this source take more than {most} MiB"
+            return Refused((self._finding(text),), lasting=False)
+        return StorageError("the compiler cannot write its files: the temporary folder's disk is full")
+
+    def _why_stopped(self, outcome: Outcome) -> str:
+        limits = self.limits
+        return {
+            Status.TIME: f"the compiler was stopped after {outcome.seconds:.0f} s; "
+            "look for headers, macros or templates that expand without end",
+            Status.MEMORY: "the compiler was stopped: it needs more than "
+            f"{limits.memory_bytes // _MEBIBYTE} MiB of memory for this file",
+            Status.OUTPUT: "the compiler was stopped: this file makes it write more than "
+            f"{limits.file_bytes // _MEBIBYTE} MiB",
+        }.get(
+            outcome.status,
+            f"the compiler crashed on this file (signal {-outcome.returncode}); it may be nested too deeply",
+        )
+
+    def _finding(self, message: str) -> Finding:
+        return Finding(FindingKind.COMPILE, message, file=self.files.source)
+
+    def _ptx(self, result: Result) -> str:
+        """The PTX with every file by its plain name, so that it does not depend on where it was made."""
+        return _FILE_DIRECTIVE.sub(self._plain_name, _decoded(result.file(PTX) or b""))
+
+    def _plain_name(self, directive: re.Match[str]) -> str:
+        path = directive[2]
+        own = (name for name, _ in self.sources if path.endswith(f"/{name}"))
+        library = _LIBRARY_HEADER.fullmatch(path)
+        name = max(own, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
+        return f"{directive[1]}{name}{directive[3]}"
+
+
+def _decoded(text: bytes) -> str:
+    """UTF-8 where it is, else byte by byte: a compiler repeats what the student wrote."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1")

@@ -1,0 +1,148 @@
+"""The values of constants that the compiler was not asked for: those inside functions and namespaces.
+
+They are read from the preprocessor's output, and count only where a probe found no constant of the name
+(`grader.nvcc.probes`). What the patterns miss is simply not known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from grader.arithmetic import evaluate, parse
+from grader.arithmetic import names as arithmetic_names
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from grader.model import KernelInterface, Named
+
+_CONSTANT = re.compile(
+    r"\b(?:const|constexpr)\b[^;(){}=\[\]*&]{1,100}?\b(?P<name>\w+)\s*"
+    r"(?:=\s*(?P<value>[^;,{}]{1,200})[;,]|\{(?P<braced>[^{}]{1,200})\}\s*;)"
+)
+_ENUMERATION = re.compile(r"\benum\b[^;{}()]{0,100}\{(?P<body>[^{}]{0,10000})\}")
+_NUMBER = re.compile(r"\b(?P<digits>0[xX][0-9a-fA-F]{1,16}|[1-9]\d{0,18}|0)[uUlL]{0,3}\b")
+_SHIFT = re.compile(r"\b(\d{1,18})\s*<<\s*(\d{1,3})\b")
+_BRACE = re.compile(r'"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|[{};]')
+_FUNCTION = re.compile(r"\)\s*(?:const|noexcept|\s)*$")
+_DIRECTIVE = re.compile(
+    rb"^[ \t]*#[ \t]*(?:(?P<undef>undef)|define)[ \t]+(?P<name>\w+)(?:[ \t]+(?P<value>[^\n]{1,200}))?",
+    re.MULTILINE,
+)
+_LONGEST_HEAD = 800
+
+MATRIX = 2
+USUAL_SIDES = (2, 4, 8, 16, 32)
+"""Sides of a tile that has as many elements as a block has threads."""
+
+
+def literal_constants(text: str, kernel: str = "") -> dict[str, int]:
+    """Constants with a value that can be computed here; a name with several values is left out.
+
+    Those inside a function count only if it is the ``kernel``: another function's own say nothing of it.
+    """
+    return constants_everywhere(_without_other_functions(text, kernel))
+
+
+def constants_everywhere(text: str) -> dict[str, int]:
+    """The same for those inside any function."""
+    values: dict[str, int] = {}
+    ambiguous: set[str] = set()
+    for name, definition in _definitions(text):
+        value = number(definition, values)
+        if value is None or values.setdefault(name, value) != value:
+            ambiguous.add(name)
+    return {name: value for name, value in values.items() if name not in ambiguous}
+
+
+def _definitions(text: str) -> Iterator[tuple[str, str]]:
+    for match in _CONSTANT.finditer(text):
+        yield match["name"], match["value"] or match["braced"]
+    for enumeration in _ENUMERATION.finditer(text):
+        for member in enumeration["body"].split(","):
+            name, _, value = member.partition("=")
+            if value.strip():
+                yield name.strip(), value
+
+
+def _without_other_functions(text: str, kernel: str) -> str:
+    """The text without the bodies of functions other than ``kernel``."""
+    kept: list[str] = []
+    named = re.compile(rf"\b{re.escape(kernel)}\s*\([^{{}};]*$") if kernel else None
+    depth, function, dropping, begin, start = 0, 0, False, 0, 0
+    for token in _BRACE.finditer(text):
+        if token[0] == "{":
+            depth += 1
+            head = text[max(begin, token.start() - _LONGEST_HEAD) : token.start()]
+            if not function and _FUNCTION.search(head):
+                function, dropping = depth, not (named and named.search(head))
+                if dropping:
+                    kept.append(text[start : token.end()])
+        elif token[0] == "}":
+            if function == depth:
+                function, start = 0, token.start() if dropping else start
+                dropping = False
+            depth -= 1
+        if token[0] in "{};":
+            begin = token.end()
+    return "".join([*kept, "" if dropping else text[start:]])
+
+
+def macros_taken_back(source: bytes, names: Collection[str]) -> dict[str, int]:
+    """The last values of macros that the source defines as numbers and undefines before its end."""
+    values: dict[str, int] = {}
+    gone: set[str] = set()
+    for match in _DIRECTIVE.finditer(source):
+        name = match["name"].decode("ascii", "replace")
+        if name not in names:
+            continue
+        if match["undef"]:
+            gone.add(name)
+            continue
+        gone.discard(name)
+        text = (match["value"] or b"").decode("utf-8", "replace").split("//")[0].split("/*")[0]
+        value = number(text, values)
+        if value is not None:
+            values[name] = value
+    return {name: values[name] for name in gone if name in values}
+
+
+def number(text: str, names: Mapping[str, int]) -> int | None:
+    """The value of an integer expression of C; None if it cannot be computed from ``names``."""
+    if "." in text:
+        return None
+    text = _NUMBER.sub(lambda digits: str(int(digits["digits"], 0)), text)
+    text = _SHIFT.sub(lambda shift: str(int(shift[1]) << min(int(shift[2]), 64)), text)
+    try:
+        return evaluate(parse(text.strip()), names)
+    except UsageError:
+        return None
+
+
+def implied_constants(
+    interface: KernelInterface, assumed: Collection[str], shapes: Named[tuple[int, ...]]
+) -> dict[str, int]:
+    """What the shared arrays say of a tile that goes by a name nobody knows, or is written out as a number.
+
+    A constant of ``assumed`` that is the length of a block of rows and columns has the side of the square
+    shared arrays, if all of them agree on it; a column or row more is padding.
+    """
+    block = [arithmetic_names(each) for each in interface.block]
+    if len(block) < MATRIX or len(block[0]) != 1:
+        return {}
+    (name,) = block[0]
+    constant = next((each for each in interface.constants if each.name == name), None)
+    sides = {_side(shape) for _, shape in shapes if len(shape) >= MATRIX}
+    if constant is None or name not in assumed or len(sides) != 1:
+        return {}
+    (side,) = sides
+    fits = side in USUAL_SIDES and side != constant.default and not constant.wanted_instead_of(side)
+    return {name: side} if fits else {}
+
+
+def _side(shape: tuple[int, ...]) -> int:
+    """The side of a square, or of one with a column or row of padding; 0 for anything else."""
+    rows, columns = shape[-MATRIX:]
+    return min(rows, columns) if abs(rows - columns) <= 1 else 0

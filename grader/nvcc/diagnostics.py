@@ -1,0 +1,259 @@
+"""What the compilers print → messages → findings in the student's own file and lines.
+
+Source lines that a compiler quotes are never passed on: an ``#include`` may point at anything. Messages
+from files that are neither the student's, the course's nor the toolchain's lose their text, too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from grader.errors import ToolMissing
+from grader.model import Finding, FindingKind, Severity
+from grader.nvcc import removed
+from grader.nvcc.host_code import END
+from grader.nvcc.shown import harmless
+from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.toolchain import UNIT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.nvcc.host_code import Place
+
+WRAPPER = f"{UNIT}.cu"
+MOST_FINDINGS = 20
+_LONGEST_LINE = 4000
+
+_GCC = re.compile(
+    r"(?P<file>[^:\n]+)(?::(?P<line>\d+))?(?::\d+)?: (?P<kind>fatal error|error|warning|note): (?P<text>.*)"
+)
+_CICC = re.compile(
+    r"(?P<file>[^()\n]+)\((?P<line>\d+)\): (?P<kind>[a-z ]*error|warning|note|remark)"
+    r"(?: #(?P<number>[\w-]+))?: (?P<text>.*)"
+)
+_NOWHERE = re.compile(
+    r"(?P<place>At end of source: )?(?P<kind>[a-z ]*error)(?: #(?P<number>[\w-]+))?\s*: (?P<text>.*)"
+)
+_DETAIL = re.compile(r"\s+(?P<text>[a-z]+ types are: .*)")
+_ORIGIN = re.compile(r'\bat line (?P<line>\d+)(?: of "?(?P<file>[^"\n]+?)"?)?$')
+_MATCHING_BRACE = 'to match this "{"'
+_MISSING = re.compile(r"(?P<name>.+): No such file or directory$")
+_OPTION = re.compile(r" \[-W[\w=+-]+\]$")
+_ADVICE = re.compile(r" \(use -f[^)]*\)")
+_UNSUPPORTED_HOST = re.compile(r"unsupported GNU version|unsupported clang version")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One thing a compiler said; ``file`` is as it spelt it, empty for none."""
+
+    error: bool
+    text: str
+    file: str = ""
+    line: int | None = None
+    origin: tuple[str, int] | None = None
+    """Where a template was used that the message is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Which files a message may come from; ``source`` is the student's file name, of ``lines`` lines."""
+
+    source: str
+    lines: int
+    headers: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    checked: bool = False
+    """Whether it is certain by now that no other file was read; other names then come from ``#line``."""
+
+    def is_own(self, path: str) -> bool:
+        """Whether the path is the submission or a header that came with it or with the assignment."""
+        return os.path.normpath(path) in (SOURCE_NAME, *self.headers)
+
+    def is_toolchain(self, path: str) -> bool:
+        """Whether the path lies in the toolkit or among the system's headers."""
+        normal = os.path.normpath(path)
+        return normal.startswith(tuple(f"{root}/" for root in self.roots)) or path.startswith("<")
+
+    def is_foreign(self, path: str) -> bool:
+        """Whether the path is somebody else's: no compile should have read it."""
+        known = self.is_own(path) or self.is_toolchain(path) or os.path.normpath(path) == WRAPPER
+        return not (known or self.checked)
+
+
+def read_messages(log: str) -> tuple[Message, ...]:
+    """The errors and warnings in what gcc or cicc printed, in order, each once."""
+    found: list[Message] = []
+    noting = False
+    for line in (whole[:_LONGEST_LINE] for whole in log.splitlines()):
+        match = _NOWHERE.match(line) or _CICC.match(line) or _GCC.match(line)
+        if match is None:
+            if found:
+                found[-1] = _continued(found[-1], line, about_note=noting)
+            continue
+        fields = match.groupdict()
+        noting = fields["kind"] in ("note", "remark")
+        if not noting:
+            found.append(_message(fields))
+        elif found and _MATCHING_BRACE in fields["text"]:
+            found[-1] = replace(
+                found[-1], text=f'{found[-1].text} to match the "{{" in line {fields["line"]}'
+            )
+    return tuple(dict.fromkeys(found))
+
+
+def _message(fields: dict[str, str | None]) -> Message:
+    text = _OPTION.sub("", fields["text"] or "")
+    if fields.get("number"):
+        text += f" (#{fields['number']})"
+    if fields.get("place"):
+        return Message(True, f"at the end of the file: {text}", WRAPPER, 1)
+    number = fields.get("line")
+    line = int(number) if number else None
+    return Message(fields["kind"] != "warning", text, fields.get("file") or "", line)
+
+
+def _continued(message: Message, line: str, *, about_note: bool) -> Message:
+    """The message with what the next line adds: types that do not fit, and who used the template."""
+    detail, origin = _DETAIL.match(line), _ORIGIN.search(line)
+    if detail and not about_note:
+        return replace(message, text=f"{message.text}; {detail['text']}")
+    if origin and line.startswith(" "):
+        return replace(message, origin=(origin["file"] or message.file, int(origin["line"])))
+    return message
+
+
+def errors(messages: Iterable[Message], files: Files) -> tuple[Finding, ...]:
+    """A finding per error, capped."""
+    return _capped([_finding(m, files) for m in messages if m.error], "error")
+
+
+def warnings(messages: Iterable[Message], files: Files) -> tuple[Finding, ...]:
+    """A finding per warning about the student's own files, capped."""
+    own = (m for m in messages if not m.error and files.is_own(m.file))
+    return _capped([replace(_finding(m, files), severity=Severity.WARNING) for m in own], "warning")
+
+
+def wrapper_lines(messages: Iterable[Message]) -> tuple[int, ...]:
+    """The lines of our wrapper that errors are about."""
+    return tuple(m.line or 1 for m in messages if m.error and os.path.normpath(m.file) == WRAPPER)
+
+
+def without_probes(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages but those about probes; what ends the student's file too early is on the first line."""
+    return tuple(m for m in messages if os.path.normpath(m.file) != WRAPPER or m.line == 1)
+
+
+def plain_log(messages: Iterable[Message], files: Files) -> str:
+    """The messages again, one a line, without quotes of source lines."""
+    return "\n".join(_log_line(_finding(m, files), m) for m in messages)
+
+
+def _log_line(finding: Finding, message: Message) -> str:
+    where = f"{finding.file}:{finding.line}" if finding.line else finding.file
+    return f"{where}: {'error' if message.error else 'warning'}: {finding.message}"
+
+
+def places(messages: Iterable[Message], files: Files) -> frozenset[Place] | None:
+    """Where the errors among ``messages`` are; None where one of them is in no line of the student's."""
+    found: set[Place] = set()
+    for message in (m for m in messages if m.error):
+        if os.path.normpath(message.file) == WRAPPER and message.line == 1:
+            found.add(END)
+            continue
+        own = (p for p in ((message.file, message.line), message.origin) if p and p[0] and files.is_own(p[0]))
+        place = next(own, None)
+        if place is None or place[1] is None:
+            return None
+        found.add((os.path.normpath(place[0]), place[1]))
+    return frozenset(found)
+
+
+def missing_header(message: Message) -> str:
+    """The name of the header that the message says is missing; empty where it says something else."""
+    missing = _MISSING.match(message.text)
+    return missing["name"] if missing and message.error else ""
+
+
+def check_toolchain(messages: Iterable[Message], files: Files) -> None:
+    """Raise ToolMissing where a message shows that the toolchain is incomplete or does not fit together."""
+    for message in messages:
+        broken = _MISSING.match(message.text) or _UNSUPPORTED_HOST.search(message.text)
+        if broken and message.error and files.is_toolchain(message.file):
+            raise ToolMissing(
+                f"this nvcc and g++ do not work together: {tidy(message.text, files)}; "
+                "`grader doctor` says what is installed"
+            )
+
+
+def _finding(message: Message, files: Files) -> Finding:
+    if message.file and files.is_foreign(message.file):
+        return foreign_file(message.file, files, None)
+    file, line = _place(message, files)
+    text = _missing_header(message, files) or tidy(message.text, files) + removed.instead(message.text)
+    if message.file and files.is_toolchain(message.file) and not message.file.startswith("<"):
+        text += f" (in {harmless(message.file.rsplit('/', 1)[-1])}, which this file uses)"
+    return Finding(FindingKind.COMPILE, text, file=file, line=line)
+
+
+def _place(message: Message, files: Files) -> tuple[str, int | None]:
+    """The file and line to name: the student's, where the message is about what they use."""
+    if os.path.normpath(message.file) == WRAPPER:
+        return files.source, files.lines
+    for path, line in ((message.file, message.line), *([message.origin] if message.origin else [])):
+        if path and files.is_own(path):
+            normal = os.path.normpath(path)
+            return (files.source if normal == SOURCE_NAME else normal), line
+    return files.source, None
+
+
+def foreign_file(path: str, files: Files, included_at: tuple[str, int] | None) -> Finding:
+    """The finding for a file that was read but is not part of the submission; never its content."""
+    file, line = _place(Message(True, "", *(included_at or ("", None))), files)
+    name = harmless(path.rsplit("/", 1)[-1])
+    message = (
+        f"includes a file that is not part of the submission (`{name}`); "
+        "only the submission's own headers, the assignment's and the system's may be included"
+    )
+    return Finding(FindingKind.COMPILE, message, file=file, line=line)
+
+
+def _missing_header(message: Message, files: Files) -> str:
+    missing = _MISSING.match(message.text)
+    if missing is None:
+        return ""
+    name = missing["name"]
+    alike = get_close_matches(name, files.headers, 1)
+    if alike:
+        hint = f"did you mean `{alike[0]}`?"
+    elif files.headers:
+        hint = f"the headers that are there: {', '.join(f'`{header}`' for header in files.headers[:8])}"
+    else:
+        hint = "hand it in beside the file, or remove the #include if nothing of it is used"
+    return f"the header `{harmless(name)}` was not found; {hint}"
+
+
+def tidy(text: str, files: Files) -> str:
+    """A compiler's sentence for a student: their file's name, CUDA's own words, nothing of our folders."""
+    for attribute in ("global", "device", "host", "shared", "constant"):
+        text = text.replace(f"__attribute__(({attribute}))", f"__{attribute}__")
+    return harmless(_ADVICE.sub("", text.replace(SOURCE_NAME, files.source)))
+
+
+def _capped(findings: list[Finding], what: str) -> tuple[Finding, ...]:
+    distinct = list(dict.fromkeys(findings))
+    more = len(distinct) - MOST_FINDINGS
+    if more <= 0:
+        return tuple(distinct)
+    note = Finding(
+        FindingKind.COMPILE,
+        f"and {more} more {what}{'s' if more > 1 else ''}; the first ones often cause the others",
+        file=distinct[0].file,
+        severity=Severity.INFO,
+    )
+    return (*distinct[:MOST_FINDINGS], note)

@@ -1,0 +1,91 @@
+"""The launch configuration of a case, checked as a device would check it.
+
+Limits are those of compute capability 8.0 (CUDA C++ Programming Guide, "Technical Specifications per
+Compute Capability"): 1024 threads per block, at most 64 along z, grids of at most 2³¹-1 × 65535 × 65535,
+48 KiB of shared memory per block without an opt-in.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from grader import arithmetic
+from grader.errors import UsageError
+from grader.model import Finding, FindingKind, Launch
+from grader.nvcc.variables import too_small
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.arithmetic import Expression
+    from grader.model import Build, Dim3, KernelInterface
+
+MOST_THREADS = 1024
+MOST_IN_BLOCK: Dim3 = (1024, 1024, 64)
+MOST_IN_GRID: Dim3 = (2**31 - 1, 65535, 65535)
+MOST_SHARED_BYTES = 48 * 1024
+_AXES = "xyz"
+
+
+def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, int]) -> Launch | Finding:
+    """The launch for ``shape``, or the finding that says why a device would refuse it.
+
+    The finding names the student's constants, which are what the block and the grid are computed from.
+    """
+    values = dict(build.constants) | dict(shape)
+    try:
+        block = _dimensions(interface.block, values)
+        grid = _dimensions(interface.grid, values)
+        dynamic = arithmetic.evaluate(interface.shared, values) if interface.shared is not None else 0
+    except UsageError as problem:
+        return _refusal(interface, build, f"no launch configuration can be computed: {problem}")
+    small = too_small(interface, build.ptx, values)
+    if small:
+        return _refusal(interface, build, small)
+    static = build.resources.shared_bytes if build.resources else 0
+    refused = _problem(block, grid) or _shared_problem(static, dynamic)
+    return _refusal(interface, build, refused) if refused else Launch(grid, block, dynamic)
+
+
+def _dimensions(expressions: tuple[Expression, ...], values: Mapping[str, int]) -> Dim3:
+    x, y, z, *_ = (*(arithmetic.evaluate(each, values) for each in expressions), 1, 1, 1)
+    return x, y, z
+
+
+def _problem(block: Dim3, grid: Dim3) -> str:
+    """What is wrong with the dimensions; empty where a device would take them."""
+    for what, dimensions, most in (("block", block, MOST_IN_BLOCK), ("grid", grid, MOST_IN_GRID)):
+        shown = " × ".join(map(str, dimensions))
+        for axis, size, limit in zip(_AXES, dimensions, most, strict=True):
+            if size < 1:
+                return f"a {what} of {shown} cannot be launched: its {axis} must be at least 1"
+            if size > limit:
+                return f"a {what} of {shown} cannot be launched: its {axis} may be at most {limit}"
+    if prod(block) > MOST_THREADS:
+        shown = " × ".join(map(str, block))
+        return f"a block of {shown} has {prod(block)} threads; a block may have at most {MOST_THREADS}"
+    return ""
+
+
+def _shared_problem(static: int, dynamic: int) -> str:
+    if dynamic < 0:
+        return f"{dynamic} bytes of dynamic shared memory cannot be launched"
+    if static + dynamic <= MOST_SHARED_BYTES:
+        return ""
+    return (
+        f"the launch needs {static + dynamic} bytes of shared memory ({static} static and {dynamic} "
+        f"dynamic); a block may use at most {MOST_SHARED_BYTES}"
+    )
+
+
+def _refusal(interface: KernelInterface, build: Build, problem: str) -> Finding:
+    used = frozenset().union(*map(arithmetic.names, _expressions(interface)))
+    causes = ", ".join(f"`{name}` is {value}" for name, value in build.constants if name in used)
+    message = f"with this file's constants ({causes}) {problem}" if causes else problem
+    return Finding(FindingKind.FAULT, message)
+
+
+def _expressions(interface: KernelInterface) -> tuple[Expression, ...]:
+    shared = () if interface.shared is None else (interface.shared,)
+    return (*interface.block, *interface.grid, *shared)

@@ -1,0 +1,203 @@
+"""Does a kernel take what the assignment passes? If not: which parameter, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grader.nvcc.entries import EntryParameter
+from grader.precision import struct_type
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from grader.model import Parameter
+    from grader.nvcc.entries import Entry
+    from grader.nvcc.mangled import Signature, Type
+
+BUILT_IN = ("dim3",)
+"""Structs that CUDA defines itself."""
+
+POINTER_BYTES = 8
+HALF_BYTES = 2
+"""CUDA C++ makes its 16-bit floats structs."""
+
+
+class Element(NamedTuple):
+    """A fundamental type: ``i`` integer, ``f`` IEEE float or ``b`` bfloat, and its bytes."""
+
+    kind: str
+    bytes: int
+
+
+_DTYPES = {
+    **{f"{sign}int{bits}": Element("i", bits // 8) for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": Element("f", bits // 8) for bits in (16, 32, 64)},
+    "bool": Element("i", 1),
+    "bfloat16": Element("b", 2),
+}
+_C_NAMES = {
+    "float16": "__half",
+    "float32": "float",
+    "float64": "double",
+    "bfloat16": "__nv_bfloat16",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+    "bool": "bool",
+}
+_ELEMENTS = {
+    **{c_name: _DTYPES[dtype] for dtype, c_name in _C_NAMES.items()},
+    "char": Element("i", 1),
+    "long": Element("i", 8),
+    "unsigned long": Element("i", 8),
+}
+_VECTORS = {
+    **{f"float{n}": Element("f", 4) for n in (2, 3, 4)},
+    **{f"double{n}": Element("f", 8) for n in (2, 3, 4)},
+    **{f"{sign}int{n}": Element("i", 4) for sign in ("", "u") for n in (2, 3, 4)},
+    "__half2": Element("f", 2),
+    "__nv_bfloat162": Element("b", 2),
+}
+
+
+def c_type(dtype: str) -> str:
+    """What CUDA C++ calls a NumPy dtype: ``float`` for ``float32``."""
+    return _C_NAMES.get(dtype, dtype)
+
+
+def is_c_type(name: str) -> bool:
+    """Whether CUDA C++ calls an element type so."""
+    return name in _ELEMENTS or name in _VECTORS
+
+
+def expected(parameter: Parameter) -> str:
+    """How a student would declare the parameter."""
+    if parameter.direction == "value":
+        return f"{c_type(parameter.dtype)} {parameter.name}"
+    return f"{'const ' if parameter.direction == 'in' else ''}{c_type(parameter.dtype)}* {parameter.name}"
+
+
+def mismatch(kernel: str, entry: Entry, signature: Signature, parameters: tuple[Parameter, ...]) -> str:
+    """What is wrong with the kernel's parameters, in one sentence; empty where they fit."""
+    wanted = ", ".join(map(expected, parameters))
+    if len(entry.parameters) != len(parameters):
+        return (
+            f"the kernel `{kernel}` takes {_parameters(len(entry.parameters))}, but the assignment passes "
+            f"{len(parameters)}: ({wanted})"
+        )
+    types = signature.types if signature.types and len(signature.types) == len(parameters) else None
+    for index, (parameter, actual) in enumerate(zip(parameters, entry.parameters, strict=True)):
+        named = types[index] if types else None
+        found = _difference(parameter, actual, named)
+        if found:
+            return (
+                f"parameter {index + 1} of the kernel `{kernel}` should be `{expected(parameter)}`"
+                f"{_consisting_of(parameter)}, but it is {found}; the assignment passes ({wanted})"
+            )
+    return ""
+
+
+def _parameters(count: int) -> str:
+    return "1 parameter" if count == 1 else f"{count} parameters"
+
+
+def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -> str:
+    """What the parameter is instead; empty where it will do."""
+    actual = actual if wanted.fields else _by_its_type(actual, named, wanted)
+    if wanted.direction == "value":
+        return "" if _takes_value(wanted, actual, named) else _shown(actual, named)
+    if actual.type[0] == "f" or actual.is_struct or actual.bytes != POINTER_BYTES:
+        return _shown(actual, named)
+    if named is None:
+        return ""
+    if named.kind != "pointer" or not _same_element(wanted.dtype, named.name):
+        return f"`{named}`"
+    if named.constant and wanted.direction != "in":
+        return f"`{named}`, which the kernel cannot write to"
+    return ""
+
+
+def _layout(parameter: Parameter) -> np.dtype[Any]:
+    """The struct that is passed for a parameter."""
+    return struct_type((field.name, field.dtype, field.direction != "value") for field in parameter.fields)
+
+
+def _takes_value(wanted: Parameter, actual: EntryParameter, named: Type | None) -> bool:
+    if wanted.fields:
+        return _takes_struct(wanted, actual, named)
+    return _takes_scalar(_DTYPES.get(wanted.dtype), actual) and (named is None or named.kind == "value")
+
+
+def _takes_struct(wanted: Parameter, actual: EntryParameter, named: Type | None) -> bool:
+    """Whether a struct of this size and alignment is taken by value; PTX does not tell its fields."""
+    layout = _layout(wanted)
+    if named and (named.kind != "value" or named.name in _ELEMENTS.keys() | _VECTORS.keys()):
+        return False
+    return actual.is_struct and actual.bytes == layout.itemsize and actual.align >= layout.alignment
+
+
+def _consisting_of(parameter: Parameter) -> str:
+    """What a struct holds, as a clause; empty for what is none, and for what CUDA defines."""
+    if not parameter.fields or parameter.dtype in BUILT_IN:
+        return ""
+    fields = "; ".join(_field(field) for field in parameter.fields)
+    return f", a struct of {_layout(parameter).itemsize} bytes ({fields})"
+
+
+def _field(field: Parameter) -> str:
+    return f"{c_type(field.dtype)}{'' if field.direction == 'value' else '*'} {field.name}"
+
+
+def _by_its_type(actual: EntryParameter, named: Type | None, wanted: Parameter) -> EntryParameter:
+    """The parameter as it would be without ``__grid_constant__``, for which PTX has aligned bytes.
+
+    A plain C name does not tell the type behind the bytes: then it counts as what is wanted.
+    """
+    if not actual.is_struct or actual.align != actual.bytes:
+        return actual
+    if (named.kind if named else wanted.direction) != "value":
+        return EntryParameter("u64", actual.bytes)
+    element = _ELEMENTS.get(named.name) if named else _DTYPES.get(wanted.dtype)
+    if element is None or element.bytes != actual.bytes or _is_short_float(element):
+        return actual
+    return EntryParameter(f"{'f' if element.kind == 'f' else 'u'}{8 * actual.bytes}", actual.bytes)
+
+
+def _is_short_float(element: Element) -> bool:
+    return element.kind != "i" and element.bytes == HALF_BYTES
+
+
+def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
+    """Whether the value fits: the same width and kind, or a wider integer for an integer."""
+    if wanted is None:
+        return False
+    if wanted.kind == "i":
+        return actual.type[0] != "f" and not actual.is_struct and actual.bytes >= wanted.bytes
+    if _is_short_float(wanted):
+        return actual.is_struct and actual.bytes == HALF_BYTES
+    return actual.type[0] == "f" and actual.bytes == wanted.bytes
+
+
+def _same_element(dtype: str, name: str) -> bool:
+    """Whether arrays of ``dtype`` may be passed to a pointer to ``name``; signs and vectors do not matter."""
+    found = _ELEMENTS.get(name) or _VECTORS.get(name)
+    return name == "void" or found == _DTYPES.get(dtype)
+
+
+def _shown(actual: EntryParameter, named: Type | None) -> str:
+    if named is not None:
+        return f"`{named}`" + (f", a struct of {actual.bytes} bytes" if _is_own_struct(actual, named) else "")
+    if actual.type[0] == "f":
+        return f"a {actual.bytes * 8}-bit floating-point number"
+    if actual.is_struct:
+        return f"a struct of {actual.bytes} bytes"
+    return f"a {actual.bytes * 8}-bit integer" + (" or a pointer" if actual.bytes == POINTER_BYTES else "")
+
+
+def _is_own_struct(actual: EntryParameter, named: Type) -> bool:
+    return actual.is_struct and named.kind == "value" and named.name not in _ELEMENTS

@@ -1,0 +1,395 @@
+"""The build stage: compile the wrapper, find the kernel, check its parameters, assemble, remember."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from grader.errors import PtxSyntaxError
+from grader.model import Build, Finding, FindingKind, Severity, SourceRemark
+from grader.nvcc import (
+    assembly,
+    declarations,
+    diagnostics,
+    probes,
+    rescue,
+    sizes,
+    suspicions,
+    templates,
+    variables,
+)
+from grader.nvcc import cache as cache_folder
+from grader.nvcc.compiler import Compiler, Refused
+from grader.nvcc.conditional import left_out
+from grader.nvcc.constants import (
+    constants_everywhere,
+    implied_constants,
+    literal_constants,
+    macros_taken_back,
+)
+from grader.nvcc.diagnostics import Files
+from grader.nvcc.entries import read_entries
+from grader.nvcc.kernel import candidates, instances, not_found
+from grader.nvcc.renaming import student_names
+from grader.nvcc.shown import harmless
+from grader.nvcc.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
+from grader.ptx import parse
+from grader.ptx.by_hand import is_inside_asm, origin, renames_lines
+from grader.sandbox import Limits, Stage
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import KernelInterface, Named, Submission
+    from grader.nvcc.compiler import Translation
+    from grader.nvcc.conditional import LeftOut
+    from grader.nvcc.declarations import Kernel, OwnText
+    from grader.nvcc.diagnostics import Message
+    from grader.nvcc.entries import Entry
+    from grader.nvcc.kernel import Candidate
+    from grader.nvcc.toolchain import Toolchain
+    from grader.ptx import Module
+    from grader.sandbox import Sandbox
+
+MOST_PTX_BYTES = 8 << 20
+"""Bytes of PTX in a build: reading and linking instructions takes some three seconds for each million."""
+
+LIMITS = Limits()
+"""How far each step of a build may go."""
+
+
+def build(
+    submission: Submission,
+    interface: KernelInterface,
+    *,
+    sandbox: Sandbox,
+    toolchain: Toolchain,
+    cache: Path | None,
+    limits: Limits = LIMITS,
+) -> Build:
+    """Compile a submission; what was compiled before comes from the folder ``cache``.
+
+    A submission at fault gives a build that is not ``ok``, with findings. Raises OurError (ToolMissing,
+    StorageError) where the grader's machine is at fault.
+    """
+    if submission.problem is not None:
+        return Build(ok=False, findings=(submission.problem,))
+    began = time.perf_counter()
+    key = cache_folder.digest(submission, interface, toolchain, limits) if cache else ""
+    stored = cache_folder.load(cache, key) if cache else None
+    if stored is not None:
+        return replace(stored, seconds=(("cache", time.perf_counter() - began),))
+    with sandbox.stage(Stage(limits)) as inside:
+        compiler = _compiler(submission, interface, inside, toolchain, limits)
+        made, lasting = _outcome(compiler, interface)
+    made = with_remarks(made, remarks(submission))
+    if cache and lasting:
+        cache_folder.store(cache, key, made)
+    return made
+
+
+def _compiler(
+    submission: Submission,
+    interface: KernelInterface,
+    sandbox: Sandbox,
+    toolchain: Toolchain,
+    limits: Limits,
+) -> Compiler:
+    sources = compile_files(submission, interface)
+    headers = tuple(name for name, _ in sources if name != SOURCE_NAME)
+    files = Files(harmless(submission.file), line_count(submission.source), headers, toolchain.roots)
+    return Compiler(toolchain, sandbox, limits, sources, files)
+
+
+def _outcome(compiler: Compiler, interface: KernelInterface) -> tuple[Build, bool]:
+    """The build, and whether it would come out the same another time."""
+    try:
+        made, lasting = _built(compiler, interface), True
+    except Refused as refusal:
+        kernel_alone = rescue.built_without_host_code(compiler, refusal, lambda c: _built(c, interface))
+        made = kernel_alone or Build(ok=False, findings=refusal.findings, log=refusal.log)
+        lasting = kernel_alone is not None or refusal.lasting
+    seconds = tuple(compiler.seconds.items())
+    toolkit = compiler.toolchain.version
+    return replace(made, toolkit=toolkit, source_name=SOURCE_NAME, seconds=seconds), lasting
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a compile unit tells: its PTX without our probes, the student's constants and kernels."""
+
+    translation: Translation
+    ptx: str
+    hazard_ptx: str
+    hazard_module: Module
+    own: OwnText
+    values: dict[str, int]
+    constants: Named[int]
+    assumed: tuple[str, ...]
+    declared: tuple[Kernel, ...]
+    entries: tuple[Entry, ...]
+    launches: tuple[tuple[str, ...], ...]
+    """Template arguments that launches of the kernel have in the text."""
+    candidates: tuple[Candidate, ...]
+
+
+def _built(compiler: Compiler, interface: KernelInterface) -> Build:
+    missing = sizes.undefined(interface, (text for _, text in compiler.sources))
+    if missing:
+        wanted = " or ".join(f"`{name}`" for name in missing)
+        message = f"this file defines no {wanted}, by which the assignment changes its size"
+        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+    translation, names = _probed(compiler, probes.names_of(interface))
+    reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation, names))
+    kernel = reading.candidates[0]
+    if kernel.problem:
+        file, line = _place(compiler, kernel.declared)
+        raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
+    lacking = variables.missing(interface, reading.ptx)
+    if lacking:
+        raise Refused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
+    log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
+    resources = assembly.resources(log, kernel.entry.name)
+    given = _given_by_instance(interface, reading, kernel)
+    shapes = _shapes(reading, kernel)
+    assumed = tuple(name for name in reading.assumed if name not in given)
+    implied = implied_constants(interface, assumed, shapes)
+    constants = tuple((dict(reading.constants) | given | implied).items())
+    reading = replace(reading, constants=constants, assumed=assumed)
+    messages = reading.translation.messages
+    parameters = kernel.declared.parameters if kernel.declared else ()
+    return Build(
+        ok=True,
+        warnings=(
+            *_not_allowed(compiler, interface, reading),
+            *diagnostics.warnings(messages, compiler.files),
+        ),
+        ptx=reading.ptx,
+        hazard_ptx=reading.hazard_ptx,
+        entry=kernel.entry.name,
+        constants=reading.constants,
+        assumed=reading.assumed,
+        instance=str(kernel.signature) if kernel.signature.template else "",
+        resources=resources,
+        log=diagnostics.plain_log(messages, compiler.files),
+        parameter_bytes=tuple(parameter.bytes for parameter in kernel.entry.parameters),
+        shared_shapes=shapes,
+        implied=tuple(implied),
+        parameters=parameters,
+        student_names=student_names(interface.parameters, parameters),
+        suspicions=suspicions.suspicions(
+            reading.own, kernel.declared, reading.hazard_module, kernel.entry.name, compiler.files.source
+        ),
+    )
+
+
+def _probed(
+    compiler: Compiler, names: tuple[str, ...], retries: int = 1
+) -> tuple[Translation, tuple[str, ...]]:
+    """Compile with a probe for each of ``names``, without those that turn out not to be numbers.
+
+    Returns the names whose probes compile. Raises Refused for errors of the student's own.
+    """
+    translation = compiler.translate(probes.wrapper(names))
+    errors = tuple(m for m in translation.messages if m.error)
+    if not errors:
+        return translation, names
+    if not names:
+        raise compiler.refused(translation.messages)
+    ours = diagnostics.wrapper_lines(errors)
+    if len(ours) < len(errors):
+        raise compiler.refused(diagnostics.without_probes(translation.messages))
+    failed = probes.failed_names(names, ours) if retries else None
+    left = () if failed is None else tuple(name for name in names if name not in failed)
+    return _probed(compiler, left, retries - 1)
+
+
+def _read(
+    compiler: Compiler, interface: KernelInterface, translation: Translation, names: tuple[str, ...]
+) -> _Reading:
+    own_files = {SOURCE_NAME, *compiler.files.headers}
+    own = declarations.own_text(translation.preprocessed, SOURCE_NAME, own_files)
+    declared = declarations.kernels(own)
+    module, hazard_module = _parsed(compiler, interface, translation, declared)
+    entries = read_entries(module)
+    ptx, probed = probes.take_values(translation.ptx, module, names)
+    hazard_ptx, _ = probes.take_values(translation.hazard_ptx, hazard_module, names)
+    taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probes.names_of(interface))
+    literal = literal_constants(own.text, interface.kernel.rsplit("::", 1)[-1])
+    constants = probes.constants_of(interface, probed, taken_back, literal)
+    plain_name = interface.kernel.rsplit("::", 1)[-1]
+    known = constants_everywhere(own.text) | probed
+    launches = templates.launched(own.text, plain_name, known)
+    return _Reading(
+        translation=translation,
+        ptx=ptx,
+        hazard_ptx=hazard_ptx,
+        hazard_module=hazard_module,
+        own=own,
+        values=literal | probed | dict(constants),
+        constants=constants,
+        assumed=probes.assumed(interface, probed, taken_back, literal),
+        declared=declared,
+        entries=entries,
+        launches=launches,
+        candidates=candidates(entries, interface, dict(constants), declared, launches),
+    )
+
+
+def _parsed(
+    compiler: Compiler, interface: KernelInterface, translation: Translation, declared: tuple[Kernel, ...]
+) -> tuple[Module, Module]:
+    """The modules of both builds.
+
+    Raises Refused where the assembler does not take them either, or what cannot be read was written by hand
+    and the assignment does not allow that; else PtxSyntaxError.
+    """
+    modules = []
+    taken = max(len(translation.ptx), len(translation.hazard_ptx))
+    if taken > MOST_PTX_BYTES:
+        message = f"compiled, the file takes {taken:,} bytes of PTX; expected {MOST_PTX_BYTES:,} at most"
+        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+    for text in (translation.ptx, translation.hazard_ptx):
+        try:
+            modules.append(parse(text))
+        except PtxSyntaxError as problem:
+            _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
+            place = origin(text, problem.ptx_line)
+            ours = dict(interface.include)
+            renamed = any(renames_lines(text) for name, text in compiler.sources if name not in ours)
+            own = renamed or (place is not None and place.file in (SOURCE_NAME, *compiler.files.headers))
+            if not own or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
+                raise
+            message = "inline assembly says what the grader does not read"
+            line = place.line if place and place.file == SOURCE_NAME and not renamed else None
+            finding = Finding(FindingKind.UNSUPPORTED, message, file=compiler.files.source, line=line)
+            raise Refused((finding,)) from None
+    return modules[0], modules[1]
+
+
+def _instantiated(
+    compiler: Compiler, interface: KernelInterface, names: tuple[str, ...], reading: _Reading
+) -> _Reading:
+    """A reading that has the kernel: this one, or that of another compile which asks for an instance.
+
+    Raises Refused where there is no such kernel.
+    """
+    best = next(iter(reading.candidates), None)
+    if best and not (best.problem and best.signature.template):
+        return reading
+    made = {tuple(map(str, candidate.signature.template)) for candidate in reading.candidates}
+    launches = [arguments for arguments in reading.launches if arguments not in made]
+    uses = instances(reading.declared, interface, dict(reading.constants), launches)
+    if not uses and not best:
+        raise Refused((_not_there(compiler, interface, reading),))
+    translation = compiler.translate(probes.wrapper(names, uses)) if uses else reading.translation
+    errors = tuple(m for m in translation.messages if m.error)
+    again = reading if errors else _read(compiler, interface, translation, names)
+    if again.candidates:
+        return again
+    raise Refused((_no_instance(compiler, interface, reading, uses, errors),))
+
+
+def _not_there(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> Finding:
+    """The finding where the file has no such kernel, or only a template of which nobody says an instance."""
+    name = interface.kernel.rsplit("::", 1)[-1]
+    declared = next((kernel for kernel in reading.declared if kernel.name == name), None)
+    if declared is None:
+        hidden = left_out(compiler.sources, name)
+        if hidden:
+            return _left_out(compiler, interface, hidden)
+        message = not_found(interface, reading.declared, reading.entries)
+        return Finding(FindingKind.COMPILE, message, file=compiler.files.source)
+    file, line = _place(compiler, declared)
+    return Finding(FindingKind.COMPILE, templates.no_value(declared, interface), file=file, line=line)
+
+
+def _left_out(compiler: Compiler, interface: KernelInterface, hidden: LeftOut) -> Finding:
+    """The finding for a kernel that the preprocessor takes away."""
+    file = compiler.files.source if hidden.file == SOURCE_NAME else hidden.file
+    message = (
+        f"no kernel named `{interface.kernel}` is compiled: `{harmless(hidden.directive.text)}` in line "
+        f"{hidden.directive.line} leaves it out"
+    )
+    return Finding(FindingKind.COMPILE, message, file=file, line=hidden.line)
+
+
+def _shapes(reading: _Reading, kernel: Candidate) -> Named[tuple[int, ...]]:
+    """The extents of the kernel's shared arrays, its template's parameters among the known names."""
+    known = {**reading.values, **kernel.numbers}
+    return declarations.shared_shapes(reading.own, known, kernel.declared)
+
+
+def _given_by_instance(interface: KernelInterface, reading: _Reading, kernel: Candidate) -> dict[str, int]:
+    """The constants that the graded instance of a template gives; none where the kernel is no template."""
+    if kernel.declared is None or not kernel.numbers:
+        return {}
+    return templates.constants_of_instance(
+        interface, kernel.numbers, reading.assumed, reading.own, kernel.declared
+    )
+
+
+def _no_instance(
+    compiler: Compiler,
+    interface: KernelInterface,
+    reading: _Reading,
+    uses: tuple[str, ...],
+    errors: tuple[Message, ...],
+) -> Finding:
+    """The finding for a kernel that is declared but of which no PTX can be had."""
+    wanted = interface.kernel.rsplit("::", 1)[-1]
+    declared = next((k for k in reading.declared if k.name == wanted), None)
+    file, line = _place(compiler, declared)
+    name = harmless(uses[0].lstrip(":"))
+    if declared and declared.template:
+        reason = f": {diagnostics.tidy(errors[0].text, compiler.files)}" if errors else ""
+        message = (
+            f"the kernel `{wanted}` is a template that this file never uses, "
+            f"and `{name}` does not compile{reason}"
+        )
+    else:
+        message = f"the kernel `{wanted}` is declared, but this file gives it no body"
+    return Finding(FindingKind.COMPILE, message, file=file, line=line)
+
+
+def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[Kernel, ...]) -> str:
+    """What ptxas says of the kernels; raises Refused where they do not assemble."""
+    outcome = compiler.assemble(ptx)
+    log = (outcome.stdout + outcome.stderr).decode(errors="replace")
+    if outcome.ok:
+        return log
+    with_locations = compiler.assemble(hazard_ptx)
+    text = (with_locations.stdout + with_locations.stderr).decode(errors="replace")
+    lines = {kernel.name: kernel.line for kernel in reversed(declared)}
+    file = compiler.files.source
+    found = assembly.refusals(text, hazard_ptx, file, lines) or assembly.refusals(log, ptx, file, lines)
+    raise Refused(found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),))
+
+
+def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> tuple[Finding, ...]:
+    """A warning for each constant of the file that the assignment does not allow."""
+    values = dict(reading.constants)
+    found = []
+    for constant in interface.constants:
+        wanted = constant.wanted_instead_of(values[constant.name])
+        if wanted:
+            message = f"`{constant.name}` is {values[constant.name]}; this assignment needs {wanted}"
+            found.append(
+                Finding(
+                    FindingKind.COMPILE,
+                    message,
+                    hazard=SourceRemark.CONSTANT,
+                    file=compiler.files.source,
+                    address=constant.name,
+                    severity=Severity.WARNING,
+                )
+            )
+    return tuple(found)
+
+
+def _place(compiler: Compiler, declared: Kernel | None) -> tuple[str, int | None]:
+    """Where a kernel is declared, for messages."""
+    if declared is None:
+        return compiler.files.source, None
+    return (compiler.files.source if declared.file == SOURCE_NAME else declared.file), declared.line

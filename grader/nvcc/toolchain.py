@@ -1,0 +1,229 @@
+"""The compiler: where nvcc is, which version, and the three programs that `nvcc -ptx` would start.
+
+nvcc is a driver. ``nvcc --dryrun`` prints what it would run: the host compiler's preprocessor, then
+cicc. We take those commands from there, run the preprocessor once for both builds and cicc twice side by
+side, and learn from the preprocessor which files were read before cicc can quote any of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.errors import ToolMissing, UsageError
+from grader.nvcc.machine import ThisMachine, Within
+from grader.sandbox import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.model import Named
+    from grader.nvcc.machine import Machine
+    from grader.sandbox import Sandbox
+
+UNIT = "grader_unit"
+"""Base name of every file of a build: ``UNIT.cu`` is preprocessed to ``UNIT.cpp1.ii``, and so on."""
+
+ARCHITECTURE = "80"
+"""Compute capability 8.0: the oldest with everything that courses teach. Newer GPUs take its PTX, too."""
+
+DEFAULT_BUILD = ("-ptx", "-lineinfo")
+"""`-lineinfo` changes no instruction."""
+
+HAZARD_BUILD = (*DEFAULT_BUILD, "-Xcicc", "-O0")
+
+HOW_TO_GET_NVCC = (
+    "nvcc was not found; get it with "
+    '`pip install "nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*" '
+    '"nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"`, or name one in GRADER_NVCC'
+)
+HOW_TO_GET_COMPILER = "g++ was not found, and nvcc needs it; get it with `apt-get install g++`"
+
+_PLAN_LINE = re.compile(r"^#\$ (?P<text>.*)$", re.MULTILINE)
+_ASSIGNMENT = re.compile(r"(?P<name>\w+)=(?P<value>.*)")
+_TEMPORARY = re.compile(r"^.*tmpxft_[0-9a-f_]*-\d+_")
+_EXECUTABLE = os.R_OK | os.X_OK
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A working nvcc and its plan; commands name files relative to the folder they run in.
+
+    ``preprocess`` reads ``UNIT.cu`` and writes ``UNIT.cpp1.ii``; ``compile`` and ``compile_for_hazards``
+    read that and write ``UNIT.ptx``. ``roots`` are the folders that headers may come from.
+    """
+
+    nvcc: Path
+    host_compiler: str
+    version: str
+    host_version: str
+    preprocess: tuple[str, ...]
+    compile: tuple[str, ...]
+    compile_for_hazards: tuple[str, ...]
+    ptxas: str
+    environment: Named[str]
+    roots: tuple[str, ...]
+    architecture: str = ARCHITECTURE
+    """The compute capability that the PTX is made for, without its dot."""
+
+
+def find_toolchain(explicit: str | None = None, architecture: str = ARCHITECTURE) -> Toolchain:
+    """The first nvcc of: ``explicit``, GRADER_NVCC, the pip wheels, PATH, /usr/local/cuda.
+
+    Raises ToolMissing, saying how to get it, where there is no nvcc, no g++ or none that work together.
+    """
+    named = explicit or os.environ.get("GRADER_NVCC")
+    nvcc = _named(named) if named else next(_candidates(), None)
+    if nvcc is None:
+        raise ToolMissing(HOW_TO_GET_NVCC)
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise ToolMissing(HOW_TO_GET_COMPILER)
+    return _examine(ThisMachine(), nvcc, Path(compiler), architecture)
+
+
+def toolchain_in(sandbox: Sandbox, architecture: str = ARCHITECTURE) -> Toolchain:
+    """The toolchain that a sandbox brings along; raises ToolMissing where it does not work."""
+    has = sandbox.equipment
+    with sandbox.stage(Stage()) as inside:
+        return _examined(Within(inside), Path(has.nvcc), Path(has.compiler), architecture)
+
+
+def _named(name: str) -> Path:
+    found = shutil.which(name)
+    if found is None:
+        raise UsageError(f"nvcc was named as {name!r}, but no program is there; name another, or none")
+    return Path(found).absolute()
+
+
+def _candidates() -> Iterator[Path]:
+    """Every nvcc in the usual places, best first."""
+    places = [str(folder / "bin") for folder in _wheel_folders()]
+    places += [os.environ.get("PATH", os.defpath), "/usr/local/cuda/bin"]
+    for place in places:
+        found = shutil.which("nvcc", _EXECUTABLE, place)
+        if found is not None:
+            yield Path(found).absolute()
+
+
+def _wheel_folders() -> Iterator[Path]:
+    """The toolkit folders of NVIDIA's wheels, newest first, found without importing them."""
+    spec = find_spec("nvidia")
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        yield from sorted(Path(root).glob("cu[0-9]*"), reverse=True)
+        yield Path(root) / "cuda_nvcc"
+
+
+def _examined(machine: Machine, nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
+    target = f"-arch=compute_{architecture}"
+    with ThreadPoolExecutor(3) as pool:
+        default = pool.submit(_plan, machine, nvcc, compiler, (*DEFAULT_BUILD, target))
+        hazard = pool.submit(_plan, machine, nvcc, compiler, (*HAZARD_BUILD, target))
+        folders = pool.submit(_header_folders, machine, compiler)
+    plan = default.result()
+    toolkit = os.path.normpath(plan.variables.get("TOP", str(nvcc.parent.parent)))
+    ptxas = machine.which("ptxas", f"{nvcc.parent}{os.pathsep}{toolkit}/bin")
+    cicc = machine.which(plan.commands[1][0], os.defpath)
+    for name, program in (("ptxas", ptxas), ("cicc", cicc)):
+        if not program:
+            raise ToolMissing(f"the toolkit of {nvcc} has no {name}. {HOW_TO_GET_NVCC}")
+    return Toolchain(
+        nvcc=nvcc,
+        host_compiler=str(compiler),
+        version=plan.version,
+        host_version=plan.host_version,
+        preprocess=plan.commands[0],
+        compile=plan.commands[1],
+        compile_for_hazards=hazard.result().commands[1],
+        ptxas=str(ptxas),
+        environment=tuple((n, plan.variables[n]) for n in ("NVVMIR_LIBRARY_DIR",) if n in plan.variables),
+        roots=_with_real_paths(machine, (toolkit, *folders.result())),
+        architecture=architecture,
+    )
+
+
+_examine = lru_cache(maxsize=4)(_examined)
+"""For this machine, whose compiler does not change while we run."""
+
+
+def _with_real_paths(machine: Machine, folders: tuple[str, ...]) -> tuple[str, ...]:
+    """Each folder as it is named and, where links lead to it, as it really is: gcc may name it either way."""
+    pairs = zip(folders, machine.real_paths(folders), strict=True)
+    return tuple(dict.fromkeys(path for pair in pairs for path in pair))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What nvcc would do: the variables it sets, and the two commands it runs."""
+
+    variables: dict[str, str]
+    commands: tuple[tuple[str, ...], tuple[str, ...]]
+
+    @property
+    def version(self) -> str:
+        """The toolkit's version, as nvcc tells it to the preprocessor."""
+        return ".".join(self._define(f"__CUDACC_VER_{part}__") for part in ("MAJOR", "MINOR", "BUILD"))
+
+    @property
+    def host_version(self) -> str:
+        """The host compiler's version, as nvcc tells it to cicc."""
+        options = (option.partition("=") for option in self.commands[1])
+        return next((value for name, _, value in options if name == "--gnu_version"), "")
+
+    def _define(self, name: str) -> str:
+        options = (option.partition("=") for option in self.commands[0])
+        return next((value for option, _, value in options if option == f"-D{name}"), "0")
+
+
+def _plan(machine: Machine, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> _Plan:
+    arguments = ("-ccbin", str(compiler), *build, "--dryrun", f"{UNIT}.cu", "-o", f"{UNIT}.ptx")
+    text = _told(machine, (str(nvcc), *arguments))
+    variables: dict[str, str] = {}
+    commands: list[tuple[str, ...]] = []
+    for line in _PLAN_LINE.findall(text):
+        assignment = _ASSIGNMENT.fullmatch(line)
+        if assignment:
+            variables[assignment["name"]] = assignment["value"]
+        else:
+            commands.append(_command(line, variables))
+    expected = len(commands) == 2 and "-E" in commands[0] and Path(commands[1][0]).name == "cicc"  # noqa: PLR2004
+    if not expected:
+        reason = " ".join(text.split())[:300]
+        raise ToolMissing(f"{nvcc} does not work with {compiler} as expected: {reason}. {HOW_TO_GET_NVCC}")
+    return _Plan(variables, (commands[0], commands[1]))
+
+
+def _command(line: str, variables: dict[str, str]) -> tuple[str, ...]:
+    """A line of the plan as an argument list whose temporary files lie in the current folder."""
+    for name, value in variables.items():
+        line = line.replace(f"${name}/", f"{value}/")
+    return tuple(_TEMPORARY.sub("", _here(word)) for word in shlex.split(line))
+
+
+def _here(word: str) -> str:
+    return Path(word).name if word.endswith(f"/{UNIT}.cu") else word
+
+
+def _header_folders(machine: Machine, compiler: Path) -> tuple[str, ...]:
+    """Where the host compiler looks for system headers (`g++ -v` lists them)."""
+    text = _told(machine, (str(compiler), "-E", "-v", "-x", "c++", os.devnull))
+    _, _, after = text.partition("#include <...> search starts here:")
+    folders = after.partition("End of search list")[0].split("\n")
+    return tuple(dict.fromkeys(os.path.normpath(f.strip()) for f in folders if f.strip()))
+
+
+def _told(machine: Machine, argv: tuple[str, ...]) -> str:
+    """What a program of the toolchain prints about itself."""
+    try:
+        return machine.told(argv)
+    except (OSError, subprocess.SubprocessError) as problem:
+        raise ToolMissing(f"{argv[0]} cannot be run: {problem}. {HOW_TO_GET_NVCC}") from None

@@ -1,0 +1,148 @@
+"""The staff's own texts about mistakes: any of them, in any language, checked as the assignment is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from grader.assignment import load_assignment
+from grader.diagnosis import WrongOutput, advise, explain_findings, explain_output
+from grader.errors import SpecError
+from grader.mistakes import CONCEPTS, FIELDS, MISTAKES, PHRASES, allowed_places, places, texts
+from grader.model import Assignment, Finding, FindingKind
+from tests.assignment.conftest import SOUND
+
+if TYPE_CHECKING:
+    from tests.assignment.conftest import Write
+
+GERMAN = (Path(__file__).parent / "feedback_de.yaml").read_text(encoding="utf-8")
+
+
+def loaded(write: Write, text: str, name: str = "feedback.yaml") -> Assignment:
+    """The sound assignment with this file of texts beside it."""
+    folder = write(f"feedback: {name}\n" + SOUND)
+    (folder / "feedback.yaml").write_text(text, encoding="utf-8")
+    return load_assignment(folder)
+
+
+def problems(write: Write, text: str) -> list[str]:
+    """What is said of a file of texts, without its folder."""
+    with pytest.raises(SpecError) as raised:
+        loaded(write, text)
+    return [line.partition("scale/")[2] for line in raised.value.problems]
+
+
+def test_a_translation_says_all_and_has_the_same_places(write: Write) -> None:
+    """Every mistake has a title, an explanation and a hint; no place but those that the original may hold."""
+    feedback = {name: dict(said) for name, said in loaded(write, GERMAN).feedback}
+    assert set(feedback) == {"phrases", *MISTAKES}
+    assert set(feedback["phrases"]) == set(PHRASES)
+    for mistake, known in MISTAKES.items():
+        said = feedback[mistake]
+        assert {"title", "explanation", "hint"} <= set(said) <= set(FIELDS)
+        assert said["explanation"] != known.explanation
+        assert places(said["explanation"]) <= allowed_places(mistake, "explanation")
+    for name, phrase in feedback["phrases"].items():
+        assert places(phrase) == places(PHRASES[name])
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_every_text_of_ours_holds_places_that_are_filled_and_a_concept_that_is_known(mistake: str) -> None:
+    """What staff may write is what we may."""
+    known = MISTAKES[mistake]
+    assert known.concept in CONCEPTS
+    assert not places(known.title)
+    for field in ("explanation", "hint"):
+        assert places(getattr(known, field)) <= allowed_places(mistake, field)
+
+
+def test_what_students_read_is_the_staff_s(write: Write) -> None:
+    """Of outputs and of findings; the concept may be a pointer of one's own."""
+    feedback = loaded(write, GERMAN).feedback
+    got = np.arange(1, 41, dtype=np.float32)
+    output = WrongOutput("C", 2 * got, got.astype(np.float64), 0.0, np.zeros(40, np.bool_))
+    found = explain_output("matmul", output, feedback)
+    assert found is not None
+    assert found.explanation == "jedes Element von `C` ist das richtige mal demselben Faktor"
+    race = Finding(
+        FindingKind.RACE, "x", hazard="RAW", line=18, other_line=13, thread=(0, 0, 0), address="A_tile[0]"
+    )
+    (named,) = explain_findings([race], feedback)
+    assert named.explanation == (
+        "ein Thread liest `A_tile` in Zeile 18, während ein anderer dort noch schreibt in Zeile 13"
+    )
+    assert named.advice == (
+        "setze `__syncthreads()` zwischen die Zeilen 13 und 18. Zum Nachlesen: Kapitel 5 der Vorlesung."
+    )
+    assert advise((), feedback) == ()
+
+
+def test_what_the_staff_do_not_say_is_said_by_us(write: Write) -> None:
+    """One text of one mistake may be another; so may the digest, as with everything that students see."""
+    changed = loaded(write, "stale-tile:\n  hint: Look at slide 12 of `{output}`.\n")
+    said = texts(changed.feedback).mistake("stale-tile")
+    assert said.hint == "Look at slide 12 of `{output}`."
+    assert said.explanation == MISTAKES["stale-tile"].explanation
+    assert said.concept == CONCEPTS["boundary"]
+    assert changed.digest != loaded(write, "stale-tile: {hint: Another.}\n").digest
+
+
+def test_every_flaw_is_told_with_its_place(write: Write) -> None:
+    """Unknown mistakes, keys and places, braces, nothing at all: each with line and column."""
+    text = (
+        "stale-tiles: {hint: x}\n"
+        "stale-tile:\n"
+        "  hints: x\n"
+        "  hint: 'look at {line}'\n"
+        "  title: 'of {output}'\n"
+        "  explanation: 'a { alone'\n"
+        "all-zeros: nothing\n"
+        "no-store: {hint: }\n"
+        "sign-flipped: {hint: '{output.shape} {output!r} {output:>9}'}\n"
+        "phrases: {and: '{lines}'}\n"
+    )
+    these = "this text may hold `{a}`, `{b}`, `{output}`, `{tile}`"
+    assert problems(write, text) == [
+        "feedback.yaml:1:1: stale-tiles: unknown mistake `stale-tiles`; did you mean `stale-tile`?",
+        "feedback.yaml:3:3: stale-tile.hints: unknown key `hints`; did you mean `hint`?",
+        f"feedback.yaml:4:9: stale-tile.hint: unknown place `{{line}}`; {these}",
+        "feedback.yaml:5:10: stale-tile.title: unknown place `{output}`; this text may hold none",
+        "feedback.yaml:6:16: stale-tile.explanation: braces do not match; write `{{` for a brace itself",
+        "feedback.yaml:7:12: all-zeros: expected a mapping with any of title, explanation, hint, concept",
+        "feedback.yaml:8:17: no-store.hint: expected a text",
+        *(
+            f"feedback.yaml:9:22: sign-flipped.hint: unknown place `{{{name}}}`; {these}"
+            for name in ("output.shape", "output", "output")
+        ),
+        "feedback.yaml:10:16: phrases.and: unknown place `{lines}`; this text may hold none",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- a list\n", "expected a mapping of mistakes to their texts"),
+        ("a: [\n", "not valid YAML"),
+        ("stale-tile: {hint: *x}\n", "`*x` is an alias"),
+        ("stale-tile: {hint: a, hint: b}\n", "given twice"),
+        ('stale-tile: {hint: "\\e[2J"}\n', "without control characters"),
+        (f"stale-tile: {{hint: {'x' * 2001}}}\n", "at most 2,000 characters"),
+        ("x: {}\n", "unknown mistake `x`; the ids are those in grader/mistakes"),
+    ],
+)
+def test_a_file_that_is_no_table_of_texts_is_refused(write: Write, text: str, message: str) -> None:
+    """In one line that names the file."""
+    (problem,) = problems(write, text)
+    assert problem.startswith("feedback.yaml:")
+    assert message in problem
+
+
+def test_the_file_is_beside_the_assignment_and_there(write: Write) -> None:
+    """A missing file is told where it is named."""
+    with pytest.raises(SpecError, match=r"assignment\.yaml:1:11: feedback: there is no file `other\.yaml`"):
+        loaded(write, GERMAN, "other.yaml")
+    with pytest.raises(SpecError, match="feedback: expected the name of a YAML file beside the assignment"):
+        loaded(write, GERMAN, "../other.yaml")

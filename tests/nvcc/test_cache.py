@@ -1,0 +1,132 @@
+"""Builds that are kept: what comes back, and when not to believe it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.model import Build, Finding, FindingKind, Resources, Severity, Submission
+from grader.nvcc import LIMITS, build, cache, find_toolchain
+from grader.sandbox import Job, LocalSandbox, Result
+from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, QUICK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUILD = Build(
+    ok=True,
+    findings=(Finding(FindingKind.COMPILE, "no × body", file=FILE, line=3, block=(1, 2, 3)),),
+    warnings=(Finding(FindingKind.COMPILE, "unused", severity=Severity.WARNING),),
+    ptx=".version 9.0\n",
+    constants=(("TILE_SIZE", 16),),
+    resources=Resources(registers=32),
+    seconds=(("compile", 0.5),),
+    parameter_bytes=(8, 8, 4),
+    shared_shapes=(("A_tile", (16, 17)),),
+)
+SUBMISSION = Submission("ada", FILE, KERNEL.encode(), "digest")
+
+
+class Counting(LocalSandbox):
+    """The local sandbox, counting its jobs."""
+
+    def __init__(self) -> None:
+        self.jobs = 0
+
+    def run(self, job: Job) -> Result:
+        """Run the job and count it."""
+        self.jobs += 1
+        return super().run(job)
+
+
+def test_a_build_comes_back_as_it_was(tmp_path: Path) -> None:
+    """Every field survives, enumerations and tuples included."""
+    cache.store(tmp_path, "abcd", BUILD)
+    assert cache.load(tmp_path, "abcd") == BUILD
+    assert cache.load(tmp_path, "abce") is None
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"{}", b"\xff\n{}", None], ids=["empty", "json", "binary", "flipped"]
+)
+def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, damage: bytes | None) -> None:
+    """Neither a short write nor a flipped bit becomes a grade."""
+    cache.store(tmp_path, "abcd", BUILD)
+    path = tmp_path / "ab" / "abcd.json"
+    path.write_bytes(path.read_bytes().replace(b"9.0", b"9.1") if damage is None else damage)
+    assert cache.load(tmp_path, "abcd") is None
+
+
+def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
+    """Where a file stands in the folder's place, nothing is stored and nothing fails."""
+    (tmp_path / "file").write_text("")
+    cache.store(tmp_path / "file", "abcd", BUILD)
+    assert cache.load(tmp_path / "file", "abcd") is None
+
+
+def test_no_half_written_entry_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that fills up leaves nothing behind."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("grader.nvcc.cache.os.replace", full)
+    cache.store(tmp_path, "abcd", BUILD)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_the_key_knows_everything_that_decides_a_build() -> None:
+    """Another source, file name, header, interface, limit or compiler is another key."""
+    toolchain = find_toolchain()
+    keys = [
+        cache.digest(submission, interface, chain, limits)
+        for submission, interface, chain, limits in (
+            (SUBMISSION, INTERFACE, toolchain, LIMITS),
+            (replace(SUBMISSION, source=b"x"), INTERFACE, toolchain, LIMITS),
+            (replace(SUBMISSION, file="other.cu"), INTERFACE, toolchain, LIMITS),
+            (replace(SUBMISSION, headers=(("a.h", b""),)), INTERFACE, toolchain, LIMITS),
+            (SUBMISSION, replace(INTERFACE, kernel="other"), toolchain, LIMITS),
+            (SUBMISSION, replace(INTERFACE, constants=()), toolchain, LIMITS),
+            (SUBMISSION, replace(INTERFACE, include=(("a.h", ""),)), toolchain, LIMITS),
+            (SUBMISSION, INTERFACE, replace(toolchain, version="13.0.0"), LIMITS),
+            (SUBMISSION, INTERFACE, toolchain, QUICK),
+        )
+    ]
+    assert len(set(keys)) == len(keys)
+    assert cache.digest(replace(SUBMISSION, id="bob"), INTERFACE, toolchain, LIMITS) == keys[0]
+    assert cache.digest(SUBMISSION, replace(INTERFACE, grid=()), toolchain, LIMITS) == keys[0]
+
+
+def test_the_second_build_runs_nothing(tmp_path: Path) -> None:
+    """The same file is compiled once; only its time is another."""
+    sandbox, toolchain = Counting(), find_toolchain()
+    first = build(SUBMISSION, INTERFACE, sandbox=sandbox, toolchain=toolchain, cache=tmp_path)
+    jobs = sandbox.jobs
+    again = build(SUBMISSION, INTERFACE, sandbox=sandbox, toolchain=toolchain, cache=tmp_path)
+    assert jobs == sandbox.jobs == 4
+    assert replace(again, seconds=first.seconds) == first
+    assert [name for name, _ in again.seconds] == ["cache"]
+
+
+def test_refusals_are_kept_but_time_outs_are_not(tmp_path: Path) -> None:
+    """What another time might compile is not remembered."""
+    sandbox, toolchain = Counting(), find_toolchain()
+    wrong = replace(SUBMISSION, source=b"#error wrong\n")
+    endless = replace(SUBMISSION, source=b'#include "/dev/zero"\n')
+    for submission, jobs in ((wrong, 1), (wrong, 1), (endless, 2), (endless, 3)):
+        built = build(
+            submission, INTERFACE, sandbox=sandbox, toolchain=toolchain, cache=tmp_path, limits=QUICK
+        )
+        assert not built.ok
+        assert sandbox.jobs == jobs
+
+
+def test_a_submission_with_a_problem_is_not_compiled(tmp_path: Path) -> None:
+    """Where nothing gradable was handed in, the build repeats why."""
+    problem = Finding(FindingKind.COMPILE, "no .cu file")
+    sandbox = Counting()
+    submission = replace(SUBMISSION, problem=problem)
+    built = build(submission, INTERFACE, sandbox=sandbox, toolchain=find_toolchain(), cache=tmp_path)
+    assert (built.ok, built.findings, sandbox.jobs) == (False, (problem,), 0)

@@ -1,0 +1,299 @@
+"""Whole programs: what nvcc, assembler and linker make of them, and what is said where they refuse."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
+
+import pytest
+
+from grader.errors import StorageError
+from grader.model import Build, Finding, FindingKind, ProgramInterface, Submission
+from grader.nvcc import Tools, build_program, build_with, find_toolchain
+from grader.sandbox import Equipment, Job, LocalSandbox, Outcome, Result, Status
+from tests.nvcc.conftest import FILE, only_message, places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from grader.sandbox import Stage
+
+INTERFACE = ProgramInterface()
+HELLO = "#include <cstdio>\nint main(int n, char **v) { int unused; std::puts(v[n - 1]); return 3; }\n"
+MEBIBYTE = 2**20
+
+
+class Compile(Protocol):
+    """Build a source as a student's whole program."""
+
+    def __call__(self, source: str, file: str = FILE, headers: tuple[tuple[str, bytes], ...] = ()) -> Build:
+        """The build; the same for the same arguments."""
+
+
+@dataclass
+class Answering:
+    """A sandbox that keeps its jobs, and answers them as told, or runs them."""
+
+    answer: Callable[[Job], Result] = LocalSandbox().run
+    jobs: list[Job] = field(default_factory=list)
+
+    name: ClassVar[str] = "answering"
+    shuts_in: ClassVar[bool] = False
+    equipment: ClassVar[Equipment] = Equipment()
+
+    @contextmanager
+    def stage(self, _stage: Stage) -> Iterator[Self]:
+        """The sandbox itself."""
+        yield self
+
+    def run(self, job: Job) -> Result:
+        """Keep the job, and answer it."""
+        self.jobs.append(job)
+        return self.answer(job)
+
+
+@pytest.fixture(scope="session")
+def compile_program() -> Compile:
+    """Build with the real nvcc, in the local sandbox, without a cache folder."""
+    made: dict[object, Build] = {}
+    tools = Tools(find_toolchain(), LocalSandbox())
+
+    def once(source: str, file: str = FILE, headers: tuple[tuple[str, bytes], ...] = ()) -> Build:
+        key = (source, file, headers)
+        if key not in made:
+            submission = Submission("ada", file, source.encode(), "digest", headers=headers)
+            made[key] = build_program(tools, submission, INTERFACE)
+        return made[key]
+
+    return once
+
+
+def _submission(source: str = HELLO) -> Submission:
+    return Submission("ada", FILE, source.encode(), "digest")
+
+
+def _ended(status: Status, returncode: int, stderr: bytes = b"") -> Callable[[Job], Result]:
+    return lambda _: Result(Outcome(status, returncode, b"", stderr, 1.5))
+
+
+def test_a_program_is_built_and_runs(compile_program: Compile) -> None:
+    """It is linked with the CUDA runtime, takes arguments, and a file called like an option is no option."""
+    built = compile_program(HELLO, "-o.cu")
+    assert built.ok, built.findings
+    assert built.toolkit == find_toolchain().version
+    assert [name for name, _ in built.seconds] == ["compile", "link"]
+    result = LocalSandbox().run(Job(("./program", "a b", "-x y"), (("program", built.program),)))
+    assert (result.outcome.returncode, result.outcome.stdout) == (3, b"-x y\n")
+
+
+def test_warnings_are_kept_with_their_lines_and_each_once(compile_program: Compile) -> None:
+    """The host's compiler and the device's both warn."""
+    (warning,) = compile_program(HELLO, "-o.cu").warnings
+    assert (warning.file, warning.line) == ("-o.cu", 2)
+    assert "unused" in warning.message
+
+
+@pytest.mark.parametrize(
+    ("body", "calls"),
+    [("return 0;", False), ("k<<<1, 1>>>(0); return 0;", True), ("return cudaDeviceReset();", True)],
+    ids=["a kernel that is never launched", "a launch", "the runtime"],
+)
+def test_a_program_that_calls_cuda_is_told_from_one_that_does_not(
+    body: str, *, calls: bool, compile_program: Compile
+) -> None:
+    """A kernel alone calls nothing, though nvcc adds code to register and launch it."""
+    built = compile_program(f"__global__ void k(int *p) {{ *p = 1; }}\nint main() {{ {body} }}\n")
+    assert built.ok, built.findings
+    assert built.calls_device is calls
+
+
+def test_errors_of_the_compiler_have_the_students_lines(compile_program: Compile) -> None:
+    """Two mistakes, in a kernel and in host code: a finding each."""
+    built = compile_program("__global__ void k(int *p) { *p = x; }\n\nint main() { return y; }\n")
+    assert places(built) == [(FILE, 1), (FILE, 3)]
+    assert [finding.message for finding in built.findings] == [
+        'identifier "x" is undefined',
+        'identifier "y" is undefined',
+    ]
+
+
+def test_names_that_nobody_defines_are_told_with_their_lines(compile_program: Compile) -> None:
+    """The linker's words, for a student; libraries that are not there are called so."""
+    source = (
+        'int area(int);\nextern "C" int cublasCreate_v2(void *);\n'
+        "int main() {\n    int sum = area(3);\n    return sum + cublasCreate_v2(0);\n}\n"
+    )
+    built = compile_program(source)
+    assert places(built) == [(FILE, 4), (FILE, 5)]
+    first, second = (finding.message for finding in built.findings)
+    assert first.startswith("`area(int)` is used here, but nothing defines it")
+    assert "a function of cuBLAS" in second
+
+
+def test_a_file_without_main_is_told_so(compile_program: Compile) -> None:
+    """The most common mistake of who hands in a kernel where a program is asked for."""
+    built = compile_program("__global__ void k(int *p) { *p = 1; }\n")
+    assert only_message(built) == "this file has no `main` function, and a program begins there"
+
+
+def test_headers_of_the_student_and_of_the_course_are_there() -> None:
+    """By quotes or by angle brackets, in folders too; the course's own wins over a copy."""
+    source = (
+        '#include "mine/parts.h"\n#include <helpers.h>\n'
+        'static_assert(COURSE == 1, "");\nint main() { return PARTS; }\n'
+    )
+    headers = (("mine/parts.h", b"#define PARTS 0\n"), ("helpers.h", b"#define COURSE 2\n"))
+    interface = replace(INTERFACE, include=(("helpers.h", "#define COURSE 1\n"),))
+    tools = Tools(find_toolchain(), LocalSandbox())
+    built = build_with(tools, replace(_submission(source), headers=headers), interface)
+    assert built.ok, built.findings
+
+
+FOREIGN = {
+    "plainly": ('int main() { return y; }\n#include "/etc/passwd"\n', 2),
+    "for the device alone": ('int main() {}\n#ifdef __CUDA_ARCH__\n#include "/etc/passwd"\n#endif\n', 3),
+    "for the device, before an error": (
+        '#ifdef __CUDA_ARCH__\n#include "/etc/passwd"\n#error stop\n#endif\nint main() {}\n',
+        2,
+    ),
+    "as bytes": ('asm(".section .rodata\\n.incbin \\"/etc/passwd\\"\\n.text");\nint main() {}\n', 1),
+}
+
+
+@pytest.mark.parametrize("how", FOREIGN)
+def test_a_file_that_is_not_part_of_the_submission_is_refused(how: str, compile_program: Compile) -> None:
+    """Whichever of nvcc's programs read it; the finding has its name and the line, nothing of its content."""
+    source, line = FOREIGN[how]
+    built = compile_program(source)
+    assert not built.ok
+    assert all("(`passwd`)" in finding.message for finding in built.findings)
+    assert {finding.line for finding in built.findings} == {line}
+    assert "root" not in str((built.findings, built.log))
+
+
+def test_what_the_assembler_quotes_is_not_shown(compile_program: Compile) -> None:
+    """An `.include` in an `asm` makes it repeat the file's lines as errors."""
+    built = compile_program('asm(".include \\"/etc/passwd\\"");\nint main() { return 0; }\n')
+    assert only_message(built) == "the assembler refuses what an `asm` statement of this file contains"
+    assert "root" not in built.log
+
+
+def test_an_instruction_that_the_assembler_does_not_know_has_its_line(compile_program: Compile) -> None:
+    """As far as the student wrote it."""
+    built = compile_program('int main() {\n    asm("frobnicate %rax");\n    return 0;\n}\n')
+    assert places(built) == [(FILE, 2)]
+
+
+def test_a_line_directive_is_no_foreign_file(compile_program: Compile) -> None:
+    """A generated program may name the file it was generated from."""
+    message = only_message(compile_program('#line 7 "parser.y"\nint main() { return z; }\n'))
+    assert message.startswith('identifier "z" is undefined')
+
+
+def test_arrays_that_no_address_reaches_over_are_told(compile_program: Compile) -> None:
+    """The linker says it a thousand times, and never in these words."""
+    built = compile_program(
+        "char a[3000000000], b[3000000000];\nint c;\nint main() { return a[9] + b[9] + c; }\n"
+    )
+    assert only_message(built).startswith("the global and static arrays of this program are too large")
+
+
+def test_an_endless_file_is_stopped_and_not_remembered(tmp_path: Path) -> None:
+    """It costs the limit each time: another machine might have more of what it took."""
+    sandbox = Answering()
+    tools = Tools(find_toolchain(), sandbox, tmp_path)
+    for times in (1, 2):
+        built = build_program(tools, _submission('#include "/dev/zero"\nint main() {}\n'), INTERFACE)
+        assert only_message(built).startswith("the compiler was stopped")
+        assert len(sandbox.jobs) == times
+
+
+def test_the_second_build_runs_nothing(tmp_path: Path) -> None:
+    """The program's bytes come from the cache as they were; for another GPU it is built anew."""
+    sandbox = Answering()
+    tools = Tools(find_toolchain(), sandbox, tmp_path)
+    first = build_program(tools, _submission(), INTERFACE)
+    again = build_program(tools, _submission(), INTERFACE)
+    assert first.ok
+    assert len(sandbox.jobs) == 2
+    assert replace(again, seconds=first.seconds) == first
+    sandbox.answer = _ended(Status.EXIT, 1)
+    build_program(tools, _submission(), INTERFACE, "sm_90")
+    assert len(sandbox.jobs) == 3
+
+
+def test_the_gpus_architecture_is_what_nvcc_compiles_for() -> None:
+    """With a GPU its own instructions and PTX, without one PTX alone."""
+    sandbox = Answering(_ended(Status.EXIT, 1))
+    tools = Tools(find_toolchain(), sandbox)
+    for architecture, option in (("sm_90", "-arch=sm_90"), ("", "-arch=compute_80")):
+        build_program(tools, _submission(), INTERFACE, architecture)
+        assert option in sandbox.jobs[-1].argv
+        assert FILE not in " ".join(sandbox.jobs[-1].argv)
+
+
+def test_a_submission_with_a_problem_is_not_compiled() -> None:
+    """Where nothing gradable was handed in, the build repeats why."""
+    problem = Finding(FindingKind.COMPILE, "no .cu file")
+    sandbox = Answering()
+    built = build_program(
+        Tools(find_toolchain(), sandbox), replace(_submission(), problem=problem), INTERFACE
+    )
+    assert (built.ok, built.findings, sandbox.jobs) == (False, (problem,), [])
+
+
+STUDENTS = {
+    "time": (_ended(Status.TIME, -9), "the compiler was stopped after 2 s"),
+    "a signal that nvcc passes on": (_ended(Status.EXIT, 128 + 11), "the compiler crashed on this file"),
+    "a file too large": (_ended(Status.EXIT, 128 + 25), "the compiler was stopped: this file makes it write"),
+    "a crash of g++'s": (
+        _ended(
+            Status.EXIT,
+            4,
+            b"g++: internal compiler error: Segmentation fault signal terminated program cc1plus\n",
+        ),
+        "the compiler crashed on this file",
+    ),
+    "no word at all": (_ended(Status.EXIT, 1), "the compiler gave up on this file"),
+    "no object file": (_ended(Status.EXIT, 0), "what the compiler makes of this file is larger than 64 MiB"),
+}
+
+
+@pytest.mark.parametrize("what", STUDENTS)
+def test_limits_and_crashes_are_findings(what: str) -> None:
+    """However nvcc tells how one of its programs ended."""
+    answer, message = STUDENTS[what]
+    built = build_program(Tools(find_toolchain(), Answering(answer)), _submission(), INTERFACE)
+    assert only_message(built).startswith(message)
+    assert built.error == ""
+
+
+def _no_disk(_: Job) -> Result:
+    raise StorageError("the temporary folder cannot be used")
+
+
+OURS = {
+    "an option that nvcc does not know": (
+        _ended(Status.EXIT, 1, b"nvcc fatal   : Unknown option '-x'\n"),
+        "nvcc cannot compile: Unknown option '-x'",
+    ),
+    "killed": (_ended(Status.EXIT, 128 + 9), "the compiler was killed from outside (signal 9)"),
+    "a full disk": (_ended(Status.EXIT, 1, b"x.s: No space left on device\n"), "the compiler cannot write"),
+    "no folder": (_no_disk, "the temporary folder cannot be used"),
+    "no object file but something": (
+        lambda job: Result(_ended(Status.EXIT, 0)(job).outcome, ((job.wanted[0], b"\x7fELF!"),)),
+        "the object file that the compiler made cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OURS)
+def test_our_own_failures_are_errors_and_no_findings(what: str) -> None:
+    """Nobody is graded by them."""
+    answer, error = OURS[what]
+    built = build_program(Tools(find_toolchain(), Answering(answer)), _submission(), INTERFACE)
+    assert not built.ok
+    assert built.findings == ()
+    assert built.error.startswith(error)

@@ -1,0 +1,146 @@
+"""What linkers, assemblers and object files say, from texts and bytes alone."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.errors import ToolMissing
+from grader.nvcc import driver, linker
+from grader.nvcc.diagnostics import Message
+from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.symbols import undefined_names
+
+LD = "/usr/bin/ld: "
+MAIN = f"{LD}/usr/lib/Scrt1.o: in function `_start':\n(.text+0x17): undefined reference to `main'\n"
+
+
+def test_a_name_that_is_missing_twice_is_told_for_each_line() -> None:
+    """With the file that the linker names, whatever folder it was in."""
+    log = (
+        f"{LD}x.o: in function `main':\n/job/{SOURCE_NAME}:7: undefined reference to `half<double>(double)'\n"
+        f"{LD}/job/1/{SOURCE_NAME}:8: undefined reference to `half<double>(double)'\n"
+        f"{LD}/job/1/mine/parts.h:2: undefined reference to `area'\n"
+        "collect2: error: ld returned 1 exit status\n"
+    )
+    messages = linker.read_messages(log, ("mine/parts.h",))
+    assert [(m.file, m.line) for m in messages] == [(SOURCE_NAME, 7), (SOURCE_NAME, 8), ("mine/parts.h", 2)]
+    assert all(message.error for message in messages)
+
+
+def test_no_main_is_one_message_without_a_line() -> None:
+    """It is the start-up code that asks for it."""
+    assert linker.read_messages(MAIN, ()) == (Message(True, linker.NO_MAIN),)
+
+
+def test_a_name_that_is_defined_twice_is_told() -> None:
+    """Where the student defines it; the other place is a library's."""
+    log = f"{LD}{SOURCE_NAME}:2: multiple definition of `_start'; Scrt1.o: first defined here\n"
+    (message,) = linker.read_messages(log, ())
+    assert (message.file, message.line) == (SOURCE_NAME, 2)
+    assert message.text.startswith("`_start` is defined here and once more elsewhere")
+
+
+def test_what_else_the_linker_says_is_passed_on_in_a_line() -> None:
+    """So is that it says nothing."""
+    (message,) = linker.read_messages(f"{LD}final link failed: bad value\n", ())
+    assert message.text == "the linker refuses this program: final link failed: bad value"
+    (silent,) = linker.read_messages("", ())
+    assert silent.text.endswith("does not say why")
+
+
+def test_a_library_that_is_not_installed_is_our_fault() -> None:
+    """But a student's name that sounds like it is not."""
+    with pytest.raises(ToolMissing, match="-lcudart_static is missing"):
+        linker.read_messages(f"{LD}cannot find -lcudart_static: No such file or directory\n", ())
+    (message,) = linker.read_messages(
+        f"{SOURCE_NAME}:1: undefined reference to `cannot find -lcudart_static'\n", ()
+    )
+    assert message.line == 1
+
+
+def test_only_the_lines_of_the_students_file_come_from_the_assembler() -> None:
+    """Each once; where there are none, one message for the file; and none where it said nothing."""
+    quoted = "/etc/passwd: Assembler messages:\n/etc/passwd:13: Error: no such instruction: `mailing list'\n"
+    own = f"{SOURCE_NAME}:5: Error: no such instruction: `x'\n{SOURCE_NAME}:5: Error: junk at end of line\n"
+    assert driver.assembler_messages(quoted) == (Message(True, driver.REFUSED_ASSEMBLY),)
+    assert driver.assembler_messages(quoted + own) == (
+        Message(True, driver.REFUSED_ASSEMBLY, SOURCE_NAME, 5),
+    )
+    assert driver.assembler_messages(f'{SOURCE_NAME}(5): error: identifier "x" is undefined\n') == ()
+
+
+def test_lists_of_dependencies_are_read_without_temporary_files() -> None:
+    """As GCC writes them, for several targets, with blanks and dollars in names."""
+    noted = (
+        "tmpxft_00003752_00000000-2.o: /usr/include/stdc-predef.h\n"
+        "student_source.o: /usr/include/stdc-predef.h \\\n my\\ file.h a$$b.h\n"
+        "student_source.o: x.h\n"
+        "o.o: tmpxft_00003752_00000000-6_student_source.cudafe1.cpp \\\n /tmp/g/ccdlxkje.s /etc/passwd\n"
+    )
+    assert driver.files_read((noted, "")) == (
+        "/usr/include/stdc-predef.h",
+        "my file.h",
+        "a$b.h",
+        "x.h",
+        "/etc/passwd",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rules", "log", "done"),
+    [
+        (2, "x.cu:1:2: error: #error stop\n", True),
+        (1, 'x.cu(1): error: identifier "x" is undefined\n', True),
+        (1, "x.cu:1:2: error: #error stop\n", False),
+        (0, "", False),
+    ],
+)
+def test_a_preprocessor_that_fails_has_noted_nothing(rules: int, log: str, *, done: bool) -> None:
+    """Then what was said may come from a file that is not in the list."""
+    assert driver.is_preprocessed("student_source.o: x.h\n" * rules, log) is done
+
+
+# --- object files --------------------------------------------------------------------------------------
+
+
+def _object(names: bytes, symbols: tuple[tuple[int, int], ...]) -> bytes:
+    """An object file of two sections: names, and symbols that are (where its name begins, its section)."""
+    table = b"".join(struct.pack("<IBBHQQ", name, 0, 0, section, 0, 0) for name, section in symbols)
+    begin = 64
+    sections = struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, begin, len(names), 0, 0, 1, 0)
+    sections += struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, begin + len(names), len(table), 0, 0, 8, 24)
+    head = b"\x7fELF\x02\x01".ljust(40, b"\0") + struct.pack("<Q", begin + len(names) + len(table))
+    head += struct.pack("<IHHHHHH", 0, 64, 0, 0, 64, 2, 0)
+    return head + names + table + sections
+
+
+NAMES = b"\0main\0cudaMalloc\0open"
+OBJECT = _object(NAMES, ((0, 0), (1, 1), (6, 0), (17, 0)))
+
+
+def test_the_undefined_names_of_an_object_file_are_found() -> None:
+    """Not those that it defines, nor symbols without a name."""
+    assert undefined_names(OBJECT) == {"cudaMalloc", "open"}
+
+
+@given(st.integers(0, len(OBJECT) - 1), st.integers(0, 255), st.integers(0, len(OBJECT)))
+def test_a_damaged_object_file_is_read_or_refused(place: int, value: int, end: int) -> None:
+    """Never anything but names or a ValueError."""
+    damaged = bytearray(OBJECT)
+    damaged[place] = value
+    try:
+        found = undefined_names(bytes(damaged[:end]))
+    except ValueError:
+        return
+    assert all(isinstance(name, str) for name in found)
+
+
+@pytest.mark.parametrize("code", [b"", b"MZ", OBJECT[:50], OBJECT[:-30], OBJECT[:58] + b"\1\0" + OBJECT[60:]])
+def test_what_is_no_object_file_is_refused(code: bytes) -> None:
+    """Too short, another kind, or sections that cannot be."""
+    with pytest.raises(ValueError, match="no "):
+        undefined_names(code)
