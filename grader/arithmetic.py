@@ -171,8 +171,8 @@ class _Parser:
         """Step over the token ``wanted``, or say what was expected."""
         column, token = self._tokens[self._next]
         if token != wanted:
-            found = f"`{token if token.isprintable() else ascii(token)[1:-1]}`" if token else "the end"
-            raise ArithmeticProblem(f"expected {expected} at column {column}, found {found}", column)
+            actual = f"`{token if token.isprintable() else ascii(token)[1:-1]}`" if token else "the end"
+            raise ArithmeticProblem(f"expected {expected} at column {column}, found {actual}", column)
         self._next += 1
 
     def _chain(self, symbols: str, operand: Callable[[], Expression]) -> Expression:
@@ -297,8 +297,8 @@ def _exact(expression: Expression, values: Mapping[str, int] | Mapping[str, Frac
 
 def _value_of(name: str, values: Mapping[str, int] | Mapping[str, Fraction]) -> int | Fraction:
     if name not in values:
-        known = ", ".join(sorted(values)) or "none"
-        raise ArithmeticProblem(f"nothing is called `{name}` here; known names: {known}")
+        names = ", ".join(sorted(values)) or "none"
+        raise ArithmeticProblem(f"nothing is called `{name}` here; known names: {names}")
     return values[name]
 
 

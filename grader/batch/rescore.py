@@ -119,8 +119,8 @@ def with_released(
     """
     if grade.assignment_digest != assignment.digest:
         return grade
-    made = _judged(out, assignment, grade, opened)
-    again = {item.result.item.id: item for item in made.items}
+    judged = _judged(out, assignment, grade, opened)
+    again = {item.result.item.id: item for item in judged.items}
     return replace(
         grade, items=tuple(_item_with_sentences(item, again.get(item.result.item.id)) for item in grade.items)
     )
@@ -158,11 +158,11 @@ def _judged(
     submission = Submission(grade.submission_id, grade.submission_file, b"", grade.submission_digest)
     plan = pipeline.Plan(assignment, grade.seed, cases, ())
     try:
-        made = pipeline.judge(plan, submission, replace(evidence, cases=shown))
+        judged = pipeline.judge(plan, submission, replace(evidence, cases=shown))
     except Exception as problem:  # the file is foreign, and each value in it may be absurd
         what = f"{type(problem).__name__}: {problem}"
         raise UsageError(f"{path} cannot be judged: {what}; grade the submission again") from problem
-    return replace(made, seconds=grade.seconds, evidence=evidence)
+    return replace(judged, seconds=grade.seconds, evidence=evidence)
 
 
 def _seen(case: Case, opened: Collection[Visibility]) -> Case:
