@@ -21,8 +21,6 @@ Outputs hold poison before a launch, so that what nobody wrote can be told from 
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -38,6 +36,7 @@ from grader.compare import compare
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, KernelInterface, Parameter
 from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
+from grader.staff_code import load_module
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,17 +159,7 @@ def _load(folder: Path) -> ModuleType:
         raise UsageError(
             f"{folder}: no oracle.py; expected the folder of an operation, reference/<operation>"
         )
-    name = f"grader_oracle_{folder.name}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise OurError(f"{path}: Python offers no way to load it")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as problem:
-        raise UsageError(f"{path}: cannot be loaded: {type(problem).__name__}: {problem}") from problem
-    return module
+    return load_module(path)
 
 
 def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:

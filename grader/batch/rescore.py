@@ -29,7 +29,7 @@ MOST_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Regraded:
     """A grade before and after."""
 
     before: Grade
@@ -47,14 +47,14 @@ class Change:
         return bool(self.difference) or (before.verdict, before.max_score) != (after.verdict, after.max_score)
 
 
-def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[Change, ...]:
+def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[Regraded, ...]:
     """Score a graded class by an assignment with another rubric, and write its files and the journal.
 
     Raises UsageError, before anything is written, where something else would be run.
     """
     grades = load_grades(out, out.submissions())
     _must_be_the_same(out, assignment, grades)
-    changes = tuple(Change(grade, _rescored(out, assignment, grade)) for grade in grades)
+    changes = tuple(Regraded(grade, _rescored(out, assignment, grade)) for grade in grades)
     _write(out, replace(session, assignment_digest=assignment.digest), [change.after for change in changes])
     return changes
 
