@@ -1,7 +1,7 @@
 """nvcc drives other programs: how one of them ended, which files they read, what assembler and linker said.
 
 The object file has the host code's line numbers (`-g1`), so that the linker names them (ld(1)).
-It is ELF for 64 bits, little-endian (System V ABI, chapters 4 "Sections" and "Symbol Table"), as g++ makes it.
+It is ELF for 64 bits, little-endian (System V ABI, chapters 4 "Sections" and "Symbol Table").
 """
 
 from __future__ import annotations
