@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from grader.assignment import expand_cases, reference_folder
 from grader.cli import arguments, setup
 from grader.emulator.launch import STEPS
-from grader.emulator.trace import TracedKernel, trace
+from grader.emulator.trace.trace import TracedKernel, trace
 from grader.errors import OurError, UsageError
 from grader.model import Case, Finding, KernelInterface, Visibility
 from grader.model.trace import TraceScene

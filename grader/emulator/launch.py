@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.bounds import Bounds
-from grader.emulator.geometry import SMS, WARP, Geometry
+from grader.emulator.counters.observers import Counting, Detecting, Several
+from grader.emulator.counters.profile import ProfiledMachine, Profiling
 from grader.emulator.hanging import much_work
-from grader.emulator.hazards import AccessLog, TrackThisToo
-from grader.emulator.hazards.events import Events
-from grader.emulator.hazards.strength import Strengths, synchronises_in_parts, synchronises_through_memory
-from grader.emulator.held import TooMuchHeldError
-from grader.emulator.layout import (
+from grader.emulator.linking.program import Program
+from grader.emulator.machine.geometry import SMS, WARP, Geometry
+from grader.emulator.machine.held import TooMuchHeldError
+from grader.emulator.machine.machine import Machine
+from grader.emulator.machine.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
+from grader.emulator.memory.layout import (
     MOST_VARIABLE_BYTES,
     VariablesTooLargeError,
     VariableTooSmallError,
@@ -24,15 +25,14 @@ from grader.emulator.layout import (
     lay_out,
     local_bytes_of,
 )
-from grader.emulator.machine import Machine
+from grader.emulator.memory.parameters import pieces_of
 from grader.emulator.naming import Names
-from grader.emulator.observers import Counting, Detecting, Several
 from grader.emulator.orders import other_orders, warp_priorities
-from grader.emulator.parameters import pieces_of
-from grader.emulator.profile import ProfiledMachine, Profiling
-from grader.emulator.program import Program
+from grader.emulator.races import AccessLog, TrackThisToo
+from grader.emulator.races.events import Events
+from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
-from grader.emulator.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
+from grader.emulator.static.bounds import Bounds
 from grader.model import SEVERITIES, Finding, FindingKind, Run
 from grader.ptx.symbols import symbol_name
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.layout import Layout
-    from grader.emulator.observers import Observer
-    from grader.emulator.program import Code
+    from grader.emulator.counters.observers import Observer
+    from grader.emulator.linking.program import Code
+    from grader.emulator.memory.layout import Layout
     from grader.model import Argument, Launch, Named
     from grader.ptx import Module
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from grader.emulator.definedness import Definedness, FrameShadow, Undefined
 from grader.emulator.launch import Execution, Kernel, Look
-from grader.emulator.linking import is_control
+from grader.emulator.linking.linker import is_control
+from grader.emulator.linking.program import Code, Program
 from grader.emulator.naming import LOCAL_VARIABLE
-from grader.emulator.program import Code, Program
-from grader.emulator.uses import names_in
+from grader.emulator.static.uses import names_in
 from grader.ptx import Address, Register, Symbol, Tuple, Vector
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.layout import Layout
-    from grader.emulator.machine import Group, Machine
-    from grader.emulator.values import Lanes
+    from grader.emulator.machine.machine import Group, Machine
+    from grader.emulator.machine.values import Lanes
+    from grader.emulator.memory.layout import Layout
     from grader.model import Argument, Launch
     from grader.ptx import Instruction, Location, Operand
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.emulator.layout import lay_out
-from grader.emulator.program import Program
+from grader.emulator.linking.program import Program
+from grader.emulator.memory.layout import lay_out
 from grader.model import Argument, Launch
 from grader.ptx import Module, parse
 from tests.emulator import forms

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from grader.emulator.memory import Allocation
+from grader.emulator.linking.program import Program
+from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import Names, SharedArray, global_element, subscript
-from grader.emulator.program import Program
 from grader.ptx import Instruction, Location, Module
 from grader.ptx.symbols import symbol_name
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from grader.emulator.launch import STEPS
-from grader.emulator.trace import TracedKernel, trace
+from grader.emulator.trace.trace import TracedKernel, trace
 from grader.model import Argument, Launch
 from grader.model.trace import TraceScene
 from tests.emulator import nvcc

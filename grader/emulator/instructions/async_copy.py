@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator import access
 from grader.emulator.instructions.mbarrier import arrives_for_copies
-from grader.emulator.values import spread
+from grader.emulator.machine.values import spread
+from grader.emulator.memory import access
 from grader.ptx import Immediate, Operand, Register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Fetch, Link, Step
+    from grader.emulator.linking.program import Fetch, Link, Step
+    from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 
 _SIZES = {"ca": (4, 8, 16), "cg": (16,)}

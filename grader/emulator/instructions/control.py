@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine import Group
+from grader.emulator.machine.machine import Group
 
 if TYPE_CHECKING:
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import ControlStep, Link
+    from grader.emulator.linking.program import ControlStep, Link
+    from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 
 

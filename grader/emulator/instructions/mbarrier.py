@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator import access
-from grader.emulator.hazards.event import AWAIT, COPIED, POST
 from grader.emulator.instructions.atomic import Operation, serially
-from grader.emulator.machine import Group
-from grader.emulator.values import Value, select, spread
+from grader.emulator.machine.machine import Group
+from grader.emulator.machine.values import Value, select, spread
+from grader.emulator.memory import access
+from grader.emulator.races.event import AWAIT, COPIED, POST
 from grader.ptx import Immediate
 from grader.ptx.facts import MBARRIER_WAITS
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.access import Place
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import ControlStep, Fetch, Link, Step
+    from grader.emulator.linking.program import ControlStep, Fetch, Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.access import Place
     from grader.ptx import Instruction
 
 MOST_ARRIVALS = (1 << 20) - 1

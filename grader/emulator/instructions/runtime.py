@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from grader.emulator import printing
-from grader.emulator.values import Value, spread
+from grader.emulator.machine.values import Value, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Group, Machine
-    from grader.emulator.program import ControlStep, Link
+    from grader.emulator.linking.program import ControlStep, Link
+    from grader.emulator.machine.machine import Group, Machine
 
     Names: TypeAlias = tuple[str, ...]
 
