@@ -19,7 +19,8 @@ from grader.ptx import Register, Symbol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.emulator.machine.machine import Group, Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
     from grader.emulator.naming import Names
     from grader.emulator.spinning import Round, Watched
     from grader.emulator.static.bounds import Holder

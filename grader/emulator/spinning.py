@@ -17,7 +17,7 @@ from grader.ptx.flow import Flow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.emulator.machine.machine import Frame, Group
+    from grader.emulator.machine.state import Frame, Group
     from grader.ptx import Function, Instruction, Module, Operand
     from grader.ptx.flow import Loop
 

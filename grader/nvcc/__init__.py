@@ -12,8 +12,8 @@ from __future__ import annotations
 from grader.nvcc.cubin import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.program import build_program
 from grader.nvcc.stage import LIMITS, build
-from grader.nvcc.toolchain import Toolchain, find_toolchain, toolchain_in
-from grader.nvcc.tools import Tools, build_at, build_with
+from grader.nvcc.toolchain import Toolchain, Tools, find_toolchain, toolchain_in
+from grader.nvcc.tools import build_at, build_with
 
 __all__ = [
     "LIMITS",

@@ -14,7 +14,7 @@ from grader.nvcc.compiler import CUBIN, PTX
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
-    from grader.nvcc.tools import Tools
+    from grader.nvcc.toolchain import Tools
 
 OWN_SOURCE = "own.cu"
 _LIMITS = Limits()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.model import ProgramInterface, Submission
-    from grader.nvcc.tools import Tools
+    from grader.nvcc.toolchain import Tools
     from grader.sandbox import Sandbox
 
 LIMITS = Limits(disk_bytes=640 * 2**20)

@@ -76,6 +76,15 @@ class Toolchain:
     """The compute capability that the PTX is made for, without its dot."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The compiler, where it is let run, and the folder where builds are kept (None: nowhere)."""
+
+    toolchain: Toolchain
+    sandbox: Sandbox
+    cache: Path | None = None
+
+
 def find_toolchain(explicit: str | None = None, architecture: str = ARCHITECTURE) -> Toolchain:
     """The first nvcc of: ``explicit``, GRADER_NVCC, the pip wheels, PATH, /usr/local/cuda.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
@@ -11,20 +11,8 @@ from grader.nvcc.program import build_program
 from grader.nvcc.stage import build
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.model import KernelInterface, Named, Submission
-    from grader.nvcc.toolchain import Toolchain
-    from grader.sandbox import Sandbox
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """The compiler, where it is let run, and the folder where builds are kept (None: nowhere)."""
-
-    toolchain: Toolchain
-    sandbox: Sandbox
-    cache: Path | None = None
+    from grader.nvcc.toolchain import Tools
 
 
 def build_with(

@@ -6,84 +6,25 @@ the staff run under `Counting` alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.emulator.counters import traffic
+from grader.emulator.machine.machine import Observer
+from grader.emulator.memory.place import parts_of
 from grader.model import Counters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.machine import Machine, Parties, StrayAccess
+    from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Value
     from grader.emulator.memory.access import Place
     from grader.emulator.races import AccessLog
-
-Parties: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
-"""Lanes, and the barrier of each: block * 16 + number."""
-
-
-class Observer:
-    """What the machine tells; an observer that need not know something leaves its method as it is here."""
-
-    __slots__ = ()
-    tracks_initialisation: bool = False
-
-    def executed(self, instructions: int, flops: int) -> None:
-        """So many lane-instructions ran."""
-
-    def count_flops(self, flops: int) -> None:
-        """So many more floating-point operations (of predicated instructions)."""
-
-    def arrived(self, lanes: int) -> None:
-        """So many lanes arrived at a barrier."""
-
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """Lanes are about to read ``size`` bytes each."""
-
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
-        """Lanes are about to write ``value``."""
-
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """Lanes are about to read and write ``size`` bytes each as one."""
-
-    def copied(self, _m: Machine, _source: Place | None, _destination: Place, _size: int, _read: int) -> int:
-        """Lanes issue asynchronous copies of so many bytes, of which some (``read``) come from the source.
-
-        The sites are those of the places; no source: zeros. Gives the moment, see `copies_landed`.
-        """
-        return 0
-
-    def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
-        """The waits of lanes completed copies that they issued at a moment."""
-
-    def warp_synchronised(self, m: Machine, party: Value) -> None:
-        """The active lanes passed a `__syncwarp`, each with the lanes of a mask over its warp."""
-
-    def fenced(self, m: Machine, *, wide: bool) -> None:
-        """The active lanes passed a `__threadfence`, or (not wide) a `__threadfence_block`."""
-
-    def announced(self, m: Machine, parties: Parties) -> None:
-        """Lanes arrived at a barrier without waiting for it (`bar.arrive`)."""
-
-    def passed_barrier(self, m: Machine, parties: Parties) -> None:
-        """A named barrier of some warps of a block is complete, and these lanes go on."""
-
-    def at_phase(
-        self,
-        m: Machine,
-        what: int,
-        lanes: NDArray[np.intp],
-        byte: NDArray[np.int64],
-        phase: NDArray[np.uint64],
-    ) -> None:
-        """Lanes arrive in a phase of a barrier in shared memory, or find it complete: `Events.at_phase`."""
-
-    def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
-        """The barrier of these blocks (None: all) is complete."""
+    from grader.ptx import Instruction
 
 
 @dataclass(eq=False, slots=True)
@@ -115,7 +56,7 @@ class Counting(Observer):
         """See `Observer`."""
         self.flops += flops
 
-    def arrived(self, lanes: int) -> None:
+    def arrived(self, _m: Machine, _site: int, lanes: int) -> None:
         """See `Observer`."""
         self.barriers += lanes
 
@@ -173,7 +114,11 @@ class Detecting(Observer):
     barriers: int = 0
     stored_bytes: int = 0
 
-    def arrived(self, lanes: int) -> None:
+    def began(self, m: Machine) -> None:
+        """See `Observer`."""
+        self.log.begin(m)
+
+    def arrived(self, _m: Machine, _site: int, lanes: int) -> None:
         """See `Observer`."""
         self.barriers += lanes
 
@@ -205,9 +150,8 @@ class Detecting(Observer):
     def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
         """See `Observer`."""
         if source is not None:
-            part = 4 if read % 4 == 0 else 1
-            for offset in range(0, read, part):
-                self.loaded(m, source.site, source._replace(bytes=source.bytes + offset), part)
+            for part, bytes_ in parts_of(source, read):
+                self.loaded(m, source.site, part, bytes_)
         return self.log.write_async(m, destination.site, destination, size)
 
     def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
@@ -252,7 +196,11 @@ class Several(Observer):
     """Several observers as one; each is told of everything, in order."""
 
     observers: tuple[Observer, ...]
-    tracks_initialisation: bool = False
+    tracks_initialisation: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Memory keeps count of what was written if any observer asks for it."""
+        self.tracks_initialisation = any(observer.tracks_initialisation for observer in self.observers)
 
     def executed(self, instructions: int, flops: int) -> None:
         """See `Observer`."""
@@ -264,10 +212,34 @@ class Several(Observer):
         for observer in self.observers:
             observer.count_flops(flops)
 
-    def arrived(self, lanes: int) -> None:
+    def began(self, m: Machine) -> None:
         """See `Observer`."""
         for observer in self.observers:
-            observer.arrived(lanes)
+            observer.began(m)
+
+    def arrived(self, m: Machine, site: int, lanes: int) -> None:
+        """See `Observer`."""
+        for observer in self.observers:
+            observer.arrived(m, site, lanes)
+
+    def branched(
+        self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
+    ) -> None:
+        """See `Observer`."""
+        for observer in self.observers:
+            observer.branched(m, branch, group, yes, no)
+
+    def computed(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
+        """See `Observer`."""
+        for observer in self.observers:
+            observer.computed(m, instruction, line, value)
+
+    def out_of_bounds(
+        self, m: Machine, site: int, access: StrayAccess, address: Value, bad: NDArray[np.bool_]
+    ) -> None:
+        """See `Observer`."""
+        for observer in self.observers:
+            observer.out_of_bounds(m, site, access, address, bad)
 
     def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
         """See `Observer`."""

@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.counters import traffic
-from grader.emulator.counters.observers import Counting, Several
-from grader.emulator.machine.machine import Machine
+from grader.emulator.counters.observers import Counting
 from grader.model import LineCounters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from grader.emulator.counters.observers import Observer
-    from grader.emulator.machine.machine import Group
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Lanes, Value
     from grader.emulator.memory.access import Place
     from grader.ptx import Instruction
@@ -81,7 +80,7 @@ class Profiling(Counting):
     def branched(
         self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
     ) -> None:
-        """A group came to a branch, which ``yes`` of it takes and ``no`` does not."""
+        """See `Observer`."""
         here = self._entry(self._line(branch), "")
         if here is None:
             return
@@ -90,8 +89,9 @@ class Profiling(Counting):
             both = np.intersect1d(_warps_of(m, yes.lanes), _warps_of(m, no.lanes))
             here["divergent_branches"] += len(both)
 
-    def held(self, m: Machine, site: int, lanes: int) -> None:
-        """So many lanes arrived at a barrier."""
+    def arrived(self, m: Machine, site: int, lanes: int) -> None:
+        """See `Observer`."""
+        Counting.arrived(self, m, site, lanes)
         here = self._entry(self._line(m.reporter.names.program.sites[site]), "")
         if here is not None:
             here["barriers"] += lanes
@@ -178,34 +178,6 @@ class Profiling(Counting):
         here["shared_bank_conflicts"] += conflicts
         if conflicts and not here["shared_stride"]:
             here["shared_stride"] = _stride(m, place.lanes, index)
-
-
-class ProfiledMachine(Machine):
-    """A machine that tells its `Profiling` observer about branches and barriers, too."""
-
-    __slots__ = ()
-
-    def split(self, group: Group, condition: Value) -> tuple[Group | None, Group | None]:
-        """See `Machine`."""
-        yes, no = super().split(group, condition)
-        branch = group.frame.code.function.body[group.pc]
-        if branch.opcode == "bra":
-            for profiling in _profilers(self.observer):
-                profiling.branched(self, branch, group, yes, no)
-        return yes, no
-
-    def wait(self, group: Group, site: int, number: Value, expected: Value, *, goes_on: bool = False) -> None:
-        """See `Machine`."""
-        for profiling in _profilers(self.observer):
-            profiling.held(self, site, self.count)
-        super().wait(group, site, number, expected, goes_on=goes_on)
-
-
-def _profilers(observer: Observer) -> Iterator[Profiling]:
-    """Those among the observers that count by line."""
-    for each in observer.observers if isinstance(observer, Several) else (observer,):
-        if isinstance(each, Profiling):
-            yield each
 
 
 def _count(m: Machine, lanes: Lanes) -> int:

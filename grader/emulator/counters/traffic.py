@@ -8,11 +8,12 @@ lanes as need 128 bytes (CUDA C++ Programming Guide, compute capability 5.x and 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.emulator.machine.geometry import WARP
+from grader.emulator.machine.memo import Request
 from grader.emulator.machine.values import FOLDED, unfold
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.machine.values import Lanes, Value
+    from grader.emulator.machine.values import Value
     from grader.emulator.memory.access import Place
 
 SECTOR_SHIFT = 5
@@ -29,16 +30,6 @@ _BANKS = 32
 _WORD = 4
 """Bytes that a bank gives at once."""
 _KEY = np.int64(1 << 40)
-
-
-class Request(NamedTuple):
-    """What an instruction's request was counted as."""
-
-    base: Value | None
-    bytes: Value
-    lanes: Lanes
-    size: int
-    found: int
 
 
 def warps_of(m: Machine, place: Place) -> NDArray[np.intp]:

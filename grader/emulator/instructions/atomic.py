@@ -23,7 +23,7 @@ from grader.ptx.nodes import TYPE_BYTES
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.emulator.machine.machine import Machine
     from grader.emulator.memory.access import Place
     from grader.ptx import Instruction

@@ -12,7 +12,7 @@ from grader.ptx.nodes import TYPE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.linking.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.ptx import Instruction
 
 _NONE = np.uint32(0xFFFFFFFF)

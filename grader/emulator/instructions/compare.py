@@ -13,7 +13,7 @@ from grader.ptx import Pair
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.linking.program import Fetch, Link, Step
+    from grader.emulator.linking.link import Fetch, Link, Step
     from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 

@@ -17,7 +17,7 @@ from grader.ptx.nodes import TYPE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.linking.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.emulator.machine.machine import Machine
     from grader.emulator.memory.memory import Allocation
     from grader.ptx import Instruction

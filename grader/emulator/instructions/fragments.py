@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import Fetch, Link
+    from grader.emulator.linking.link import Fetch, Link
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Value
     from grader.ptx import Operand

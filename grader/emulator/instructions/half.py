@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Value
     from grader.ptx import Instruction

@@ -12,7 +12,7 @@ from grader.emulator.machine.values import DTYPES, Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.linking.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.ptx import Instruction
 
 

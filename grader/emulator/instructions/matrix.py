@@ -27,7 +27,8 @@ from grader.emulator.instructions.fragments import (
     layout,
 )
 from grader.emulator.machine.geometry import WARP
-from grader.emulator.machine.warp_sync import WarpOperation, arrive
+from grader.emulator.machine.state import WarpOperation
+from grader.emulator.machine.warp_sync import arrive
 from grader.ptx import Immediate, Operand
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import ControlStep, Fetch, Link
+    from grader.emulator.linking.link import ControlStep, Fetch, Link
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.warp_sync import Table
     from grader.ptx import Instruction

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import Link
+    from grader.emulator.linking.link import Link
     from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 

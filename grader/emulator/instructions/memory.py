@@ -14,7 +14,7 @@ from grader.ptx.nodes import TYPE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.linking.program import Fetch, Link, Step
+    from grader.emulator.linking.link import Fetch, Link, Step
     from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 

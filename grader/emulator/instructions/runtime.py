@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import ControlStep, Link
-    from grader.emulator.machine.machine import Group, Machine
+    from grader.emulator.linking.link import ControlStep, Link
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
 
     Names: TypeAlias = tuple[str, ...]
 

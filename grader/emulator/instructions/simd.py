@@ -18,7 +18,7 @@ from grader.emulator.machine.values import Value  # noqa: TC001
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.linking.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.ptx import Instruction
 
 _OPERATIONS: dict[str, Callable[[Value, Value], Value]] = {

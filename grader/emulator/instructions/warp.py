@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.machine.geometry import WARP
+from grader.emulator.machine.state import WarpOperation
 from grader.emulator.machine.values import DTYPES, Value
-from grader.emulator.machine.warp_sync import WarpOperation, arrive, ballot, lane_in_warp, masks_of, table_of
+from grader.emulator.machine.warp_sync import arrive, ballot, lane_in_warp, masks_of, table_of
 from grader.ptx import Operand, Pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import ControlStep, Fetch, Link, Step
+    from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.warp_sync import Act, Table
     from grader.ptx import Instruction

@@ -7,44 +7,25 @@ addresses) is settled here and costs nothing later.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from grader.emulator.instructions import TABLE
-from grader.emulator.linking.guards import guarded, guarded_control
-from grader.emulator.linking.link import Link
-from grader.emulator.static.uses import only_copies, registers_used
+from grader.emulator.linking.link import FunctionScope, Link, guarded, guarded_control
+from grader.emulator.machine.state import Code
+from grader.emulator.static.uses import registers_used
 from grader.errors import UnsupportedPtx
 from grader.ptx.facts import COUNTED, MBARRIER_WAITS
 
 if TYPE_CHECKING:
     from grader.emulator.linking.program import Program
-    from grader.emulator.machine.machine import Group, Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
     from grader.ptx import Function, Instruction
 
 FLOPS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "sqrt": 1, "rsqrt": 1, "rcp": 1, "fma": 2, "mad": 2}
 """Floating-point operations per opcode; an fma counts as two. Comparisons and conversions are none."""
 
 _FLOAT_LANES = {"f16": 1, "bf16": 1, "f32": 1, "f64": 1, "f16x2": 2, "bf16x2": 2}
-
-
-@dataclass(eq=False, slots=True)
-class Code:
-    """A linked function.
-
-    ``block_end[pc]`` is where the straight run from ``pc`` ends: at the next control instruction.
-    ``flops[pc]`` counts the operations of one lane before ``pc``.
-    """
-
-    function: Function
-    steps: list[Any]
-    block_end: list[int]
-    flops: list[int]
-    register_count: int
-    local_bytes: int
-    local_offsets: dict[str, int]
-    endless: dict[int, bool] = field(default_factory=dict)
-    """By the beginning of a loop, whether nothing that it does can ever end it; see `progress.is_endless`."""
 
 
 def is_control(instruction: Instruction) -> bool:
@@ -56,19 +37,20 @@ def is_control(instruction: Instruction) -> bool:
     return instruction.opcode in ("bar", "barrier") or "sync" in instruction.modifiers
 
 
+def link_function(program: Program, function: Function) -> Code:
+    """The linked form of a function."""
+    return Linker(program, function).code()
+
+
 class Linker:
     """Links one function; what instruction chapters see is `Link`."""
 
     def __init__(self, program: Program, function: Function) -> None:
         self.program = program
         self.function = function
-        self.registers = {name: number for number, (name, _) in enumerate(function.registers)}
-        self.local_offsets, self.local_bytes = _layout(function)
-        self._used = registers_used(function)
-
-    def only_copies(self, instruction: Instruction) -> bool:
-        """Whether a load's value is never used but as the value of a store."""
-        return only_copies(instruction, self._used)
+        local_offsets, self.local_bytes = _layout(function)
+        registers = {name: number for number, (name, _) in enumerate(function.registers)}
+        self.scope = FunctionScope(program, function, registers, local_offsets, registers_used(function))
 
     def code(self) -> Code:
         """The linked function."""
@@ -86,14 +68,14 @@ class Linker:
             steps,
             block_end,
             flops,
-            len(self.registers),
+            len(self.scope.registers),
             self.local_bytes,
-            self.local_offsets,
+            self.scope.local_offsets,
         )
 
     def step(self, pc: int, instruction: Instruction) -> Any:  # noqa: ANN401 - a Step or a ControlStep
         """The step of one instruction; `is_control` tells which kind it is."""
-        link = Link(self, pc, instruction)
+        link = Link(self.scope, pc, instruction)
         try:
             return self._step(link, instruction)
         except UnsupportedPtx as refusal:

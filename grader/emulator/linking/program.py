@@ -5,28 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
-from grader.emulator.linking.linker import FLOPS, Code, Linker, flops_of, is_control
 from grader.emulator.memory.initial import function_addresses
 from grader.emulator.static.provenance import Provenance
 from grader.errors import UnsupportedPtx
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from grader.emulator.machine.state import Code
     from grader.emulator.static.provenance import Origins
     from grader.ptx import Function, Instruction, Location, Module
-
-__all__ = ["FLOPS", "Code", "ControlStep", "Fetch", "Link", "Program", "Step", "flops_of", "is_control"]
 
 
 @dataclass(eq=False, slots=True)
 class Program:
-    """A module whose functions are linked when first called."""
+    """A module whose functions are linked by ``linker`` when they are first called."""
 
     module: Module
     addresses: Mapping[str, int]
     """Where each variable with a fixed place lives: an offset for shared memory, else a generic address."""
+    linker: Callable[[Program, Function], Code]
     code: dict[tuple[str, Location | None], Code] = field(default_factory=dict)
     sites: list[Instruction] = field(default_factory=list)
     """The instructions that touch memory or hold lanes: what a finding points at."""
@@ -51,7 +49,7 @@ class Program:
             raise UnsupportedPtx(f"call {name}", 0) from None
         place = call if call and _is_elsewhere(function, call) else None
         if (name, place) not in self.code:
-            self.code[name, place] = Linker(self, _inlined(function, place)).code()
+            self.code[name, place] = self.linker(self, _inlined(function, place))
         return self.code[name, place]
 
     def defines(self, name: str) -> bool:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.machine.geometry import BARRIERS
-from grader.emulator.machine.machine import Group
+from grader.emulator.machine.state import Group
 from grader.emulator.machine.values import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import Machine, Waiting
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Waiting
 
 
 def release(m: Machine, *, only_complete: bool = False) -> list[Group]:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from grader.emulator.machine.copies import PendingCopies
 from grader.emulator.machine.geometry import WARP, Geometry, special_registers
 from grader.emulator.machine.memo import Recollection
+from grader.emulator.machine.state import Group, PendingCopies, Waiting
 from grader.emulator.machine.values import FOLDED, Lanes, Value, merge
 from grader.emulator.memory.memory import Region
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.counters.observers import Observer
-    from grader.emulator.linking.program import Code
-    from grader.emulator.machine.warp_sync import Parked
+    from grader.emulator.machine.state import Frame, Parked
     from grader.emulator.memory.memory import GlobalMemory
-    from grader.emulator.reporter import Reporter
+    from grader.emulator.memory.place import Place
+    from grader.emulator.naming import Names
     from grader.emulator.static.bounds import Bounds
     from grader.ptx import Instruction
 
@@ -40,54 +39,179 @@ FEW_LANES = 4096
 """As many lanes more make a step take about as long again."""
 
 
-@dataclass(eq=False, slots=True)
-class Frame:
-    """One activation of a function, shared by all lanes that were called from one place together.
-
-    ``registers`` are indexed by the numbers that linking gave them. ``parameters`` maps a ``.param``
-    variable to its pieces: byte offset → value. ``local`` is where the frame's local memory begins.
-    """
-
-    code: Code
-    registers: list[Value | None]
-    parameters: dict[str, dict[int, Value]]
-    local: int
-    depth: int = 0
-    caller: Frame | None = None
-    return_pc: int = 0
-    results: tuple[tuple[str, str], ...] = ()
-    """Pairs of the callee's name and the caller's name of each result."""
+Parties: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
+"""Lanes, and the barrier of each: block * 16 + number."""
 
 
-@dataclass(eq=False, slots=True)
-class Group:
-    """Lanes that are at the same instruction of the same frame.
+class StrayAccess(NamedTuple):
+    """What lanes did out of bounds: state space, verb and bytes a lane."""
 
-    ``turn`` counts how often it was put back for looping while others waited, ``jumps`` how often it
-    jumped backwards since. ``seen`` is how many changes there had been when it was put back just behind a
-    jump backwards, and -1 where it has moved on since.
-    """
-
-    frame: Frame
-    pc: int
-    lanes: Lanes
-    turn: int = 0
-    jumps: int = 0
-    seen: int = -1
+    space: str
+    verb: str
+    size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A group that arrived at a barrier: which one, and for how many threads (0: the whole block).
+class Observer:
+    """Base of those who look on while instructions run; each overrides the events that it needs."""
 
-    ``goes_on``: it is only counted (`bar.arrive`), and let go whether or not the barrier is complete.
-    """
+    __slots__ = ()
+    tracks_initialisation: bool = False
 
-    group: Group
-    site: int
-    number: Value
-    expected: Value
-    goes_on: bool = False
+    def executed(self, instructions: int, flops: int) -> None:
+        """So many lane-instructions ran."""
+
+    def count_flops(self, flops: int) -> None:
+        """So many more floating-point operations (of predicated instructions)."""
+
+    def began(self, m: Machine) -> None:
+        """A chunk of blocks is about to run."""
+
+    def arrived(self, m: Machine, site: int, lanes: int) -> None:
+        """So many lanes arrived at a barrier."""
+
+    def branched(
+        self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
+    ) -> None:
+        """A group came to a branch, which ``yes`` of it takes and ``no`` does not."""
+
+    def computed(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
+        """An instruction that was linked to be followed gave its result, over all lanes."""
+
+    def out_of_bounds(
+        self, m: Machine, site: int, access: StrayAccess, address: Value, bad: NDArray[np.bool_]
+    ) -> None:
+        """Some (``bad``) of the active lanes accessed what belongs to no array that was meant."""
+
+    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Lanes are about to read ``size`` bytes each."""
+
+    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
+        """Lanes are about to write ``value``."""
+
+    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Lanes are about to read and write ``size`` bytes each as one."""
+
+    def copied(self, _m: Machine, _source: Place | None, _destination: Place, _size: int, _read: int) -> int:
+        """Lanes issue asynchronous copies of so many bytes, of which some (``read``) come from the source.
+
+        The sites are those of the places; no source: zeros. Gives the moment, see `copies_landed`.
+        """
+        return 0
+
+    def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
+        """The waits of lanes completed copies that they issued at a moment."""
+
+    def warp_synchronised(self, m: Machine, party: Value) -> None:
+        """The active lanes passed a `__syncwarp`, each with the lanes of a mask over its warp."""
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """The active lanes passed a `__threadfence`, or (not wide) a `__threadfence_block`."""
+
+    def announced(self, m: Machine, parties: Parties) -> None:
+        """Lanes arrived at a barrier without waiting for it (`bar.arrive`)."""
+
+    def passed_barrier(self, m: Machine, parties: Parties) -> None:
+        """A named barrier of some warps of a block is complete, and these lanes go on."""
+
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """Lanes arrive in a phase of a barrier in shared memory, or find it complete: `Events.at_phase`."""
+
+    def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
+        """The barrier of these blocks (None: all) is complete."""
+
+
+class PrintedText(Protocol):
+    """What a kernel has printed so far."""
+
+    def add(self, text: str) -> None:
+        """A thread printed something."""
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is kept."""
+
+
+class FaultReporter(Protocol):
+    """What instructions tell of threads that go wrong (`grader.emulator.reporter.Reporter`)."""
+
+    @property
+    def names(self) -> Names:
+        """Source lines and names of arrays."""
+
+    @property
+    def printed(self) -> PrintedText:
+        """What the kernel has printed."""
+
+    def out_of_bounds(
+        self,
+        m: Machine,
+        site: int,
+        space: str,
+        verb: str,
+        address: Value,
+        bad: NDArray[np.bool_],
+        size: int,
+    ) -> None:
+        """Lanes accessed memory that belongs to no array, or to another than the one that was meant."""
+
+    def misaligned(
+        self,
+        m: Machine,
+        site: int,
+        space: str,
+        verb: str,
+        address: Value,
+        bad: NDArray[np.bool_],
+        size: int,
+    ) -> None:
+        """Lanes accessed an address that is no multiple of the access size."""
+
+    def uninitialised(
+        self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
+    ) -> None:
+        """Lanes read bytes that nobody wrote."""
+
+    def undefined_uses(
+        self, site: int, place: Place, missing: NDArray[np.bool_], size: int
+    ) -> NDArray[np.bool_]:
+        """Of the lanes that read bytes which nobody wrote, those that use one."""
+
+    def read_of(self, m: Machine, site: int, place: Place, which: int, size: int) -> tuple[int, str]:
+        """The line of a read, and what it reads."""
+
+    def unset_register(self, m: Machine, instruction: Instruction) -> None:
+        """Lanes read a register that nothing wrote."""
+
+    def threads_missing(self, m: Machine, site: int, lane: int, gone: NDArray[np.intp], blocks: int) -> None:
+        """A barrier was reached by some threads of a block after others had exited."""
+
+    def lanes_missing(self, m: Machine, site: int, missing: NDArray[np.intp]) -> None:
+        """The mask of a warp-wide operation names lanes that never come to it."""
+
+    def lanes_unnamed(self, m: Machine, site: int, lanes: NDArray[np.intp]) -> None:
+        """Lanes execute a warp-wide operation with a mask that does not name them."""
+
+    def warp_incomplete(self, m: Machine, site: int) -> None:
+        """An operation of a whole warp was reached by part of one."""
+
+    def deadlocked(self, m: Machine) -> None:
+        """Threads wait at barriers that can never complete."""
+
+    def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
+        """The kernel executed `trap`, or an ``assertion`` did not hold."""
+
+    def fault(self, m: Machine, site: int, message: str, lane: int | None = None) -> None:
+        """A thread did what no device would let pass; the first active one if ``lane`` does not say which."""
+
+    def stack_overflow(self, m: Machine, call: Instruction) -> None:
+        """Calls went too deep."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -103,7 +227,7 @@ class Machine(Recollection):
     shared_bytes: int
     local_bytes: int
     observer: Observer
-    reporter: Reporter
+    reporter: FaultReporter
     bounds: Bounds
     """Of each site the bytes of the variable that its address stems from; None where that is not known."""
     special: dict[str, Value] = field(default_factory=dict)
@@ -260,7 +384,7 @@ class Machine(Recollection):
 
     def wait(self, group: Group, site: int, number: Value, expected: Value, *, goes_on: bool = False) -> None:
         """A group arrived at a barrier."""
-        self.observer.arrived(self.count)
+        self.observer.arrived(self, site, self.count)
         self.waiting.append(Waiting(group, site, number, expected, goes_on))
 
     def hand_back(self, frame: Frame, group: Group) -> None:

@@ -15,7 +15,6 @@ from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.counters.traffic import Request
     from grader.emulator.memory.place import Place
 
 REMEMBERED = 16
@@ -28,6 +27,16 @@ class Extent(NamedTuple):
     low: int
     high: int
     bits: int
+
+
+class Request(NamedTuple):
+    """What an instruction's request was counted as."""
+
+    base: Value | None
+    bytes: Value
+    lanes: Lanes
+    size: int
+    found: int
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

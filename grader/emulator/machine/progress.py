@@ -20,7 +20,8 @@ from grader.ptx import Immediate, Register
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.emulator.machine.machine import Group, Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
     from grader.emulator.spinning import Round
     from grader.ptx import Instruction, Operand
 

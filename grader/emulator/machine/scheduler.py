@@ -16,16 +16,17 @@ import numpy as np
 
 from grader.emulator.machine import warp_sync
 from grader.emulator.machine.barriers import release
-from grader.emulator.machine.machine import Frame, Group
 from grader.emulator.machine.progress import Going, Watch, hangs, is_endless
+from grader.emulator.machine.state import Frame, Group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import Code, Step
+    from grader.emulator.linking.link import Step
     from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Code
     from grader.emulator.machine.values import Value
 
 PATIENCE = 256

@@ -7,13 +7,12 @@ that come early are parked: they neither hold up the other warps of their group 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from grader.emulator.machine.geometry import WARP
-from grader.emulator.machine.machine import Group
+from grader.emulator.machine.state import Group, Parked
 from grader.emulator.machine.values import spread
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.program import Fetch
-    from grader.emulator.machine.machine import Frame, Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Frame, WarpOperation
     from grader.emulator.machine.values import Value
 
 Table: TypeAlias = "NDArray[Any]"
@@ -33,53 +32,6 @@ Act: TypeAlias = "Callable[[Machine, NDArray[np.uint32], Table], None]"
 what the lanes of all warps offer."""
 
 _EVERYBODY = np.uint32(0xFFFFFFFF)
-_NOTHING = np.uint8(0)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class WarpOperation:
-    """A `.sync` instruction: operations of one ``kind`` complete together.
-
-    ``offer`` is the operand that other lanes may look at, ``absent`` what stands for it where a lane does not
-    take part. ``orders``: it orders the memory accesses of its lanes.
-    """
-
-    site: int
-    kind: str
-    mask: Fetch
-    act: Act | None = None
-    offer: Fetch | None = None
-    absent: Any = _NOTHING
-    orders: bool = False
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Parked:
-    """Lanes that have come to an operation, with the masks that they give and what they offer."""
-
-    operation: WarpOperation
-    frame: Frame
-    pc: int
-    lanes: NDArray[np.intp]
-    named: NDArray[np.uint32]
-    offered: NDArray[Any]
-    turn: int
-
-    def part(self, chosen: NDArray[np.bool_]) -> Parked:
-        """Some of the lanes."""
-        return Parked(
-            self.operation,
-            self.frame,
-            self.pc,
-            self.lanes[chosen],
-            self.named[chosen],
-            self.offered[chosen],
-            self.turn,
-        )
-
-    def group(self) -> Group:
-        """The lanes behind the operation."""
-        return Group(self.frame, self.pc + 1, self.lanes, self.turn)
 
 
 def lane_in_warp(m: Machine, lanes: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -8,9 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from grader.emulator.memory.heap import HEAP_BYTES, NAME, Heap
 from grader.emulator.memory.initial import function_addresses, initial_bytes
-from grader.emulator.memory.memory import AddressSpace, GlobalMemory, Wanted
+from grader.emulator.memory.memory import HEAP, HEAP_BYTES, AddressSpace, GlobalMemory, Heap, Wanted
 from grader.emulator.memory.parameters import bytes_of, pieces_of, with_address
 from grader.emulator.naming import SharedArray
 from grader.ptx import Symbol, Tuple
@@ -93,7 +92,7 @@ def lay_out(
             Wanted(a.label, value.nbytes, value.itemsize, value.shape, a.direction, a.offset * value.itemsize)
             for a, value in arrays
         ]
-        + [Wanted(NAME, HEAP_BYTES, 1)] * _takes_memory(module),
+        + [Wanted(HEAP, HEAP_BYTES, 1)] * _takes_memory(module),
         AddressSpace.drawn(drawn_from(arguments)),
         track=track,
     )

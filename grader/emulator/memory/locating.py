@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.machine.machine import StrayAccess
 from grader.emulator.machine.values import Value, from_shape, in_shape, select
 from grader.emulator.memory.memory import WINDOW
 from grader.emulator.memory.place import Place, What
@@ -114,6 +115,7 @@ def locate(m: Machine, site: int, address: Value, what: What) -> Place:
     if inside is not None:
         inside = np.broadcast_to(inside, m.count)
         m.reporter.out_of_bounds(m, site, space, verb, address, ~inside, size)
+        m.observer.out_of_bounds(m, site, StrayAccess(space, verb, size), address, ~inside)
         good = inside if good is None else good & inside
     lanes = m.active
     if good is not None:

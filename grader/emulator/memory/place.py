@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -40,6 +42,13 @@ class Place(NamedTuple):
         """Which of the lanes read a byte that nobody wrote; None if none does."""
         missing = self.region.uninitialised(self.bytes, size)
         return unfold(missing, self.shape) if missing is not None and missing.ndim == FOLDED else missing
+
+
+def parts_of(place: Place, size: int) -> Iterator[tuple[Place, int]]:
+    """The words (bytes, where ``size`` is no multiple of 4) of an access by ``size`` bytes a lane."""
+    part = 4 if size % 4 == 0 else 1
+    for offset in range(0, size, part):
+        yield place._replace(bytes=place.bytes + offset), part
 
 
 class What(NamedTuple):

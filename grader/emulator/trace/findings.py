@@ -6,24 +6,15 @@ concerns in the traced block. What is out of bounds or not yet written is noted 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from grader.emulator.outside import Bad, outside
-from grader.emulator.reporter import Reporter
 from grader.model import Finding, FindingKind
 from grader.model.trace import TracedHazard, TracedInterval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
-    from grader.emulator.machine.machine import Machine
-    from grader.emulator.machine.values import Value
-    from grader.emulator.memory.access import Place
     from grader.emulator.trace.interval import Interval
     from grader.emulator.trace.recorder import Recorder
 
@@ -32,60 +23,21 @@ Key = tuple[object, ...]
 _ENDS = (FindingKind.BARRIER_DIVERGENCE, FindingKind.FAULT, FindingKind.TIMEOUT)
 
 
-@dataclass(eq=False, slots=True)
-class TracingReporter(Reporter):
-    """A reporter that also tells the recorder of what the traced block does wrong, thread by thread."""
+def note_end(recorder: Recorder, key: Key, finding: Finding) -> None:
+    """Note in which interval the traced block had a finding that ends it or holds it."""
+    if recorder.full or finding.kind not in _ENDS:
+        return
+    x, y, _ = recorder.grid
+    block = finding.block
+    if block is None or block[0] + x * (block[1] + y * block[2]) == recorder.block:
+        recorder.now.told.append(key)
 
-    recorder: Recorder | None = None
 
-    def add(self, key: Key, finding: Finding, count: int = 1, *, gravest: bool = False) -> None:
-        """See `Collected`."""
-        Reporter.add(self, key, finding, count, gravest=gravest)
-        recorder = self.recorder
-        if recorder is None or recorder.full or finding.kind not in _ENDS:
-            return
-        x, y, _ = recorder.grid
-        block = finding.block
-        if block is None or block[0] + x * (block[1] + y * block[2]) == recorder.block:
-            recorder.now.told.append(key)
-
-    def out_of_bounds(
-        self,
-        m: Machine,
-        site: int,
-        space: str,
-        verb: str,
-        address: Value,
-        bad: NDArray[np.bool_],
-        size: int,
-    ) -> None:
-        """See `Reporter`."""
-        Reporter.out_of_bounds(self, m, site, space, verb, address, bad, size)
-        recorder = self.recorder
-        if recorder is None or recorder.machine is not m:
-            return
-        lanes = m.lanes()
-        mine = np.flatnonzero(bad & (lanes >= recorder.low) & (lanes < recorder.low + recorder.threads))
-        if mine.size:
-            bytes_ = np.broadcast_to(address, lanes.shape)[mine].tolist()
-            own = m.bounds[site]
-            bad_ones = [Bad(f"{verb}s", space, byte, size, m.memory.base) for byte in bytes_]
-            words = [outside(m, self.names, own, each)[0] for each in bad_ones]
-            recorder.outside(m, self._site(site), lanes[mine], [f"{word} {verb}" for word in words])
-
-    def uninitialised(
-        self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
-    ) -> None:
-        """See `Reporter`."""
-        Reporter.uninitialised(self, m, site, place, missing, size)
-        if self.recorder is not None:
-            self.recorder.unset(m, site, place, missing, size)
-
-    def numbers(self, findings: tuple[Finding, ...]) -> dict[Key, int]:
-        """The number of each finding among ``findings``, by its key here."""
-        places = {_identity(finding): number for number, finding in enumerate(findings)}
-        known = {key: places.get(_identity(finding)) for key, finding in self.found.items()}
-        return {key: number for key, number in known.items() if number is not None}
+def numbers_of(findings: tuple[Finding, ...], reported: Mapping[Key, Finding]) -> dict[Key, int]:
+    """The number of each reported finding among ``findings``, by its key."""
+    order = {_identity(finding): number for number, finding in enumerate(findings)}
+    numbers = {key: order.get(_identity(finding)) for key, finding in reported.items()}
+    return {key: number for key, number in numbers.items() if number is not None}
 
 
 def _identity(finding: Finding) -> Key:

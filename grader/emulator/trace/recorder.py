@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.counters.observers import Detecting
+from grader.emulator.machine.machine import Observer
 from grader.emulator.machine.values import FOLDED, spread
+from grader.emulator.memory.place import parts_of
+from grader.emulator.outside import Bad, outside
 from grader.emulator.trace.accumulators import name_of
 from grader.emulator.trace.arrays import Arrays, as_type, numbers, values_at
 from grader.emulator.trace.interval import Batch, Interval, part_of
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.machine import Machine, StrayAccess
     from grader.emulator.machine.values import Lanes, Value
     from grader.emulator.memory.access import Place
     from grader.model import Dim3
@@ -40,7 +42,7 @@ MOST_ELEMENTS = 16
 
 
 @dataclass(eq=False, slots=True)
-class Recorder(Detecting):
+class Recorder(Observer):
     """Records the block ``block`` (a linear index) of ``threads`` threads."""
 
     block: int = 0
@@ -58,40 +60,39 @@ class Recorder(Detecting):
     taken: int = 0
     full: bool = False
 
-    def begin(self, m: Machine) -> None:
+    def began(self, m: Machine) -> None:
         """A chunk of blocks begins; the traced one may be among them."""
+        if self.machine is not None:  # the chunk that the traced block was in is over
+            self.close("exit")
         within = self.block - m.geometry.first_block
         self.machine = m if 0 <= within < m.geometry.blocks else None
         self.low = within * self.threads
 
     def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
-        Detecting.loaded(self, m, site, place, size)
+        """Keep the access, and which threads read what nobody wrote."""
+        self._read(m, site, place, size)
         self._access(m, "load", site, place, size)
 
     def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
-        """See `Observer`."""
-        Detecting.stored(self, m, site, place, value)
+        """Keep the access with its values."""
         self._access(m, "store", site, place, value.dtype.itemsize, value)
 
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
-        Detecting.atomic(self, m, site, place, size)
+        """Keep the access, and which threads read what nobody wrote."""
+        self._read(m, site, place, size)
         self._access(m, "atomic", site, place, size)
 
     def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
-        """See `Observer`; the copies count as stores when they are issued, of values not known yet."""
-        began = Detecting.copied(self, m, source, destination, size, read)
-        part = 4 if size % 4 == 0 else 1
-        for offset in range(0, size, part):
-            self._access(
-                m, "copy", destination.site, destination._replace(bytes=destination.bytes + offset), part
-            )
-        return began
+        """Keep loads, and the copies as stores when they are issued, of values not known yet."""
+        if source is not None:
+            for part_of_source, bytes_ in parts_of(source, read):
+                self.loaded(m, source.site, part_of_source, bytes_)
+        for part_of_destination, bytes_ in parts_of(destination, size):
+            self._access(m, "copy", destination.site, part_of_destination, bytes_)
+        return 0
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
-        """See `Observer`."""
-        Detecting.interval_ended(self, m, blocks)
+        """A barrier is complete: close the interval if it is one of the traced block."""
         mine = m is self.machine and (blocks is None or blocks[self.low // self.threads])
         if mine:
             there = [(each, self._mine(each.group.lanes)[1]) for each in m.waiting if not each.goes_on]
@@ -100,8 +101,8 @@ class Recorder(Detecting):
             lines = {self._line(m, each.site) for each, threads in there if threads.size}
             self.close("barrier", tuple(sorted(lines - {0})))
 
-    def added(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
-        """An instruction that gathers gave its result, over all lanes of the chunk."""
+    def computed(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
+        """Keep the result of an instruction that gathers."""
         threads = self._mine(m.active)[1]
         if m is not self.machine or self.full or not threads.size:
             return
@@ -109,17 +110,37 @@ class Recorder(Detecting):
         values = flat[self.low + threads]
         self._sum(line, -1, instruction, threads, values)
 
-    def outside(
-        self, m: Machine, instruction: Instruction, lanes: NDArray[np.intp], words: Sequence[str]
+    def out_of_bounds(
+        self, m: Machine, site: int, access: StrayAccess, address: Value, bad: NDArray[np.bool_]
     ) -> None:
-        """Some lanes, all of them of the traced block, accessed what belongs to no array."""
-        names = {each.name: number for number, each in enumerate(self.arrays.known)}
-        target = names.get(words[0].partition("[")[0], -1)
-        line = m.reporter.names.line(instruction) or 0
-        batch = Batch("outside", target, instruction.ptx_line, lanes - self.low, words=tuple(words))
-        self._keep(line, batch, again=False)
+        """Keep which threads of the traced block accessed what belongs to no array, and where."""
+        lanes = m.lanes()
+        mine = np.flatnonzero(bad & (lanes >= self.low) & (lanes < self.low + self.threads))
+        if m is not self.machine or not mine.size:
+            return
+        names, (space, verb, size) = m.reporter.names, access
+        starts = np.broadcast_to(address, lanes.shape)[mine].tolist()
+        accesses = [Bad(f"{verb}s", space, start, size, m.memory.base) for start in starts]
+        words = [outside(m, names, m.bounds[site], each)[0] for each in accesses]
+        instruction = names.program.sites[site]
+        numbers_of = {array.name: number for number, array in enumerate(self.arrays.known)}
+        target = numbers_of.get(words[0].partition("[")[0], -1)
+        batch = Batch(
+            "outside",
+            target,
+            instruction.ptx_line,
+            lanes[mine] - self.low,
+            words=tuple(f"{word} {verb}" for word in words),
+        )
+        self._keep(names.line(instruction) or 0, batch, again=False)
 
-    def unset(self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int) -> None:
+    def _read(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Note which threads read what nobody wrote."""
+        missing = place.uninitialised(size)
+        if missing is not None:
+            self._unset(m, site, place, missing, size)
+
+    def _unset(self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int) -> None:
         """Some lanes read what nobody wrote."""
         which, threads = self._mine(place.lanes)
         if m is not self.machine or self.full or not threads.size or place.space == "local":

@@ -7,18 +7,18 @@ for being watched.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.emulator.launch import STEPS, Execution, Kernel, Look
-from grader.emulator.linking.program import Code, Program
+from grader.emulator.linking.linker import link_function
 from grader.emulator.naming import Names
 from grader.emulator.races import TrackThisToo
 from grader.emulator.trace.accumulators import gathered, name_of
 from grader.emulator.trace.arrays import Arrays
-from grader.emulator.trace.findings import TracingReporter, located
+from grader.emulator.trace.findings import located, note_end, numbers_of
 from grader.emulator.trace.interval import intervals_of
 from grader.emulator.trace.recorder import MOST_ACCESSES, MOST_INTERVALS, Recorder
 from grader.model import FindingKind, Severity
@@ -27,126 +27,92 @@ from grader.model.trace import Accumulator, Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.emulator.machine.geometry import Geometry
+    from grader.emulator.linking.link import Step
+    from grader.emulator.linking.program import Program
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.layout import Layout
+    from grader.emulator.machine.state import Code
+    from grader.emulator.reporter import Reporter
     from grader.model import Argument, Dim3, Finding, Launch, Run
-    from grader.ptx import Instruction, Location
+    from grader.ptx import Function
 
 
-@dataclass(eq=False, slots=True)
-class TracedKernel(Kernel):
-    """A kernel whose gathering instructions tell a recorder what they computed."""
+def link_followed(source: str, text: Sequence[str], program: Program, function: Function) -> Code:
+    """A function whose gathering instructions tell observers what they computed.
 
-    text: Sequence[str] = ()
-
-    def program(self, layout: Layout) -> TracedProgram:
-        """A program of its own for every launch: it is linked to one recorder."""
-        return TracedProgram(self.module, layout.addresses, file=self.source, text=self.text)
-
-
-@dataclass(eq=False, slots=True)
-class TracedProgram(Program):
-    """A program whose gathering instructions are followed by a word to ``recorder``."""
-
-    file: str = ""
-    text: Sequence[str] = ()
-    recorder: Recorder | None = None
-    _told: set[int] = field(default_factory=set)
-
-    def link(self, name: str, call: Location | None = None) -> Code:
-        """See `Program`."""
-        code = Program.link(self, name, call)
-        if id(code) not in self._told:
-            self._told.add(id(code))
-            line_of = Names(self, (), self.file).line
-            for index, line in gathered(code.function, line_of, self.text).items():
-                code.steps[index] = self._telling(code, index, line)
-        return code
-
-    def _telling(self, code: Code, index: int, line: int) -> Any:  # noqa: ANN401 - a Step
-        """The step of an instruction, and a word about its result."""
-        instruction: Instruction = code.function.body[index]
-        step = code.steps[index]
-        names = [name for name, _ in code.function.registers]
-        register = names.index(instruction.operands[0].name)  # type: ignore[union-attr]
-
-        def telling(m: Machine) -> None:
-            step(m)
-            value = m.registers[register]
-            if self.recorder is not None and value is not None:
-                self.recorder.added(m, instruction, line, value)
-
-        return telling
+    ``source`` is the name of the student's file in the PTX, ``text`` its lines.
+    """
+    code = link_function(program, function)
+    line_of = Names(program, (), source).line
+    for index, line in gathered(function, line_of, text).items():
+        code.steps[index] = _telling(code, index, line)
+    return code
 
 
-class _TracedExecution(Execution):
-    """One attempt at a launch that is traced."""
+def _telling(code: Code, index: int, line: int) -> Step:
+    """The step of an instruction, and a word to observers about its result."""
+    instruction = code.function.body[index]
+    step = code.steps[index]
+    names = [name for name, _ in code.function.registers]
+    register = names.index(instruction.operands[0].name)  # type: ignore[union-attr]
 
-    def __init__(
-        self,
-        kernel: TracedKernel,
-        launch: Launch,
-        arguments: tuple[Argument, ...],
-        block: int,
-        tracked: frozenset[str],
-    ) -> None:
-        super().__init__(kernel, launch, arguments, Look(detect=True, races=True), tracked=tracked)
-        self.recorder = Recorder(
-            self.log,
-            block=block,
-            threads=int(np.prod(launch.block)),
-            grid=launch.grid,
-            arrays=Arrays({each.label: each for each in arguments if isinstance(each.value, np.ndarray)}),
-            source=kernel.text,
-        )
-        self.observer = self.recorder
-        self.reporter = TracingReporter(self.reporter.names, self.reporter.file, recorder=self.recorder)
-        program = self.reporter.names.program
-        if isinstance(program, TracedProgram):
-            program.recorder = self.recorder
+    def telling(m: Machine) -> None:
+        step(m)
+        value = m.registers[register]
+        if value is not None:
+            m.observer.computed(m, instruction, line, value)
 
-    def _machine(self, geometry: Geometry) -> Machine:
-        if self.recorder.machine is not None:  # the chunk that the block was in is over
-            self.recorder.close("exit")
-        machine = super()._machine(geometry)
-        self.recorder.begin(machine)
-        return machine
+    return telling
 
 
 def trace(
-    kernel: TracedKernel,
+    kernel: Kernel,
     launch: Launch,
     arguments: tuple[Argument, ...],
     block: Dim3,
+    text: Sequence[str] = (),
     *,
     steps: int = STEPS,
 ) -> Trace:
     """Run a launch and trace one of its blocks (``blockIdx`` as x, y, z, which must be in the grid).
 
-    ``kernel`` is of the -O0 build, its ``text`` the lines of the source. A kernel that goes wrong is followed
+    ``kernel`` is of the -O0 build, ``text`` the lines of the source. A kernel that goes wrong is followed
     up to there. Raises UnsupportedPtx for an instruction that the emulator does not interpret.
     """
     x, y, _ = launch.grid
-    number = block[0] + x * (block[1] + y * block[2])
+    followed = Kernel(
+        kernel.module,
+        kernel.entry,
+        kernel.source,
+        kernel.file,
+        kernel.shapes,
+        linker=partial(link_followed, kernel.source, text),
+    )
     tracked = frozenset[str]()
     while True:
-        execution = _TracedExecution(kernel, launch, arguments, number, tracked)
+        recorder = Recorder(
+            block=block[0] + x * (block[1] + y * block[2]),
+            threads=int(np.prod(launch.block)),
+            grid=launch.grid,
+            arrays=Arrays({each.label: each for each in arguments if isinstance(each.value, np.ndarray)}),
+            source=text,
+        )
+        look = Look(detect=True, races=True, observers=(recorder,))
+        execution = Execution(followed, launch, arguments, look, tracked=tracked)
+        execution.reporter.listener = partial(note_end, recorder)
         try:
             with np.errstate(all="ignore"):
                 run = execution.run(steps)
-        except TrackThisToo as found:
-            tracked |= {found.array}
+        except TrackThisToo as request:
+            tracked |= {request.array}
             continue
-        return _traced(execution, run, launch, block)
+        return _traced(recorder, execution.reporter, run, launch, block)
 
 
-def _traced(execution: _TracedExecution, run: Run, launch: Launch, block: Dim3) -> Trace:
-    recorder, reporter = execution.recorder, execution.reporter
+def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, block: Dim3) -> Trace:
     if recorder.now.steps or not recorder.intervals:
         recorder.close("exit" if run.completed else "stopped")
     findings = tuple(each for each in run.findings if each.severity is not Severity.INFO)
-    keys = reporter.numbers(findings) if isinstance(reporter, TracingReporter) else {}
+    keys = numbers_of(findings, reporter.found)
     return Trace(
         launch,
         block,
