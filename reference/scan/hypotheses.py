@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis.sums import blocks_of
+from grader.diagnosis.dealing import blocks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.diagnosis.facts import Prediction, Reals, WrongOutput
 
 
-def scan(output: WrongOutput) -> Iterator[Prediction]:
+def predictions(output: WrongOutput) -> Iterator[Prediction]:
     """What a scan of each row gives that leaves something out; a vector is one row.
 
     The expected one may be inclusive or exclusive.
@@ -38,8 +38,8 @@ def scan(output: WrongOutput) -> Iterator[Prediction]:
 
 def _rows(output: WrongOutput) -> Reals | None:
     """The first input of the output's shape, as rows."""
-    found = next((a for _, a in output.inputs if a.shape == output.got.shape and a.size > 1), None)
-    return None if found is None else np.asarray(found, np.float64).reshape(-1, found.shape[-1])
+    array = next((a for _, a in output.inputs if a.shape == output.got.shape and a.size > 1), None)
+    return None if array is None else np.asarray(array, np.float64).reshape(-1, array.shape[-1])
 
 
 def _run_on(rows: Reals, own: Reals) -> Iterator[tuple[str, Reals]]:
@@ -53,7 +53,7 @@ def _shortened(output: WrongOutput, rows: Reals, own: Reals) -> Iterator[tuple[s
     size = rows.shape[1]
     exclusive = np.cumsum(rows, axis=1) - rows
     yield "scan-backwards", np.cumsum(rows[:, ::-1], axis=1)[:, ::-1] - (rows - own)
-    for block in _lengths(output, size):
+    for block in blocks_of(output, size):
         start = np.arange(size) // block * block
         local = exclusive - exclusive[:, start] + own
         before = np.where(start > 0, exclusive[:, start] - exclusive[:, np.maximum(start - block, 0)], 0.0)
@@ -75,11 +75,6 @@ def _window(rows: Reals, start: np.ndarray[tuple[int, ...], np.dtype[np.intp]], 
     end = np.arange(1, rows.shape[1] + 1)
     summed: Reals = total[:, end] - total[:, np.maximum(end - max(width, 1), start)]
     return summed
-
-
-def _lengths(output: WrongOutput, size: int) -> tuple[int, ...]:
-    """Blocks, and twice a block where nobody knows the launch."""
-    return blocks_of(output, size)
 
 
 def _by_steps(rows: Reals, block: int) -> Iterator[tuple[str, Reals]]:

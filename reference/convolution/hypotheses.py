@@ -37,10 +37,10 @@ class Filtered(NamedTuple):
 
 def predictions(output: WrongOutput) -> Iterator[Prediction]:
     """Every other way to lay the filter over the image."""
-    found = _operands(output)
-    if found is None:
+    operands = _operands(output)
+    if operands is None:
         return
-    image, weights = found
+    image, weights = operands
     turned = weights[::-1, ::-1]
     slack = output.tolerance(output.wanted)
     for way, border in product((weights, turned), BORDERS):
@@ -80,9 +80,9 @@ def _learnt(image: Reals, output: WrongOutput) -> Filtered | None:
         if any(tap is None for tap in taps):
             continue
         system = np.stack([tap.reshape(-1) for tap in taps if tap is not None], axis=1)
-        found = np.linalg.lstsq(system, output.wanted.reshape(-1), rcond=None)[0]
-        if (np.abs(system @ found - output.wanted.reshape(-1)) <= slack.reshape(-1)).all():
-            return Filtered(image, np.asarray(found, np.float64).reshape(side, side))
+        weights = np.linalg.lstsq(system, output.wanted.reshape(-1), rcond=None)[0]
+        if (np.abs(system @ weights - output.wanted.reshape(-1)) <= slack.reshape(-1)).all():
+            return Filtered(image, np.asarray(weights, np.float64).reshape(side, side))
     return None
 
 
