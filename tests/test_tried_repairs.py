@@ -10,7 +10,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
-from grader.emulator import backend
+from grader.backends import emulator
 from grader.errors import OurError
 from grader.mistakes import bundled
 from grader.model import AdviceKind, FindingKind, Grade, Submission
@@ -167,7 +167,7 @@ def test_a_failure_of_ours_to_advise_leaves_the_grade_alone(
     def fail(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(backend.Emulated, "repaired", fail)
+    monkeypatch.setattr(emulator.Emulated, "repaired", fail)
     grade = check(staff("solution"))
     assert (grade.error, grade.advice) == ("", ())
     assert grade.score == grade.max_score

@@ -88,7 +88,7 @@ def _planted_race(toolchain: Toolchain) -> str:
     """Build a kernel with a known race and demand that it is found: trust is tried, not assumed."""
     import numpy as np  # noqa: PLC0415
 
-    from grader.emulator.backend import Emulated  # noqa: PLC0415
+    from grader.backends.emulator import Emulated  # noqa: PLC0415
 
     interface = KernelInterface("planted", (Parameter("out", "out", "int32"),), (), (), ())
     submission = Submission("planted", "planted.cu", _PLANTED, "")

@@ -10,12 +10,12 @@ import numpy as np
 from grader.emulator.absent import called, threads_spelt, whereabouts
 from grader.emulator.collected import Collected
 from grader.emulator.hanging import sentence, stuck, worked_so_far
+from grader.emulator.machine.values import spread
 from grader.emulator.naming import LOCAL_VARIABLE, global_element
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
 from grader.emulator.sentences import race_finding, race_sentence
 from grader.emulator.unset import Unset, used_and_missing, why_empty
-from grader.emulator.values import spread
 from grader.model import Finding, FindingKind
 from grader.ptx.nodes import TYPE_BYTES, Symbol
 from grader.ptx.symbols import symbol_name
@@ -23,10 +23,11 @@ from grader.ptx.symbols import symbol_name
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.access import Place
-    from grader.emulator.hazards.conflicts import Conflict
-    from grader.emulator.machine import Group, Machine
-    from grader.emulator.values import Value
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
+    from grader.emulator.machine.values import Value
+    from grader.emulator.memory.access import Place
+    from grader.emulator.races.conflicts import Conflict
     from grader.ptx import Instruction
 
 _OF_WHOLE_WARPS = {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.emulator.geometry import unflatten
+from grader.emulator.machine.geometry import unflatten
 from grader.model import Finding, FindingKind, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from grader.emulator.hazards.conflicts import Conflict
-    from grader.emulator.machine import Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.races.conflicts import Conflict
     from grader.model import Dim3
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader.emulator.hazards.conflicts import find_conflicts
-from grader.emulator.hazards.rows import ATOMIC, READ, WRITE, Rows
+from grader.emulator.races.conflicts import find_conflicts
+from grader.emulator.races.rows import ATOMIC, READ, WRITE, Rows
 from tests.emulator import nvcc
 from tests.emulator.labelled import Kernel, findings, found, kernels, sources
 

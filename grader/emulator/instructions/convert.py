@@ -9,17 +9,17 @@ import numpy as np
 
 from grader.emulator.instructions import narrow, rounding
 from grader.emulator.instructions.floating import flushed, saturated
-from grader.emulator.memory import WINDOW
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.memory.memory import WINDOW
 from grader.ptx import Register, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.memory import Allocation
-    from grader.emulator.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.memory import Allocation
     from grader.ptx import Instruction
 
 _TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
