@@ -214,6 +214,22 @@ class FaultReporter(Protocol):
         """Calls went too deep."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ChunkRecord:
+    """What is kept of a chunk when its machine is gone: which thread a lane is, and where memory lies.
+
+    ``shared_stride`` is the bytes from the shared memory of one block to that of the next.
+    """
+
+    geometry: Geometry
+    memory: GlobalMemory
+    shared_stride: int
+
+    def shared_start(self, lane: int) -> int:
+        """Where the shared memory of a lane's block begins; ``lane`` may be counted over the launch."""
+        return lane % self.geometry.size // self.geometry.threads * self.shared_stride
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Machine(Recollection):
     """What an instruction sees and changes.
@@ -279,7 +295,7 @@ class Machine(Recollection):
         self.voted = np.zeros(size, np.bool_)
         self.block_of = lane // shape.threads
         self.warp_of = self.block_of * shape.warps_per_block + lane % shape.threads // WARP
-        stride = -(-self.shared_bytes // 16) * 16
+        stride = self.shared_stride
         track = self.observer.tracks_initialisation
         self.shared = Region(stride * shape.blocks, track=track)
         self.shared_start = self.block_of * stride
@@ -288,6 +304,15 @@ class Machine(Recollection):
         self.local = Region(self.local_bytes * size, track=track)
         self.local_start = lane * self.local_bytes
         self.special = special_registers(shape)
+
+    @property
+    def shared_stride(self) -> int:
+        """Bytes from the shared memory of one block to that of the next."""
+        return -(-self.shared_bytes // 16) * 16
+
+    def record(self) -> ChunkRecord:
+        """What names lanes and elements of this chunk afterwards."""
+        return ChunkRecord(self.geometry, self.memory, self.shared_stride)
 
     @property
     def count(self) -> int:
