@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.answers.staff import filled_in
 from grader.assignment import expand_cases
+from grader.debug import log_swallowed
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
 from grader.model import KernelInterface, Submission, Verdict
@@ -83,6 +84,7 @@ class Bench:
             equal = trial.barrier < 0 and same_program(built, self.original)
             made = Made(program(built) if built.ok else "", equal)
         except Exception:  # noqa: BLE001 - as above
+            log_swallowed("compiling a changed file")
             made = Made()
         return made._replace(seconds=time.perf_counter() - began)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 def _references(registers: list[Value | None], register: int) -> int:
     """How many times Python knows the array in a register, counted from here."""
     value = registers[register]
-    return getrefcount(value)
+    return sys.getrefcount(value)
 
 
 _ALONE = _references([np.zeros(1)], 0)
 """The references to an array that only a register holds: nobody would see it change."""
+
+UPDATES_IN_PLACE = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
+"""Whether counts of references can be relied on. Where not, every write by some lanes makes a copy, which
+takes up to a sixth longer in kernels whose threads part (`python -m tests.bench.divergence`)."""
 
 
 FEW_LANES = 4096
@@ -362,7 +366,7 @@ class Machine(Recollection):
             self._merge(register, value, self.active)
 
     def _merge(self, register: int, value: Value, lanes: NDArray[np.intp]) -> None:
-        if _references(self.registers, register) == _ALONE:
+        if UPDATES_IN_PLACE and _references(self.registers, register) == _ALONE:
             old = self.registers[register]
             if old.ndim == 1 and old.base is None and old.dtype == value.dtype:  # type: ignore[union-attr]
                 old[lanes] = value  # type: ignore[index]
