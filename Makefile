@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo handouts test test-slow test-docker test-browser docs clean
+.PHONY: help setup constraints demo handouts test test-slow test-docker test-browser docs clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -9,12 +9,11 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_NEW_ENOUGH)' 2>/dev/
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
+EVERYTHING := .[nvcc,dev,docs]
 CLASS := tests/sample_class
 # Files go to one process each, in the order in which they are named: those that take longest first.
 IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 SLOWEST := tests/validation tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
-# The schema of Jenkins' xUnit plugin; pytest's source distribution carries it.
-JENKINS := .venv/junit-10.xsd
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 
 help:  ## list the targets
@@ -22,13 +21,17 @@ help:  ## list the targets
 
 setup: $(STAMP)  ## create .venv with the grader, the CUDA compiler and the tools that test it
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer found; install one, or name it: make PYTHON=/path/to/python3" >&2; exit 3; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 3; }
 	@command -v g++ >/dev/null || { echo "nvcc needs a host compiler; on Debian and Ubuntu: apt-get install g++" >&2; exit 3; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[nvcc,dev,docs]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '$(EVERYTHING)'
 	@touch $@
+
+constraints: $(STAMP)  ## bring the pinned versions in constraints.txt up to date
+	$(BIN)/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '$(EVERYTHING)'
+	$(BIN)/python -m tests.pins >constraints.txt
 
 # Exit code 1 means "graded, below full marks", which is what a sample of mistakes is for.
 demo: $(STAMP)  ## grade a sample class, and show one submission's feedback
@@ -43,12 +46,7 @@ handouts: $(STAMP)  ## record what the staff's kernels move on visible cases, fo
 	for file in .venv/handouts/reference/*/*/baselines.json; do \
 	    cp "$$file" "handouts/$$(basename "$$(dirname "$$file")").json"; done
 
-$(JENKINS): $(STAMP)
-	rm -rf .venv/pytest-source
-	$(BIN)/python -m pip download --quiet --no-deps --no-binary pytest pytest==8.4.2 -d .venv/pytest-source
-	tar -xzOf .venv/pytest-source/pytest-8.4.2.tar.gz pytest-8.4.2/testing/example_scripts/junit-10.xsd >$@
-
-test: $(STAMP) $(JENKINS)  ## lint, types, layers and every test that needs neither GPU nor container
+test: $(STAMP)  ## lint, types, layers and every test that needs neither GPU nor container
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary

@@ -85,11 +85,11 @@ class Negation:
     operand: Expression
 
     def __str__(self) -> str:
-        return f"-{_bracketed(self.operand, isinstance(self.operand, Operation))}"
+        return f"-{_bracketed(self.operand, isinstance(self.operand, BinaryOperation))}"
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BinaryOperation:
     """``left symbol right``, where the symbol is one of ``+ - * / %``."""
 
     symbol: str
@@ -98,8 +98,12 @@ class Operation:
 
     def __str__(self) -> str:
         rank = _RANK[self.symbol]
-        left = _bracketed(self.left, isinstance(self.left, Operation) and _RANK[self.left.symbol] < rank)
-        right = _bracketed(self.right, isinstance(self.right, Operation) and _RANK[self.right.symbol] <= rank)
+        left = _bracketed(
+            self.left, isinstance(self.left, BinaryOperation) and _RANK[self.left.symbol] < rank
+        )
+        right = _bracketed(
+            self.right, isinstance(self.right, BinaryOperation) and _RANK[self.right.symbol] <= rank
+        )
         return f"{left} {self.symbol} {right}"
 
 
@@ -114,7 +118,7 @@ class Call:
         return f"{self.function}({', '.join(map(str, self.arguments))})"
 
 
-Expression: TypeAlias = Number | Name | Negation | Operation | Call
+Expression: TypeAlias = Number | Name | Negation | BinaryOperation | Call
 """``str(expression)`` is a text that parses to the same tree."""
 
 _RANK = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2}
@@ -171,15 +175,15 @@ class _Parser:
         """Step over the token ``wanted``, or say what was expected."""
         column, token = self._tokens[self._next]
         if token != wanted:
-            found = f"`{token if token.isprintable() else ascii(token)[1:-1]}`" if token else "the end"
-            raise ArithmeticProblem(f"expected {expected} at column {column}, found {found}", column)
+            actual = f"`{token if token.isprintable() else ascii(token)[1:-1]}`" if token else "the end"
+            raise ArithmeticProblem(f"expected {expected} at column {column}, found {actual}", column)
         self._next += 1
 
     def _chain(self, symbols: str, operand: Callable[[], Expression]) -> Expression:
         left = operand()
         while (symbol := self._peek()) and symbol in symbols:
             self._next += 1
-            left = Operation(symbol, left, operand())
+            left = BinaryOperation(symbol, left, operand())
         return left
 
     def _factor(self) -> Expression:
@@ -243,7 +247,7 @@ def names(expression: Expression) -> frozenset[str]:
             return frozenset({name})
         case Negation(operand):
             return names(operand)
-        case Operation(_, left, right):
+        case BinaryOperation(_, left, right):
             return names(left) | names(right)
         case Call(_, arguments):
             return frozenset().union(*map(names, arguments))
@@ -286,7 +290,7 @@ def _exact(expression: Expression, values: Mapping[str, int] | Mapping[str, Frac
             result = Fraction(_value_of(name, values))
         case Negation(operand):
             result = -_exact(operand, values)
-        case Operation(symbol, left, right):
+        case BinaryOperation(symbol, left, right):
             result = _applied(expression, symbol, _exact(left, values), _exact(right, values))
         case Call(function, arguments):
             result = _FUNCTIONS[function]([_exact(argument, values) for argument in arguments])
@@ -297,8 +301,8 @@ def _exact(expression: Expression, values: Mapping[str, int] | Mapping[str, Frac
 
 def _value_of(name: str, values: Mapping[str, int] | Mapping[str, Fraction]) -> int | Fraction:
     if name not in values:
-        known = ", ".join(sorted(values)) or "none"
-        raise ArithmeticProblem(f"nothing is called `{name}` here; known names: {known}")
+        names = ", ".join(sorted(values)) or "none"
+        raise ArithmeticProblem(f"nothing is called `{name}` here; known names: {names}")
     return values[name]
 
 

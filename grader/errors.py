@@ -63,8 +63,8 @@ class PtxSyntaxError(OurError):
     @property
     def ptx_line(self) -> int:
         """The PTX line that its text begins with."""
-        found = re.match(r"PTX line (\d+)", str(self))
-        return int(found[1]) if found else 0
+        match = re.match(r"PTX line (\d+)", str(self))
+        return int(match[1]) if match else 0
 
 
 class UnsupportedPtx(OurError):  # noqa: N818 - a statement about the PTX, not about the caller

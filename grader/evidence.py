@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from grader import gpu
 from grader.assignment import reference_folder
+from grader.backends import emulator
 from grader.diagnosis import agreed
-from grader.emulator import backend as emulator
 from grader.emulator.by_hand import handwriting
 from grader.emulator.hanging import much_work
 from grader.errors import OurError

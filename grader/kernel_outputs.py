@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.compare import compare, untouched
-from grader.diagnosis import WrongOutput, fitting, telling
+from grader.diagnosis import WrongOutput, fitting, load_hypotheses, telling
 from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR, is_clean
+from grader.mistakes import texts
 from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
 from grader.oracle import expected_of
 from grader.precision import numbers
@@ -20,6 +21,7 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from grader.diagnosis import Hypotheses
     from grader.gpu.together import Both
     from grader.model import Assignment, Launch, Named
     from grader.oracle import Oracle
@@ -73,7 +75,7 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             )
         if explained and comparison.wrong:
             wrong = _wrong_output(launched, comparison, *_asked(got, values, bound, unwritten), inputs)
-            comparison = _explained(explained, comparison, wrong)
+            comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
         comparisons.append(comparison)
     return CaseEvidence(
         case=case,
@@ -157,10 +159,13 @@ def _wrong_output(
     )
 
 
-def _explained(assignment: Assignment, comparison: Comparison, wrong: WrongOutput) -> Comparison:
+def _explained(
+    assignment: Assignment, hypotheses: Hypotheses, comparison: Comparison, wrong: WrongOutput
+) -> Comparison:
     """The comparison with the named mistakes that would have produced just this output."""
     try:
-        mistakes = fitting(assignment.reference, wrong)
+        with_texts = texts(assignment.feedback)
+        mistakes = tuple(mistake for mistake in fitting(hypotheses, wrong) if mistake in with_texts)
         return replace(comparison, fitting=mistakes, telling=telling(wrong))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         return comparison

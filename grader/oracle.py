@@ -21,8 +21,6 @@ Outputs hold poison before a launch, so that what nobody wrote can be told from 
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -38,6 +36,7 @@ from grader.compare import compare
 from grader.errors import OurError, UsageError
 from grader.model import Argument, Case, KernelInterface, Parameter
 from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
+from grader.staff_code import load_module
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,7 +117,7 @@ def _guarded(path: Path, function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*given)
         except Exception as problem:
             frames = traceback.extract_tb(problem.__traceback__)
-            line = next((each.lineno for each in reversed(frames) if each.filename == str(path)), 0)
+            line = next((frame.lineno for frame in reversed(frames) if frame.filename == str(path)), 0)
             what = f"{type(problem).__name__}: {problem}"
             raise OurError(f"{path}:{line}: the oracle's `{function.__name__}` failed: {what}") from problem
 
@@ -132,23 +131,23 @@ def expected_of(oracle: Oracle, inputs: Mapping[str, Array], shape: Shape, names
         OurError: it fails, gives no such output, or not a pair of values and bounds for one.
 
     """
-    found = oracle.expected(inputs, shape)
+    outputs = oracle.expected(inputs, shape)
     for name in names:
-        if not isinstance(found, Mapping) or name not in found:
-            given = ", ".join(map(str, found)) if isinstance(found, Mapping) else type(found).__name__
+        if not isinstance(outputs, Mapping) or name not in outputs:
+            given = ", ".join(map(str, outputs)) if isinstance(outputs, Mapping) else type(outputs).__name__
             raise OurError(
                 f"{oracle.folder / 'oracle.py'}: `expected` gives no `{name}`; it gives {given or 'nothing'}"
             )
-        if not isinstance(found[name], tuple) or len(found[name]) != _PAIR:
+        if not isinstance(outputs[name], tuple) or len(outputs[name]) != _PAIR:
             raise OurError(
                 f"{oracle.folder / 'oracle.py'}: `expected` gives no pair of values and bounds for `{name}`"
             )
-    return found
+    return outputs
 
 
 def are_right(oracle: Oracle, given: Iterable[Argument], shape: Shape, outputs: Named[NDArray[Any]]) -> bool:
     """Whether all outputs of a launch with these arguments are what the oracle expects."""
-    arrays = {each.name: each.value for each in given if each.direction in ("in", "inout")}
+    arrays = {argument.name: argument.value for argument in given if argument.direction in ("in", "inout")}
     read = {name: numbers(value) for name, value in arrays.items() if isinstance(value, np.ndarray)}
     expected = expected_of(oracle, read, shape, [name for name, _ in outputs])
     return not any(compare(name, got, *expected[name]).wrong for name, got in outputs)
@@ -160,17 +159,7 @@ def _load(folder: Path) -> ModuleType:
         raise UsageError(
             f"{folder}: no oracle.py; expected the folder of an operation, reference/<operation>"
         )
-    name = f"grader_oracle_{folder.name}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise OurError(f"{path}: Python offers no way to load it")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as problem:
-        raise UsageError(f"{path}: cannot be loaded: {type(problem).__name__}: {problem}") from problem
-    return module
+    return load_module(path)
 
 
 def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
@@ -181,8 +170,8 @@ def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
 
     """
     if case.inputs not in oracle.kinds:
-        known = ", ".join(oracle.kinds)
-        raise UsageError(f"case {case.id}: no inputs of kind `{case.inputs}`; the oracle makes {known}")
+        kinds = ", ".join(oracle.kinds)
+        raise UsageError(f"case {case.id}: no inputs of kind `{case.inputs}`; the oracle makes {kinds}")
     return oracle.inputs(case.inputs, dict(case.shape), np.random.default_rng(case.seed))
 
 
@@ -200,19 +189,19 @@ def make_arguments(
 
     """
     names = {**constants, **shape}
-    made: list[Argument] = []
+    arguments: list[Argument] = []
     for parameter in interface.parameters:
         if parameter.fields:
-            made.append(_struct(parameter, names))
+            arguments.append(_struct(parameter, names))
         elif parameter.direction == "value":
-            made.append(Argument(parameter.name, parameter.direction, _scalar(parameter, names)))
-        made += [
+            arguments.append(Argument(parameter.name, parameter.direction, _scalar(parameter, names)))
+        arguments += [
             Argument(
                 array.name, array.direction, _array(array, names, arrays), is_parameter=array is parameter
             )
             for array in parameter.arrays
         ]
-    return (*made, *(_symbol(symbol, names, arrays) for symbol in interface.symbols))
+    return (*arguments, *(_symbol(symbol, names, arrays) for symbol in interface.symbols))
 
 
 def _symbol(symbol: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Argument:
@@ -231,7 +220,7 @@ def _struct(parameter: Parameter, names: Shape) -> Argument:
     for field in parameter.fields:
         if field.direction == "value":
             content[field.name] = bits(_scalar(field, names))
-    at = {name: place[1] for name, place in (layout.fields or {}).items()}
+    at = {name: entry[1] for name, entry in (layout.fields or {}).items()}
     offsets = [at[field.name] for field in parameter.fields if field.direction != "value"]
     pointers = tuple(zip((array.name for array in parameter.arrays), offsets, strict=True))
     return Argument(parameter.name, "value", content.view(f"V{layout.itemsize}")[0], pointers=pointers)

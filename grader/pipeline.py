@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 from grader import __version__, answers, gpu, programs, score
 from grader.assignment import what_is_run
+from grader.backends import emulator
 from grader.checks import run_checks
 from grader.diagnosis import advise, first_cause, surroundings
-from grader.emulator import backend as emulator
 from grader.evidence import gather
 from grader.model import (
     AnswersInterface,

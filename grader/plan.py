@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.assignment import expand_cases, recorded_counters, reference_folder, staff_kernel
-from grader.emulator import backend as emulator
+from grader.backends import emulator
 from grader.emulator.launch import STEPS
 from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths

@@ -16,7 +16,7 @@ import numpy as np
 from grader.checks.array import ArrayCheck
 from grader.checks.printed import quoted
 from grader.compare import compare
-from grader.diagnosis import explain_output
+from grader.diagnosis import NO_HYPOTHESES, explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError
 from grader.gpu.answer import array_header
@@ -96,8 +96,9 @@ def _compared(
     unwritten = np.zeros(got.shape, np.bool_)
     inputs = tuple(_inputs(check, oracle).items())
     wrong = WrongOutput(output, got, values, bound, unwritten, inputs=inputs)
+    hypotheses = load_hypotheses(oracle.folder) if oracle else NO_HYPOTHESES
     try:
-        found = explain_output(assignment.reference, wrong, assignment.feedback)
+        found = explain_output(hypotheses, wrong, assignment.feedback)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         found = None
     if found is None:

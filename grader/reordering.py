@@ -17,7 +17,7 @@ from grader.oracle import are_right
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.emulator.backend import Emulated
+    from grader.backends.emulator import Emulated
     from grader.model import Argument, CaseEvidence, Launch, Parameter
     from grader.oracle import Oracle
 

@@ -22,7 +22,7 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.emulator.backend import Emulated
+    from grader.backends.emulator import Emulated
     from grader.model import Assignment, Case, CaseEvidence, Named
     from grader.oracle import Oracle
 

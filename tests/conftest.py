@@ -1,10 +1,11 @@
-"""What every test may use: golden files, and a word about the tests that were left out."""
+"""What every test may use: golden files, the choice of quick tests, and a word about those left out."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import zlib
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from _pytest.terminal import TerminalReporter
 
 GOLDEN = Path(__file__).parent / "golden"
+
+UNHURRIED = Path(__file__).parent / "unhurried.txt"
+"""Test functions of which some run takes a second or more: `make quick` leaves them out."""
+
+A_SECOND = 1.0
+MUCH_MORE = 3.0
+"""Seconds after which `--quick` complains of a test: on a busy machine some take longer than one."""
 
 # The same on every machine, whatever is installed there; tests of the choice itself say what they need.
 os.environ |= {"GRADER_SANDBOX": "local", "GRADER_TRUST": "1"}
@@ -27,27 +35,46 @@ class Golden(Protocol):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer ``--update-golden`` and ``--part``."""
+    """Offer ``--update-golden``, ``--part``, ``--quick`` and ``--record-seconds``."""
     parser.addoption("--update-golden", action="store_true", help="rewrite the files in tests/golden")
     parser.addoption("--part", metavar="K/N", help="of the slow tests run the K-th of N parts")
+    parser.addoption("--quick", action="store_true", help="leave out what tests/unhurried.txt lists")
+    parser.addoption("--record-seconds", action="store_true", help="bring tests/unhurried.txt up to date")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give slow tests ten minutes; leave only one part of them if asked, the same on every machine."""
+    """Give slow tests ten minutes; leave only quick ones or one part of the slow ones if asked."""
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
-    part = config.option.part
-    if part:
-        number, parts = map(int, part.split("/"))
+    left_out: set[pytest.Item] = set()
+    if config.option.part:  # the same on every machine
+        number, parts = map(int, config.option.part.split("/"))
         slow = (item for item in items if item.get_closest_marker("slow"))
-        others = {item for item in slow if zlib.crc32(item.nodeid.encode()) % parts != number % parts}
-        config.hook.pytest_deselected(items=sorted(others, key=lambda item: item.nodeid))
-        items[:] = [item for item in items if item not in others]
+        left_out |= {item for item in slow if zlib.crc32(item.nodeid.encode()) % parts != number % parts}
+    if config.option.quick:
+        unhurried = _unhurried()
+        left_out |= {item for item in items if _function(item.nodeid) in unhurried}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _function(node: str) -> str:
+    """The file and the function of a test, without its parameters."""
+    return node.partition("[")[0]
+
+
+def _unhurried() -> set[str]:
+    return set(UNHURRIED.read_text(encoding="utf-8").split())
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     """Say which tests are left out: nobody should take them for passed."""
+    if config.option.record_seconds:
+        _record(_seconds(terminalreporter))
+    if config.option.quick:
+        for line in _too_slow(_seconds(terminalreporter)):
+            terminalreporter.write_line(line)
     if config.option.part:
         terminalreporter.write_line(f"left out: of the slow tests all but part {config.option.part}")
     if config.option.markexpr == "not gpu and not docker and not slow and not browser":
@@ -55,6 +82,36 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.C
             "left out: tests that need a GPU (pytest -m gpu), a container (-m docker), a browser (-m browser)"
             " or minutes (-m slow)"
         )
+
+
+def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
+    """How long the slowest run of each test function took, set-up included."""
+    runs: defaultdict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                runs[report.nodeid] += report.duration
+    functions: defaultdict[str, float] = defaultdict(float)
+    for node, seconds in runs.items():
+        functions[_function(node)] = max(functions[_function(node)], seconds)
+    return functions
+
+
+def _record(seconds: dict[str, float]) -> None:
+    """Write the list anew: what ran now is judged by its time, what did not run stays if its file does."""
+    root = Path(__file__).parents[1]
+    kept = {name for name in _unhurried() - seconds.keys() if (root / name.partition("::")[0]).exists()}
+    names = kept | {name for name, duration in seconds.items() if duration >= A_SECOND}
+    UNHURRIED.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
+
+
+def _too_slow(seconds: dict[str, float]) -> list[str]:
+    """A line for each test that `--quick` should leave out."""
+    return [
+        f"not quick: {name} took {duration:.1f} s; list it in tests/{UNHURRIED.name}"
+        for name, duration in sorted(seconds.items())
+        if duration >= MUCH_MORE
+    ]
 
 
 @pytest.fixture

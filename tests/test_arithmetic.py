@@ -15,12 +15,12 @@ from grader.arithmetic import (
     MAX_LENGTH,
     MAX_VALUE,
     ArithmeticProblem,
+    BinaryOperation,
     Call,
     Expression,
     Name,
     Negation,
     Number,
-    Operation,
     evaluate,
     names,
     parse,
@@ -141,7 +141,7 @@ def test_a_problem_survives_pickling() -> None:
 
 
 def _branches(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    operations = st.builds(Operation, st.sampled_from("+-*/%"), inner, inner)
+    operations = st.builds(BinaryOperation, st.sampled_from("+-*/%"), inner, inner)
     calls = st.builds(
         Call, st.sampled_from(["min", "max"]), st.lists(inner, min_size=1, max_size=3).map(tuple)
     )
@@ -168,7 +168,7 @@ def _by_definition(expression: Expression) -> Fraction:
         case Call(function, arguments):
             values = [_by_definition(argument) for argument in arguments]
             return sorted(values)[0 if function == "min" else -1]
-        case Operation(symbol, left, right):
+        case BinaryOperation(symbol, left, right):
             a, b = _by_definition(left), _by_definition(right)
             if symbol in "+-*":
                 return {"+": a + b, "-": a - b, "*": a * b}[symbol]

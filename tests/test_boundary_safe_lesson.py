@@ -11,8 +11,8 @@ import pytest
 from grader import pipeline
 from grader.arithmetic import parse
 from grader.assignment import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
+from grader.backends.emulator import Emulated
 from grader.checks import run_checks
-from grader.emulator.backend import Emulated
 from grader.model import (
     Argument,
     Build,

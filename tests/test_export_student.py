@@ -42,6 +42,8 @@ def test_these_files_and_no_others(handed_out: Path) -> None:
         "assignments/tiled-matmul/README.md",
         "assignments/tiled-matmul/assignment.yaml",
         "assignments/tiled-matmul/skeleton.cu",
+        "reference/matmul/feedback.yaml",
+        "reference/matmul/hypotheses.py",
         "reference/matmul/oracle.py",
         "reference/matmul/tiled-matmul/baselines.json",
     }

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from grader.assignment import find_assignment, load_assignment, staff_folder
-from grader.mistakes import MISTAKES
 from grader.model import KernelInterface
 from tests.builds import shared_builds
 from tests.first_advice import FirstAdvice, code, is_right
+from tests.references import MISTAKES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from grader.mistakes import MISTAKES
 from tests.builds import shared_builds
 from tests.first_advice import FirstAdvice, code, is_right
+from tests.references import MISTAKES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

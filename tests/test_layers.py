@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -46,6 +47,11 @@ def test_every_command_is_held_to_import_no_other() -> None:
         ("ptx/lexer.py", "import numba", "not allowed to import numba"),
         ("helpers.py", "", "not listed as layers"),
         (
+            "emulator/machine/machine.py",
+            "import grader.emulator.instructions.logic",
+            "grader.emulator.machine.machine -> grader.emulator.instructions.logic",
+        ),
+        (
             "cli/grade.py",
             "import grader.cli.report",
             "grader.cli.grade is not allowed to import grader.cli.report",
@@ -63,3 +69,63 @@ def test_a_forbidden_import_is_found(module: str, forbidden: str, complaint: str
     result = _lint(tmp_path)
     assert result.returncode == 1
     assert complaint in result.stdout
+
+
+def _imports(module: str, path: Path, modules: set[str]) -> set[str]:
+    """The modules of the package that one of them imports, for type checking or otherwise."""
+    targets = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            targets |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            named = {f"{node.module}.{alias.name}" for alias in node.names}
+            targets |= (named & modules) or {str(node.module)}
+    return (targets & modules) - {module}
+
+
+def _graph(root: Path) -> dict[str, set[str]]:
+    """By module of ``grader`` below a folder what it imports."""
+    names = {
+        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (root / "grader").rglob("*.py")
+        if "starter" not in path.parts and "_data" not in path.parts
+    }
+    return {name: _imports(name, path, set(names)) for name, path in names.items()}
+
+
+def _cycles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of modules that import each other, directly or by way of others: what no order can sort."""
+    remaining = dict(graph)
+    while leaves := [name for name, targets in remaining.items() if not targets & remaining.keys()]:
+        for name in leaves:
+            del remaining[name]
+    reachable = {name: _reachable(name, remaining) for name in remaining}
+    groups = ({other for other in reachable[name] if name in reachable[other]} for name in remaining)
+    return [set(group) for group in {frozenset(group) for group in groups if group}]
+
+
+def _reachable(start: str, graph: dict[str, set[str]]) -> set[str]:
+    """The modules that one imports, directly or by way of others."""
+    visited: set[str] = set()
+    waiting = [start]
+    while waiting:
+        targets = graph.get(waiting.pop(), set()) & graph.keys()
+        waiting += targets - visited
+        visited |= targets
+    return visited
+
+
+def test_no_modules_import_each_other() -> None:
+    """Imports for type checking count as well, so that every file can be read after those it builds on."""
+    assert _cycles(_graph(ROOT)) == []
+
+
+def test_a_cycle_of_imports_for_type_checking_is_found(tmp_path: Path) -> None:
+    """The rule sees what no import at run time shows, also by way of a third module."""
+    shutil.copytree(ROOT / "grader" / "ptx", tmp_path / "grader" / "ptx")
+    nodes = tmp_path / "grader" / "ptx" / "nodes.py"
+    nodes.write_text(
+        nodes.read_text("utf-8") + "\nif TYPE_CHECKING:\n    from grader.ptx.body import Body\n", "utf-8"
+    )
+    (cycle,) = _cycles(_graph(tmp_path))
+    assert {"grader.ptx.nodes", "grader.ptx.body", "grader.ptx.declarations"} <= cycle

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.emulator.by_hand import handwriting
-from grader.emulator.statements import _NOT_CODE
+from grader.emulator.repair.statements import _NOT_CODE
 from grader.model import Submission
 from grader.nvcc import repairs
 from grader.nvcc.conditional import left_out

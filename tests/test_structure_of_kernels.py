@@ -8,7 +8,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
-from grader.emulator.backend import Emulated
+from grader.backends.emulator import Emulated
 from grader.model import KernelInterface, Parameter, Structure, Submission, Verdict
 from grader.nvcc import Tools, build_with, find_toolchain
 from grader.sandbox import LocalSandbox

@@ -10,9 +10,9 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
-from grader.emulator import backend
+from grader.backends import emulator
 from grader.errors import OurError
-from grader.mistakes import CONCEPTS
+from grader.mistakes import bundled
 from grader.model import AdviceKind, FindingKind, Grade, Submission
 from grader.nvcc import Tools, build_with, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
 FOLDER = reference_folder(ASSIGNMENT)
-READ = f"To read: {CONCEPTS['barrier']}."
+READ = f"To read: {bundled().concepts['barrier']}."
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_a_failure_of_ours_to_advise_leaves_the_grade_alone(
     def fail(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(backend.Emulated, "repaired", fail)
+    monkeypatch.setattr(emulator.Emulated, "repaired", fail)
     grade = check(staff("solution"))
     assert (grade.error, grade.advice) == ("", ())
     assert grade.score == grade.max_score

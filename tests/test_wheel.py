@@ -97,6 +97,7 @@ def test_it_holds_the_program_and_what_sandboxes_need(contents: dict[str, bytes]
     """Every module, the recipe of the image, and what runs in a job."""
     modules = {file.relative_to(ROOT).as_posix() for file in (ROOT / "grader").rglob("*.py")}
     needed = {"Dockerfile", "sandbox/harness.py", "sandbox/seccomp.json", "sandbox/image/assemble.py"}
+    modules.add("grader/mistakes/texts.yaml")
     assert modules | {f"grader/_data/{name}" for name in needed} <= set(contents)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from grader.analysis.subject import Steps, shown
 
 if TYPE_CHECKING:
-    from grader.analysis.matmul import Product
+    from grader.analysis.product import Product
 
 Worked: TypeAlias = Callable[["Product"], Steps]
 

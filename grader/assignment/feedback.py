@@ -1,21 +1,26 @@
-"""The staff's own texts about mistakes, from a YAML file beside the assignment.
+"""Texts about mistakes, from YAML files: the course's own, and those of an operation's mistakes.
 
-It holds for a mistake's id any of ``title``, ``explanation``, ``hint`` and ``concept``, and under ``phrases``
-what texts are put together with. `grader.mistakes` has the ids, and the texts that come with the grader.
+A file beside an assignment holds for a mistake's id any of ``title``, ``explanation``, ``hint`` and
+``concept``, and under ``phrases`` what texts are put together with. ``reference/<operation>/feedback.yaml``
+has the same format, and may name new mistakes with all four fields: those that the operation's hypotheses
+predict. `grader.mistakes` has the texts that come with the grader.
 """
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from string import Formatter
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.assignment import document
 from grader.assignment.document import Mapping, Position, Scalar
 from grader.assignment.fields import suggestion
-from grader.mistakes import FIELDS, MISTAKES, PHRASES, allowed_places
+from grader.mistakes import FIELDS, allowed_places, bundled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from grader.assignment.document import Node
     from grader.model import Named
@@ -23,35 +28,83 @@ if TYPE_CHECKING:
 Problem: TypeAlias = tuple[Position, str, str]
 """Where, the dotted path, and what is wrong."""
 
+FILE_NAME = "feedback.yaml"
+"""The texts of an operation's mistakes, in the operation's folder."""
+
 PHRASE_KEY = "phrases"
 LONGEST = 2_000
 """Characters of a text."""
 
+NEW = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""The id of a mistake."""
 
-def read(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
+
+def read(content: bytes, others: Iterable[str] = ()) -> tuple[Named[Named[str]], list[Problem]]:
     """The texts by mistake (and ``phrases``), and all that is wrong with them.
 
-    Raises `document.Refused` where the file is no YAML that can be read.
+    ``others`` are the ids of mistakes that have no bundled texts. Raises `document.Refused` where the file is
+    no YAML that can be read.
     """
     root, problems = document.read(content)
     if not isinstance(root, Mapping):
         return (), [(root.position, "", "expected a mapping of mistakes to their texts")]
-    known = [PHRASE_KEY, *MISTAKES]
-    found = []
+    ids = [PHRASE_KEY, *bundled().mistakes, *others]
+    texts = []
     for mistake, node in root.values.items():
-        if mistake not in known:
-            message = f"unknown mistake `{mistake[:60]}`; {_near(mistake, known)}"
+        if mistake not in ids:
+            message = f"unknown mistake `{mistake[:60]}`; {_near(mistake, ids)}"
             problems.append((root.keys[mistake], mistake[:60], message))
         else:
             problems += _flaws(mistake, node)
-            found.append((mistake, _texts(node)))
-    return tuple(found), problems
+            texts.append((mistake, _texts(node)))
+    return tuple(texts), problems
 
 
-def _near(word: str, known: list[str]) -> str:
+def read_operation(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
+    """The texts of an operation's mistakes, and all that is wrong with them; a new mistake has all fields.
+
+    Raises `document.Refused` where the file is no YAML that can be read.
+    """
+    root, _ = document.read(content)
+    new = [name for name in _keys(root) if name not in bundled().mistakes and NEW.fullmatch(name)]
+    texts, problems = read(content, new)
+    for mistake, fields in texts:
+        missing = [field for field in FIELDS if field not in dict(fields)] if mistake in new else []
+        if missing and isinstance(root, Mapping):
+            message = (
+                f"`{missing[0]}` is missing; a mistake of this operation alone needs {', '.join(FIELDS)}"
+            )
+            problems.append((root.keys[mistake], mistake, message))
+    return texts, problems
+
+
+def mistakes_of(folders: Iterable[Path]) -> frozenset[str]:
+    """The ids in the texts of these operations, as far as they can be read."""
+    ids: set[str] = set()
+    for folder in folders:
+        with suppress(OSError, document.Refused):
+            ids |= {*_keys(document.read((folder / FILE_NAME).read_bytes())[0])}
+    return frozenset(ids - {PHRASE_KEY})
+
+
+def merged(texts: Named[Named[str]], over: Named[Named[str]]) -> Named[Named[str]]:
+    """The texts of both, field by field; where both have a field, ``over`` decides."""
+    fields = {name: dict(pairs) for name, pairs in texts}
+    for name, pairs in over:
+        fields[name] = fields.get(name, {}) | dict(pairs)
+    return tuple((name, tuple(pairs.items())) for name, pairs in fields.items())
+
+
+def _keys(root: Node) -> tuple[str, ...]:
+    return tuple(root.values) if isinstance(root, Mapping) else ()
+
+
+def _near(word: str, ids: list[str]) -> str:
     """The nearest id; not all of them, which are more than anybody wants to read in a message."""
-    near = suggestion(word, known)
-    return near if near.startswith("did you mean") else "the ids are those in grader/mistakes"
+    near = suggestion(word, ids)
+    if near.startswith("did you mean"):
+        return near
+    return "the ids are those in grader/mistakes/texts.yaml and in the feedback.yaml of operations"
 
 
 def _texts(node: Node) -> Named[str]:
@@ -78,7 +131,7 @@ def _flaws(mistake: str, node: Node) -> Iterator[Problem]:
 
 
 def _fields(mistake: str) -> tuple[str, ...]:
-    return tuple(PHRASES) if mistake == PHRASE_KEY else FIELDS
+    return tuple(bundled().phrases) if mistake == PHRASE_KEY else FIELDS
 
 
 def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:

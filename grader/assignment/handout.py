@@ -2,6 +2,8 @@
 
     assignments/<id>/   assignment.yaml (visible cases and items), README.md, skeleton, headers, texts
     reference/<operation>/oracle.py         computes expected values; holds no kernel
+    reference/<operation>/hypotheses.py     what mistakes of the operation make of its inputs
+    reference/<operation>/feedback.yaml     what students read about them
     reference/<operation>/<id>/baselines.json   what the staff's kernels moved, in place of the kernels
 
 `grader export-student` writes these files of any assignment, and a wheel holds them of the bundled ones.
@@ -22,15 +24,20 @@ if TYPE_CHECKING:
     from grader.model import Assignment
 
 
+SHARED = ("oracle.py", "hypotheses.py", "feedback.yaml")
+"""What students may have of an operation's folder."""
+
+
 def handout_files(assignment: Assignment, baselines: str = "") -> dict[str, bytes]:
     """The files by name; ``baselines`` is the text of `baselines_text` for an assignment with kernels."""
     files = _own_folder(assignment)
     if not assignment.reference:
         return files
     folder = f"reference/{assignment.reference}"
-    oracle = reference_folder(assignment) / "oracle.py"
-    if oracle.is_file():
-        files[f"{folder}/oracle.py"] = oracle.read_bytes()
+    for name in SHARED:
+        file = reference_folder(assignment) / name
+        if file.is_file():
+            files[f"{folder}/{name}"] = file.read_bytes()
     if baselines:
         files[f"{folder}/{assignment.id}/{counters.FILE_NAME}"] = baselines.encode()
     return files

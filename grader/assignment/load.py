@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,13 @@ from grader.assignment.fields import suggestion
 from grader.errors import SpecError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from grader.assignment.draft import Draft
     from grader.model import Assignment, Named
+
+    _Reader = Callable[[bytes], tuple[Named[Named[str]], list[feedback.Problem]]]
 
 MAX_HEADER_BYTES = 256 * 1024
 """The largest header that an assignment may ship."""
@@ -95,11 +98,16 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Feedback:
-    """The staff's own texts, the file that they are from, and a line for each problem in it."""
+    """Texts about mistakes, the files that they are from, and a line for each problem in them."""
 
     texts: Named[Named[str]] = ()
     files: tuple[tuple[str, bytes], ...] = ()
     problems: tuple[str, ...] = ()
+
+    def overridden_by(self, over: _Feedback) -> _Feedback:
+        """These texts and others, which win."""
+        texts = feedback.merged(self.texts, over.texts)
+        return _Feedback(texts, (*self.files, *over.files), (*self.problems, *over.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +132,22 @@ class _Surroundings:
                 headers.append((name, header))
             else:
                 flaws.append(Flaw(("submission", "include", index), header))
-        said = _feedback(folder, parts.feedback) if parts.feedback else _Feedback()
-        if isinstance(said, str):
-            flaws.append(Flaw(("feedback",), said))
-            said = _Feedback()
         reference = locate_reference(parts.reference, folder) if parts.reference else None
         if parts.reference and not reference:
             known = suggestion(parts.reference, reference_names(folder))
             flaws.append(Flaw(("reference",), f"there is no folder reference/{parts.reference}; {known}"))
+        texts = _feedback(folder, parts.feedback) if parts.feedback else _Feedback()
+        if isinstance(texts, str):
+            flaws.append(Flaw(("feedback",), texts))
+            texts = _Feedback()
         staff = staff_folders(parts.reference or "", parts.id or "", folder)
-        return cls(tuple(headers), reference, staff, tuple(flaws), said)
+        return cls(
+            tuple(headers),
+            reference,
+            staff,
+            tuple(flaws),
+            _operation_feedback(reference).overridden_by(texts),
+        )
 
     @property
     def kernels(self) -> frozenset[str] | None:
@@ -155,16 +169,33 @@ class _Surroundings:
 
 
 def _feedback(folder: Path, name: str) -> _Feedback | str:
-    """What the file of texts holds, or why there is nothing to read."""
+    """What the course's file of texts holds, or why there is nothing to read."""
     content = _header(folder, name)
     if isinstance(content, str):
         return content
+    operations = (locate_reference(operation, folder) for operation in reference_names(folder))
+    others = feedback.mistakes_of(operation for operation in operations if operation)
+    return _read_feedback(folder / name, name, content, partial(feedback.read, others=others))
+
+
+def _operation_feedback(reference: Path | None) -> _Feedback:
+    """What the file with the texts of the operation's mistakes holds, if there is one."""
+    if reference is None or not (reference / feedback.FILE_NAME).exists():
+        return _Feedback()
+    content = _header(reference.resolve(), feedback.FILE_NAME)
+    file, label = reference / feedback.FILE_NAME, f"reference/{reference.name}/{feedback.FILE_NAME}"
+    if isinstance(content, str):
+        return _Feedback(problems=(_line(file, None, "", content),))
+    return _read_feedback(file, label, content, feedback.read_operation)
+
+
+def _read_feedback(file: Path, label: str, content: bytes, read: _Reader) -> _Feedback:
     try:
-        texts, problems = feedback.read(content)
+        texts, problems = read(content)
     except Refused as refused:
-        return _Feedback(problems=(_line(folder / name, refused.position, "", refused.message),))
-    lines = tuple(_line(folder / name, *problem) for problem in sorted(problems))
-    return _Feedback(texts, ((name, content),), lines)
+        return _Feedback(problems=(_line(file, refused.position, "", refused.message),))
+    lines = tuple(_line(file, *problem) for problem in sorted(problems))
+    return _Feedback(texts, ((label, content),), lines)
 
 
 def _header(folder: Path, name: str) -> bytes | str:

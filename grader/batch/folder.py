@@ -162,15 +162,15 @@ class OutFolder:
             return []
         except OSError as problem:
             raise UsageError(f"{self.path / JOURNAL}: cannot be read: {problem}") from None
-        found = []
+        records = []
         for line in text.splitlines():
             try:
                 parsed = json.loads(line)
             except ValueError:
                 continue
             if isinstance(parsed, dict):
-                found.append(parsed)
-        return found
+                records.append(parsed)
+        return records
 
 
 def _text(path: Path) -> str:

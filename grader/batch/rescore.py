@@ -29,7 +29,7 @@ MOST_TOLD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Regraded:
     """A grade before and after."""
 
     before: Grade
@@ -47,14 +47,14 @@ class Change:
         return bool(self.difference) or (before.verdict, before.max_score) != (after.verdict, after.max_score)
 
 
-def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[Change, ...]:
+def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[Regraded, ...]:
     """Score a graded class by an assignment with another rubric, and write its files and the journal.
 
     Raises UsageError, before anything is written, where something else would be run.
     """
     grades = load_grades(out, out.submissions())
     _must_be_the_same(out, assignment, grades)
-    changes = tuple(Change(grade, _rescored(out, assignment, grade)) for grade in grades)
+    changes = tuple(Regraded(grade, _rescored(out, assignment, grade)) for grade in grades)
     _write(out, replace(session, assignment_digest=assignment.digest), [change.after for change in changes])
     return changes
 
@@ -119,8 +119,8 @@ def with_released(
     """
     if grade.assignment_digest != assignment.digest:
         return grade
-    made = _judged(out, assignment, grade, opened)
-    again = {item.result.item.id: item for item in made.items}
+    judged = _judged(out, assignment, grade, opened)
+    again = {item.result.item.id: item for item in judged.items}
     return replace(
         grade, items=tuple(_item_with_sentences(item, again.get(item.result.item.id)) for item in grade.items)
     )
@@ -158,11 +158,11 @@ def _judged(
     submission = Submission(grade.submission_id, grade.submission_file, b"", grade.submission_digest)
     plan = pipeline.Plan(assignment, grade.seed, cases, ())
     try:
-        made = pipeline.judge(plan, submission, replace(evidence, cases=shown))
+        judged = pipeline.judge(plan, submission, replace(evidence, cases=shown))
     except Exception as problem:  # the file is foreign, and each value in it may be absurd
         what = f"{type(problem).__name__}: {problem}"
         raise UsageError(f"{path} cannot be judged: {what}; grade the submission again") from problem
-    return replace(made, seconds=grade.seconds, evidence=evidence)
+    return replace(judged, seconds=grade.seconds, evidence=evidence)
 
 
 def _seen(case: Case, opened: Collection[Visibility]) -> Case:

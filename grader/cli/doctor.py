@@ -68,24 +68,24 @@ def run(options: argparse.Namespace) -> int:
     if options.attack is not None:
         return _attack(options)
     console = setup.console()
-    findings = []
-    for finding in doctor.examine(options.nvcc, setup.builds(), keep_builds=not options.no_cache):
-        findings.append(finding)
-        console.print(f"{'ok     ' if finding.fine else 'missing'}  {finding.what:<10} {finding.found}")
-        if finding.fix:
-            console.print(f"         {'':<10} {finding.fix}")
-    if not doctor.can_grade(findings):
+    lines = []
+    for line in doctor.examine(options.nvcc, setup.builds(), keep_builds=not options.no_cache):
+        lines.append(line)
+        console.print(f"{'ok     ' if line.fine else 'missing'}  {line.subject:<10} {line.state}")
+        if line.fix:
+            console.print(f"         {'':<10} {line.fix}")
+    if not doctor.can_grade(lines):
         console.print("\nthis machine cannot grade yet: see above")
         return _OURS
-    where = "on its GPU and on the emulator" if doctor.uses_gpu(findings) else "on the emulator"
+    where = "on its GPU and on the emulator" if doctor.uses_gpu(lines) else "on the emulator"
     console.print(f"\nthis machine can grade {where}")
     return 0
 
 
 def _build_image(target: str) -> int:
     console = setup.console()
-    made = containers.make_image(target, lambda line: console.print(line, style="dim", soft_wrap=True))
-    console.print(f"\n{made}")
+    description = containers.make_image(target, lambda line: console.print(line, style="dim", soft_wrap=True))
+    console.print(f"\n{description}")
     return 0
 
 

@@ -155,8 +155,8 @@ def _already_done(options: argparse.Namespace, session: Session, out: OutFolder)
         for field in fields(session)
         if getattr(earlier, field.name) != getattr(session, field.name)
     ]
-    told = f"everything is graded anew, for this has changed since: {', '.join(changed)}"
-    setup.console(stderr=True).print(told)
+    notice = f"everything is graded anew, for this has changed since: {', '.join(changed)}"
+    setup.console(stderr=True).print(notice)
     return {}
 
 

@@ -64,10 +64,10 @@ def _with_released(out: OutFolder, grades: list[Grade], options: argparse.Namesp
     try:
         assignment = setup.graded_assignment(options.assignment, session)
         opened = SHOWN[options.released]
-        told = [with_released(out, assignment, grade, opened) for grade in grades]
+        released = [with_released(out, assignment, grade, opened) for grade in grades]
         why = "the assignment is not the one that was graded; name that one with --assignment"
     except UsageError as problem:
-        told, why, assignment = grades, str(problem), None
+        released, why, assignment = grades, str(problem), None
     if assignment is None or any(grade.assignment_digest != assignment.digest for grade in grades):
         setup.console(stderr=True).print(f"what items say still speaks of hidden cases: {why}")
-    return told
+    return released

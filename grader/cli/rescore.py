@@ -16,7 +16,7 @@ from grader.reports import points, safe_text
 if TYPE_CHECKING:
     import argparse
 
-    from grader.batch.rescore import Change
+    from grader.batch.rescore import Regraded
     from grader.model import Grade
 
 _OURS = 3
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     return _OURS if any(change.after.verdict is Verdict.ERROR for change in changes) else 0
 
 
-def _print(changes: tuple[Change, ...]) -> None:
+def _print(changes: tuple[Regraded, ...]) -> None:
     """How many scores changed, by how much, and whose."""
     console = setup.console()
     changed = [change for change in changes if change.alters_grade]

@@ -62,17 +62,17 @@ def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:
     from grader.gpu import devices  # noqa: PLC0415 - where nobody asks for it, nothing is loaded
 
     missing = devices.missing_libraries()
-    found = () if "nvidia-ml-py" in missing else devices.visible(devices.find_gpus())
+    visible = () if "nvidia-ml-py" in missing else devices.visible(devices.find_gpus())
     if options.backend == "gpu" and missing:
         raise ToolMissing(f"--backend gpu needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
-    if options.backend == "gpu" and not found:
+    if options.backend == "gpu" and not visible:
         raise UsageError("--backend gpu: no NVIDIA GPU was found here; `grader doctor` says what is missing")
-    fit = tuple(gpu for gpu in found if not devices.unfit(gpu))
-    if found and (missing or not fit):
-        why = f"{missing[0]} is missing; {devices.HOW_TO_GET_CUPY}" if missing else devices.unfit(found[0])
+    fit = tuple(gpu for gpu in visible if not devices.unfit(gpu))
+    if visible and (missing or not fit):
+        why = f"{missing[0]} is missing; {devices.HOW_TO_GET_CUPY}" if missing else devices.unfit(visible[0])
         if options.backend == "gpu":
-            raise ToolMissing(f"--backend gpu: {found[0].name}: {why}")
-        console(stderr=True).print(f"graded on the emulator, not on {found[0].name}: {why}")
+            raise ToolMissing(f"--backend gpu: {visible[0].name}: {why}")
+        console(stderr=True).print(f"graded on the emulator, not on {visible[0].name}: {why}")
         return ()
     return fit
 
@@ -84,10 +84,10 @@ def station(options: argparse.Namespace, tools: Tools, gpus: tuple[Gpu, ...]) ->
     from grader.gpu import backend  # noqa: PLC0415 - as above
     from grader.gpu.sanitizer import HOW_TO_GET  # noqa: PLC0415
 
-    made = backend.prepare(tools, gpus, options.races)
-    if options.races == "sanitizer" and not made.sanitizer:
+    prepared = backend.prepare(tools, gpus, options.races)
+    if options.races == "sanitizer" and not prepared.sanitizer:
         raise ToolMissing(f"--races sanitizer: {HOW_TO_GET}")
-    return made
+    return prepared
 
 
 def on_trial(station: Station | None, tools: Tools) -> Station | None:
@@ -130,10 +130,10 @@ def graded_assignment(named: str | None, session: Session) -> Assignment:
         hint = "" if named else "; name the assignment that was graded with --assignment"
         raise UsageError(f"{problem}{hint}") from None
     require_staff_files(path)
-    found = load_assignment(path)
-    if found.id != session.assignment:
-        raise UsageError(f"{path} is `{found.id}`, and what was graded is `{session.assignment}`")
-    return found
+    assignment = load_assignment(path)
+    if assignment.id != session.assignment:
+        raise UsageError(f"{path} is `{assignment.id}`, and what was graded is `{session.assignment}`")
+    return assignment
 
 
 def submissions(path: Path, assignment: Assignment) -> tuple[Submission, ...]:
@@ -146,14 +146,14 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
 
     A folder or an archive may be what one student hands in, as it would lie in a class.
     """
-    found = submissions(path, assignment)
-    if len(found) == 1:
-        return found[0]
+    candidates = submissions(path, assignment)
+    if len(candidates) == 1:
+        return candidates[0]
     whole = read_submission(path, ANSWERS if asks_questions(assignment) else SOURCE)
     if whole.problem is None:
         return whole
     raise UsageError(
-        f"{path}: holds {len(found)} submissions; `{command}` takes one, `grade` takes a class. "
+        f"{path}: holds {len(candidates)} submissions; `{command}` takes one, `grade` takes a class. "
         f"As one student's it is refused: {whole.problem.message}"
     )
 

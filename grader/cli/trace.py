@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from grader.assignment import expand_cases, reference_folder
 from grader.cli import arguments, setup
-from grader.emulator.launch import STEPS
-from grader.emulator.trace import TracedKernel, trace
+from grader.emulator.launch import STEPS, Kernel
+from grader.emulator.trace.trace import trace
 from grader.errors import OurError, UsageError
 from grader.model import Case, Finding, KernelInterface, Visibility
 from grader.model.trace import TraceScene
@@ -168,18 +168,12 @@ def _scene(
     seed: int,
 ) -> TraceScene:
     source = tuple(readable(submission.source).decode().replace("\r\n", "\n").split("\n"))
-    kernel = TracedKernel(
-        parse(built.hazard_ptx),
-        built.entry,
-        built.source_name,
-        submission.file,
-        built.shared_shapes,
-        text=source,
-    )
+    module = parse(built.hazard_ptx)
+    kernel = Kernel(module, built.entry, built.source_name, submission.file, built.shared_shapes)
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     given = kernel_arguments(assignment, built, case, oracle)
     return TraceScene(
-        trace(kernel, launch, given, block, steps=STEPS),
+        trace(kernel, launch, given, block, source, steps=STEPS),
         assignment.id,
         assignment.title,
         submission.file,

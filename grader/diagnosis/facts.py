@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from grader.model import Launch, Named
@@ -16,6 +18,9 @@ Reals: TypeAlias = "NDArray[np.float64]"
 Mask: TypeAlias = "NDArray[np.bool_]"
 Prediction: TypeAlias = "tuple[str, Reals, Mask | None]"
 """A mistake, what it makes of the inputs, and where that is known (None: everywhere); see `agrees`."""
+
+Tests: TypeAlias = "tuple[tuple[str, Callable[[WrongOutput], bool]], ...]"
+"""Mistakes, each with what an output must show."""
 
 RELATIVE_SLACK = 1e-5
 BOUND_SLACK = 4.0

@@ -10,9 +10,9 @@ from grader.diagnosis import regions, threads
 from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, agrees
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from grader.diagnosis.facts import Mask, Prediction, Reals, WrongOutput
+    from grader.diagnosis.facts import Mask, Prediction, Reals, Tests, WrongOutput
 
 HALF_TO_SINGLE = 2.0**14
 """How much larger than a float32 bound the error of 16-bit arithmetic may be (2⁻¹¹ against 2⁻²⁴, doubled)."""
@@ -108,28 +108,6 @@ def blocks_swapped(output: WrongOutput) -> bool:
     )
 
 
-def turned(output: WrongOutput) -> Iterator[Prediction]:
-    """What a transposition gives on a grid with its axes exchanged, or where tiles stay in their places."""
-    if output.got.ndim == 2 and not output.in_a_line:  # noqa: PLR2004 - rows and columns
-        for tile in output.tiles:
-            yield "block-indices-swapped", reached_by_swapped_blocks(output.wanted, tile), None
-            for width in dict.fromkeys(output.got.shape):
-                yield from _rows_of_another_length(output, width)
-            taken, known = _exchanged(output.wanted, tile)
-            yield "tiles-stay", np.where(known, taken, np.nan), None
-
-
-def _rows_of_another_length(output: WrongOutput, width: int) -> Iterator[Prediction]:
-    """A transposition whose input is read with rows of this length, known where that stays inside."""
-    for _, array in output.inputs:
-        if array.shape == output.got.shape[::-1] and array.shape[1] != width:
-            row, column = np.indices(array.shape)
-            index = row * width + column
-            inside = index < array.size
-            taken = np.asarray(array, np.float64).reshape(-1)[np.where(inside, index, 0)]
-            yield "a-leading-dimension", taken.T, np.asarray(inside.T)
-
-
 def rows_and_columns_swapped(output: WrongOutput) -> bool:
     """What an exchanged grid and an exchanged guard leave alike, where all blocks are whole."""
     return blocks_swapped(output) and regions.bounds_swapped(output)
@@ -146,10 +124,10 @@ def reached_by_swapped_blocks(values: Reals, tile: int) -> Reals:
 
 def _tiles_exchanged(output: WrongOutput, tile: int) -> bool:
     """Each tile holds what belongs into the one across the diagonal."""
-    return agrees(output, *_exchanged(output.wanted, tile))
+    return agrees(output, *exchanged(output.wanted, tile))
 
 
-def _exchanged(wanted: Reals, tile: int) -> tuple[Reals, Mask]:
+def exchanged(wanted: Reals, tile: int) -> tuple[Reals, Mask]:
     """Each tile where the one across the diagonal belongs, and where that is inside the array."""
     row, column = np.indices(wanted.shape)
     source = (column // tile * tile + row % tile, row // tile * tile + column % tile)
@@ -224,17 +202,14 @@ def _close(output: WrongOutput) -> bool:
     return bool((np.abs(output.values - output.wanted) <= np.abs(output.wanted).max() / 20).all())
 
 
-if TYPE_CHECKING:
-    Test = Callable[[WrongOutput], bool]
-
-CERTAIN: tuple[tuple[str, Test], ...] = (
+CERTAIN: Tests = (
     ("no-store", no_store),
     ("adds-to-output", adds_to_output),
     ("all-zeros", all_zeros),
 )
 """Asked first: nothing else could look like these."""
 
-LIKELY: tuple[tuple[str, Test], ...] = (
+LIKELY: Tests = (
     ("all-the-same", all_the_same),
     ("first-tile-of-rows", regions.first_tile_of_rows),
     ("index-formula", threads.index_formula),

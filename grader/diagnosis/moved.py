@@ -9,11 +9,9 @@ import numpy as np
 from grader.diagnosis.facts import ENOUGH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from grader.diagnosis.facts import Mask, Prediction, Reals, WrongOutput
-
-    Test = Callable[[WrongOutput], bool]
+    from grader.diagnosis.facts import Mask, Prediction, Reals, Tests, WrongOutput
 
 WARP = 32
 MOST_THREADS = 1024
@@ -132,7 +130,7 @@ def every_second(output: WrongOutput) -> bool:
     return _right_only_where(output, even) or _right_only_where(output, ~even)
 
 
-CERTAIN: tuple[tuple[str, Test], ...] = (
+CERTAIN: Tests = (
     ("every-second", every_second),
     ("first-thread-only", first_thread_only),
     ("first-warp-only", first_warp_only),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
-from grader.doctor.finding import Finding
+from grader.doctor.report_line import ReportLine
 from grader.errors import GraderError, OurError
 from grader.sandbox import bubblewrap, engine, image
 from grader.sandbox.escapes import known_escapes
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from grader.sandbox.image import SandboxImage
 
 SUBJECTS = ("docker", "image", "bubblewrap")
-"""What its findings are about: none keeps a machine from grading."""
+"""What its lines are about: none keeps a machine from grading."""
 
 TARGETS = (*image.TARGETS, image.THIN)
 
 _MORE = "without it strangers' files are compiled in a bubblewrap, where that works"
 
 
-def make_image(target: str, told: Callable[[str], None]) -> str:
-    """Make the image of a target and say what it is; ``told`` hears what goes on meanwhile.
+def make_image(target: str, progress: Callable[[str], None]) -> str:
+    """Make the image of a target and say what it is; ``progress`` is called with each line of the build.
 
     Raises as `image.build_image` and `verify` do, and OurError for an engine that cannot be trusted.
     """
     refused = engine.refusals(engine.engine_facts())
     if refused:
         raise OurError(f"this engine is not fit for strangers' code: {'; '.join(refused)}")
-    made = image.build_image(target, told)
-    return _described(made, image.verify(made))
+    built = image.build_image(target, progress)
+    return _described(built, image.verify(built))
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[ReportLine]:
     """A line for the engine, one for each known escape, one for each image; one where there is no engine."""
     if importlib.util.find_spec("docker") is None:
-        yield Finding(
+        yield ReportLine(
             True,
             "docker",
             f"not looked for: its Python package is not installed; {_MORE}",
@@ -49,31 +49,31 @@ def examine() -> Iterator[Finding]:
     try:
         facts = engine.engine_facts()
     except GraderError as problem:
-        yield Finding(True, "docker", f"not used; {_MORE}", str(problem))
+        yield ReportLine(True, "docker", f"not used; {_MORE}", str(problem))
         return
     yield from about_engine(facts)
     if not engine.refusals(facts):
         yield from _images()
 
 
-def about_bubblewrap() -> Finding:
+def about_bubblewrap() -> ReportLine:
     """Whether strangers' files can be compiled and run in a bubblewrap here: one is made."""
     trouble = bubblewrap.trouble()
-    found = "not used" if trouble else "works: strangers' files can be compiled and run in it, without a GPU"
-    return Finding(True, "bubblewrap", found, trouble)
+    state = "not used" if trouble else "works: strangers' files can be compiled and run in it, without a GPU"
+    return ReportLine(True, "bubblewrap", state, trouble)
 
 
-def about_engine(facts: Facts) -> Iterator[Finding]:
+def about_engine(facts: Facts) -> Iterator[ReportLine]:
     """What an engine is, and what is wrong with it."""
     refused = engine.refusals(facts)
     if refused:
-        yield Finding(False, "docker", f"{facts.version} cannot be used", "; ".join(refused), needed=False)
+        yield ReportLine(False, "docker", f"{facts.version} cannot be used", "; ".join(refused), needed=False)
     else:
-        yield Finding(True, "docker", _engine(facts))
+        yield ReportLine(True, "docker", _engine(facts))
     for sentence in known_escapes(facts):
-        yield Finding(False, "docker", *_found_and_fix(sentence), needed=False)
+        yield ReportLine(False, "docker", *_found_and_fix(sentence), needed=False)
     for sentence in engine.shortcomings(facts):
-        yield Finding(False, "docker", *_found_and_fix(sentence), needed=False)
+        yield ReportLine(False, "docker", *_found_and_fix(sentence), needed=False)
 
 
 def _engine(facts: Facts) -> str:
@@ -89,26 +89,27 @@ def _engine(facts: Facts) -> str:
 
 def _found_and_fix(sentence: str) -> tuple[str, str]:
     """What is the matter, and what to do about it, which stands behind the last semicolon."""
-    found, _, fix = sentence.rpartition("; ")
-    return found, fix
+    state, _, fix = sentence.rpartition("; ")
+    return state, fix
 
 
-def _images() -> Iterator[Finding]:
+def _images() -> Iterator[ReportLine]:
     """A line for each image that is there; what to do where none is."""
-    found = False
+    any_usable = False
     for target in TARGETS:
         try:
-            each = image.find_image(target)
-            if each is not None:
-                found = True
-                yield Finding(True, "image", _described(each, image.verify(each)))
+            candidate = image.find_image(target)
+            if candidate is not None:
+                any_usable = True
+                yield ReportLine(True, "image", _described(candidate, image.verify(candidate)))
         except GraderError as problem:
-            yield Finding(False, "image", f"{target} cannot be used", str(problem), needed=False)
-            found = True
-    if not found:
-        yield Finding(True, "image", "none for containers yet", "make one with `grader doctor --build-image`")
+            yield ReportLine(False, "image", f"{target} cannot be used", str(problem), needed=False)
+            any_usable = True
+    if not any_usable:
+        fix = "make one with `grader doctor --build-image`"
+        yield ReportLine(True, "image", "none for containers yet", fix)
 
 
-def _described(each: SandboxImage, contents: str) -> str:
+def _described(described: SandboxImage, contents: str) -> str:
     files = f", files {contents[:19]}" if contents else ""
-    return f"{each.target} {each.id[:19]} of recipe {each.recipe[:12]}{files}"
+    return f"{described.target} {described.id[:19]} of recipe {described.recipe[:12]}{files}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader import sandbox_choice
 from grader.doctor import containers
-from grader.doctor.finding import Finding
+from grader.doctor.report_line import ReportLine
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
 from grader.nvcc import build, find_toolchain
@@ -31,15 +31,17 @@ extern "C" __global__ void planted(int *out) {
 _TRIAL = "gpu trial"
 
 
-def examine(nvcc: str | None, builds: Path, *, keep_builds: bool = True) -> Iterator[Finding]:
+def examine(nvcc: str | None, builds: Path, *, keep_builds: bool = True) -> Iterator[ReportLine]:
     """A line for each thing that was tried; ``builds`` is where builds are kept, unless they are not."""
-    yield Finding(True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield ReportLine(
+        True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    )
     try:
         toolchain = find_toolchain(nvcc)
     except OurError as problem:
-        yield Finding(False, "compiler", "no working nvcc", str(problem))
+        yield ReportLine(False, "compiler", "no working nvcc", str(problem))
         return
-    yield Finding(True, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
+    yield ReportLine(True, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
     yield _tried("emulator", lambda: _planted_race(toolchain))
     yield _tried("cache", lambda: _cache(builds))
     yield from containers.examine()
@@ -47,18 +49,18 @@ def examine(nvcc: str | None, builds: Path, *, keep_builds: bool = True) -> Iter
     yield from _gpus(nvcc, builds if keep_builds else None)
 
 
-def can_grade(findings: Iterable[Finding]) -> bool:
+def can_grade(lines: Iterable[ReportLine]) -> bool:
     """Whether nothing is missing that grading needs."""
-    return all(finding.fine for finding in findings if finding.needed)
+    return all(line.fine for line in lines if line.needed)
 
 
-def uses_gpu(findings: Iterable[Finding]) -> bool:
+def uses_gpu(lines: Iterable[ReportLine]) -> bool:
     """Whether a GPU was tried and all is well with it: containers and their images are another matter."""
-    others = [finding for finding in findings if finding.what not in containers.SUBJECTS]
-    return all(finding.fine for finding in others) and any(finding.what == _TRIAL for finding in others)
+    others = [line for line in lines if line.subject not in containers.SUBJECTS]
+    return all(line.fine for line in others) and any(line.subject == _TRIAL for line in others)
 
 
-def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[Finding]:
+def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[ReportLine]:
     """What there is to say about GPUs; a driver that does not answer is no reason to stop."""
     from grader.doctor import gpus  # noqa: PLC0415 - needs the compiler, which may not be there
     from grader.gpu import devices  # noqa: PLC0415
@@ -72,21 +74,21 @@ def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[Finding]:
             )
         )
     except GraderError as problem:
-        yield Finding(False, "gpu", "does not work", str(problem), needed=False)
+        yield ReportLine(False, "gpu", "does not work", str(problem), needed=False)
 
 
-def _tried(what: str, attempt: Callable[[], str]) -> Finding:
+def _tried(what: str, attempt: Callable[[], str]) -> ReportLine:
     try:
-        return Finding(True, what, attempt())
+        return ReportLine(True, what, attempt())
     except (GraderError, OSError) as problem:
-        return Finding(False, what, "does not work", str(problem))
+        return ReportLine(False, what, "does not work", str(problem))
 
 
 def _planted_race(toolchain: Toolchain) -> str:
     """Build a kernel with a known race and demand that it is found: trust is tried, not assumed."""
     import numpy as np  # noqa: PLC0415
 
-    from grader.emulator.backend import Emulated  # noqa: PLC0415
+    from grader.backends.emulator import Emulated  # noqa: PLC0415
 
     interface = KernelInterface("planted", (Parameter("out", "out", "int32"),), (), (), ())
     submission = Submission("planted", "planted.cu", _PLANTED, "")

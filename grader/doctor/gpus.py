@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from grader.doctor.finding import Finding
+from grader.doctor.report_line import ReportLine
 from grader.errors import GraderError
 from grader.gpu import devices
 from grader.gpu.sanitizer import HOW_TO_GET, find_sanitizer
@@ -23,31 +23,31 @@ _CONTAINER_TOOLKIT = (1, 17, 8)
 July 2025); older ones have CVE-2024-0132 as well."""
 
 
-def examine(tools: Tools) -> Iterator[Finding]:
+def examine(tools: Tools) -> Iterator[ReportLine]:
     """A line for each thing that grading on a GPU needs; nothing but one line where there is no GPU."""
     missing = devices.missing_libraries()
     if "nvidia-ml-py" in missing:
-        yield Finding(
+        yield ReportLine(
             True, "gpu", "not looked for: the package nvidia-ml-py is not installed", devices.HOW_TO_GET_CUPY
         )
         return
     gpus = devices.visible(devices.find_gpus())
     if not gpus:
-        yield Finding(True, "gpu", "none found; the emulator grades everything but speed")
+        yield ReportLine(True, "gpu", "none found; the emulator grades everything but speed")
         return
     for gpu in gpus:
-        yield Finding(True, "gpu", _described(gpu))
+        yield ReportLine(True, "gpu", _described(gpu))
         if devices.unfit(gpu):
-            yield Finding(False, "gpu", "cannot be used", devices.unfit(gpu), needed=False)
+            yield ReportLine(False, "gpu", "cannot be used", devices.unfit(gpu), needed=False)
     yield from _container_toolkit()
     if missing:
-        yield Finding(False, "cupy", "not installed", devices.HOW_TO_GET_CUPY, needed=False)
+        yield ReportLine(False, "cupy", "not installed", devices.HOW_TO_GET_CUPY, needed=False)
         return
-    found = find_sanitizer()
-    if found is None:
-        yield Finding(False, "sanitizer", "not installed", HOW_TO_GET, needed=False)
+    sanitizer = find_sanitizer()
+    if sanitizer is None:
+        yield ReportLine(False, "sanitizer", "not installed", HOW_TO_GET, needed=False)
     else:
-        yield Finding(True, "sanitizer", f"{_version(str(found))} at {found}")
+        yield ReportLine(True, "sanitizer", f"{_version(str(sanitizer))} at {sanitizer}")
     fit = tuple(gpu for gpu in gpus if not devices.unfit(gpu))
     if fit:
         yield from _trials(tools, fit)
@@ -62,26 +62,26 @@ def _described(gpu: Gpu) -> str:
     return f"{text}; out of use since: {sick}" if sick else text
 
 
-def _container_toolkit() -> Iterator[Finding]:
+def _container_toolkit() -> Iterator[ReportLine]:
     """The version of NVIDIA's container toolkit, where it is installed: old ones let containers escape."""
     program = shutil.which("nvidia-ctk")
     if program is None:
         return
-    said = _told([program, "--version"])
-    version = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
+    output = _told([program, "--version"])
+    version = re.search(r"(\d+)\.(\d+)\.(\d+)", output)
     if version is None:
-        yield Finding(False, "containers", "nvidia-ctk does not say its version", needed=False)
+        yield ReportLine(False, "containers", "nvidia-ctk does not say its version", needed=False)
     elif tuple(map(int, version.groups())) < _CONTAINER_TOOLKIT:
-        found = f"NVIDIA Container Toolkit {version[0]} lets a container escape (CVE-2025-23266)"
+        warning = f"NVIDIA Container Toolkit {version[0]} lets a container escape (CVE-2025-23266)"
         fix = f"update it to {'.'.join(map(str, _CONTAINER_TOOLKIT))} or newer before you use it"
-        yield Finding(False, "containers", found, fix, needed=False)
+        yield ReportLine(False, "containers", warning, fix, needed=False)
     else:
-        yield Finding(True, "containers", f"NVIDIA Container Toolkit {version[0]}")
+        yield ReportLine(True, "containers", f"NVIDIA Container Toolkit {version[0]}")
 
 
 def _version(program: str) -> str:
-    found = re.search(r"Version ([\d.]+)", _told([program, "--version"]))
-    return f"compute-sanitizer {found[1]}" if found else "compute-sanitizer of an unknown version"
+    match = re.search(r"Version ([\d.]+)", _told([program, "--version"]))
+    return f"compute-sanitizer {match[1]}" if match else "compute-sanitizer of an unknown version"
 
 
 def _told(argv: list[str]) -> str:
@@ -92,7 +92,7 @@ def _told(argv: list[str]) -> str:
     return done.stdout + done.stderr
 
 
-def _trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[Finding]:
+def _trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[ReportLine]:
     """Each GPU runs a kernel, and each tool has to find its planted bug on it."""
     from grader.gpu import backend, trial  # noqa: PLC0415 - where there is no GPU they are not needed
 
@@ -100,10 +100,10 @@ def _trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[Finding]:
         station = backend.prepare(tools, gpus, "both")
         fit, problems = trial.examine(station, tools)
     except GraderError as problem:
-        yield Finding(False, "gpu trial", "does not work", str(problem), needed=False)
+        yield ReportLine(False, "gpu trial", "does not work", str(problem), needed=False)
         return
-    for said in problems:
-        yield Finding(False, "gpu trial", said, needed=False)
+    for complaint in problems:
+        yield ReportLine(False, "gpu trial", complaint, needed=False)
     for gpu in fit.gpus:
         tried = "every tool found its planted bug" if station.sanitizer else "no tool to try"
-        yield Finding(True, "gpu trial", f"{gpu.name} ran a kernel; {tried}")
+        yield ReportLine(True, "gpu trial", f"{gpu.name} ran a kernel; {tried}")

@@ -17,7 +17,8 @@ from grader.ptx.flow import Flow
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Group, Machine, Waiting
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group, Waiting
     from grader.emulator.naming import Names
     from grader.ptx import Function, Instruction
 

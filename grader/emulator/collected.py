@@ -9,6 +9,8 @@ from grader.emulator.unset import Unset, why_unset
 from grader.model import Finding, FindingKind, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.emulator.naming import Names
 
 _MOST = 100
@@ -29,11 +31,15 @@ class Collected:
     found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
     unset: dict[tuple[object, ...], Unset] = field(default_factory=dict)
     """By the key of a finding: the shared array that holds nothing yet."""
+    listener: Callable[[tuple[object, ...], Finding], None] | None = None
+    """Is called with each finding and its key as it is reported."""
 
     def add(
         self, key: tuple[object, ...], finding: Finding, count: int = 1, *, gravest: bool = False
     ) -> None:
         """One more; ``gravest``: it takes the place of a less severe one that it counts with."""
+        if self.listener is not None:
+            self.listener(key, finding)
         known = self.found.get(key)
         if known is not None:
             worse = gravest and _SEVERITIES.index(finding.severity) < _SEVERITIES.index(known.severity)

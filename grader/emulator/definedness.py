@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.observers import Observer
+from grader.emulator.machine.machine import Observer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Frame, Machine
-    from grader.emulator.memory import Region
-    from grader.emulator.place import Place
-    from grader.emulator.values import Lanes, Value
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Frame
+    from grader.emulator.machine.values import Lanes, Value
+    from grader.emulator.memory.memory import Region
+    from grader.emulator.memory.place import Place
 
     Origins = NDArray[np.int32]
 

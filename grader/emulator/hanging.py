@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from grader.emulator.absent import called
-from grader.emulator.access import spaces_of
-from grader.emulator.geometry import WARP
-from grader.emulator.memory import Allocation
+from grader.emulator.machine.geometry import WARP
+from grader.emulator.memory.access import spaces_of
+from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.sentences import listed, on_lines
 from grader.emulator.spinning import rounds_of
@@ -19,10 +19,11 @@ from grader.ptx import Register, Symbol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.emulator.bounds import Holder
-    from grader.emulator.machine import Group, Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
     from grader.emulator.naming import Names
     from grader.emulator.spinning import Round, Watched
+    from grader.emulator.static.bounds import Holder
     from grader.ptx import Instruction, Operand
 
 _MOST = 3

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.bounds import Bounds
-from grader.emulator.geometry import SMS, WARP, Geometry
+from grader.emulator.counters.observers import Counting, Detecting, Several
+from grader.emulator.counters.profile import Profiling
 from grader.emulator.hanging import much_work
-from grader.emulator.hazards import AccessLog, TrackThisToo
-from grader.emulator.hazards.events import Events
-from grader.emulator.hazards.strength import Strengths, synchronises_in_parts, synchronises_through_memory
-from grader.emulator.held import TooMuchHeldError
-from grader.emulator.layout import (
+from grader.emulator.linking.linker import link_function
+from grader.emulator.linking.program import Program
+from grader.emulator.machine.geometry import SMS, WARP, Geometry
+from grader.emulator.machine.held import TooMuchHeldError
+from grader.emulator.machine.machine import Machine
+from grader.emulator.machine.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
+from grader.emulator.memory.layout import (
     MOST_VARIABLE_BYTES,
     VariablesTooLargeError,
     VariableTooSmallError,
@@ -24,15 +26,14 @@ from grader.emulator.layout import (
     lay_out,
     local_bytes_of,
 )
-from grader.emulator.machine import Machine
+from grader.emulator.memory.parameters import pieces_of
 from grader.emulator.naming import Names
-from grader.emulator.observers import Counting, Detecting, Several
 from grader.emulator.orders import other_orders, warp_priorities
-from grader.emulator.parameters import pieces_of
-from grader.emulator.profile import ProfiledMachine, Profiling
-from grader.emulator.program import Program
+from grader.emulator.races import AccessLog, TrackThisToo
+from grader.emulator.races.events import Events
+from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
-from grader.emulator.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
+from grader.emulator.static.bounds import Bounds
 from grader.model import SEVERITIES, Finding, FindingKind, Run
 from grader.ptx.symbols import symbol_name
 
@@ -41,11 +42,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.layout import Layout
-    from grader.emulator.observers import Observer
-    from grader.emulator.program import Code
+    from grader.emulator.machine.machine import Observer
+    from grader.emulator.machine.state import Code
+    from grader.emulator.memory.layout import Layout
     from grader.model import Argument, Launch, Named
-    from grader.ptx import Module
+    from grader.ptx import Function, Module
 
 CHUNK_LANES = 32768
 """Lanes that run side by side: enough to make NumPy's overhead small, few enough for the cache."""
@@ -77,6 +78,8 @@ class Kernel:
     source: str = ""
     file: str = ""
     shapes: Named[tuple[int, ...]] = ()
+    linker: Callable[[Program, Function], Code] = link_function
+    """Links a function of the module; tracing and shadows link steps that do more."""
     _program: Program | None = field(default=None)
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
@@ -86,7 +89,7 @@ class Kernel:
     def program(self, layout: Layout) -> Program:
         """The linked program; the same one as long as the variables lie where they lay."""
         if self._program is None or self._program.addresses != layout.addresses:
-            self._program = Program(self.module, layout.addresses)
+            self._program = Program(self.module, layout.addresses, self.linker)
         return self._program
 
     def run(
@@ -220,6 +223,8 @@ class Look:
     detect: bool
     races: bool
     profile: bool = False
+    observers: tuple[Observer, ...] = ()
+    """Look on beside those that are chosen by the flags."""
 
 
 class Execution:
@@ -232,7 +237,7 @@ class Execution:
         arguments: tuple[Argument, ...],
         look: Look,
         *,
-        tracked: frozenset[str],
+        tracked: frozenset[str] = frozenset(),
         priority: NDArray[np.int64] | None = None,
         apart: bool = False,
         all_at_once: bool = False,
@@ -263,9 +268,12 @@ class Execution:
         self.counting = Profiling(line_of=self.reporter.names.line) if look.profile else Counting()
         self.detecting = Detecting(self.log, tracks_initialisation=look.detect)
         self.look = look
-        self.observer: Observer = self.counting
-        if look.races:
-            self.observer = self.detecting if look.detect else Several((self.counting, self.detecting))
+        chosen = [
+            *([] if look.detect else [self.counting]),
+            *([self.detecting] if look.races else []),
+            *look.observers,
+        ]
+        self.observer: Observer = chosen[0] if len(chosen) == 1 else Several(tuple(chosen))
         self.steps = self.work = 0
         self.executed: set[tuple[str, int]] = set()
         self.too_much_work = ""
@@ -278,7 +286,7 @@ class Execution:
         self.log.allowance.left = steps
         for first, blocks in chunks if self.priority is None else reversed(chunks):
             machine = self._machine(Geometry(self.launch, first, blocks))
-            self.log.begin(machine)
+            self.observer.began(machine)
             started += blocks
             completed = self._run_chunk(machine, steps - self.work, later_blocks=started < total)
             self.steps += machine.steps
@@ -288,8 +296,8 @@ class Execution:
                 break
         if machine is not None:
             completed = self._judge(self.log.finish, machine, completed=completed)
-        for space, conflict, where in self.log.conflicts:
-            self.reporter.race(where, space, conflict, self.log.grain)
+        for space, conflict, chunk in self.log.conflicts:
+            self.reporter.race(chunk, space, conflict, self.log.grain)
         return self._result(completed=completed)
 
     def _run_chunk(self, machine: Machine, budget: int, *, later_blocks: bool) -> bool:
@@ -334,8 +342,7 @@ class Execution:
         return math.prod(self.launch.grid) <= SMS * per_sm
 
     def _machine(self, geometry: Geometry) -> Machine:
-        machine_type = ProfiledMachine if self.look.profile else Machine
-        return machine_type(
+        return Machine(
             geometry=geometry,
             memory=self.layout.memory,
             shared_bytes=self.layout.shared_bytes,

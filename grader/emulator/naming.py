@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from grader.emulator.memory import Allocation
-    from grader.emulator.program import Program
+    from grader.emulator.linking.program import Program
+    from grader.emulator.memory.memory import Allocation
     from grader.ptx import Instruction, Location
 
 LOCAL_VARIABLE = "a local variable"

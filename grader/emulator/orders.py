@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.geometry import WARP
-from grader.emulator.uses import names_in
+from grader.emulator.machine.geometry import WARP
+from grader.emulator.static.uses import names_in
 from grader.ptx import Register
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from grader.emulator.memory import WINDOW
+from grader.emulator.memory.memory import WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
+    from grader.emulator.machine.machine import Machine
 
 MOST_CALLS = 1000
 """Calls of a launch whose text is kept."""

@@ -6,17 +6,16 @@ accesses, parameters of functions and warp-wide operations are different.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.emulator.definedness import Definedness, FrameShadow, Undefined
 from grader.emulator.launch import Execution, Kernel, Look
-from grader.emulator.linking import is_control
+from grader.emulator.linking.linker import is_control, link_function
 from grader.emulator.naming import LOCAL_VARIABLE
-from grader.emulator.program import Code, Program
-from grader.emulator.uses import names_in
+from grader.emulator.static.uses import names_in
 from grader.ptx import Address, Register, Symbol, Tuple, Vector
 
 if TYPE_CHECKING:
@@ -24,11 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.layout import Layout
-    from grader.emulator.machine import Group, Machine
-    from grader.emulator.values import Lanes
+    from grader.emulator.linking.program import Program
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Code, Group
+    from grader.emulator.machine.values import Lanes
     from grader.model import Argument, Launch
-    from grader.ptx import Instruction, Location, Operand
+    from grader.ptx import Function, Instruction, Operand
 
     Origins = NDArray[np.int32]
 
@@ -51,53 +51,33 @@ _WARP_WIDE = {"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "movm
 _ATOMIC = {"atom", "red", "mbarrier"}
 
 
-@dataclass(eq=False, slots=True)
-class TrackedKernel(Kernel):
-    """A kernel whose steps compute shadows; each launch is linked to its own."""
-
-    shadows: Definedness = field(default_factory=Definedness)
-
-    def program(self, layout: Layout) -> TrackedProgram:
-        """A program of its own."""
-        return TrackedProgram(self.module, layout.addresses, shadows=self.shadows)
-
-
-@dataclass(eq=False, slots=True)
-class TrackedProgram(Program):
-    """A program each of whose steps computes shadows as well."""
-
-    shadows: Definedness = field(default_factory=Definedness)
-    _tracked: set[int] = field(default_factory=set)
-
-    def link(self, name: str, call: Location | None = None) -> Code:
-        """See `Program`."""
-        code = Program.link(self, name, call)
-        if id(code) not in self._tracked:
-            self._tracked.add(id(code))
-            for index, instruction in enumerate(code.function.body):
-                flow = _Flow(instruction, code, self.shadows)
-                wrap = flow.around_control if is_control(instruction) else flow.around
-                code.steps[index] = wrap(code.steps[index])
-        return code
-
-
-class _TrackedExecution(Execution):
-    """A launch in which nothing is looked for but undefined values that matter."""
-
-    def __init__(self, kernel: TrackedKernel, launch: Launch, arguments: tuple[Argument, ...]) -> None:
-        look = Look(detect=True, races=False)
-        super().__init__(kernel, launch, arguments, look, tracked=frozenset())
-        self.observer = Undefined(kernel.shadows)
+def _link_with_shadows(shadows: Definedness, program: Program, function: Function) -> Code:
+    """A function each of whose steps computes shadows as well."""
+    code = link_function(program, function)
+    for index, instruction in enumerate(function.body):
+        flow = _Flow(instruction, code, shadows)
+        wrap = flow.around_control if is_control(instruction) else flow.around
+        code.steps[index] = wrap(code.steps[index])
+    return code
 
 
 def mattering_reads(
     kernel: Kernel, launch: Launch, arguments: tuple[Argument, ...], steps: int
 ) -> set[tuple[int, str]]:
     """The undefined reads of a launch whose values matter: the line of each, and what it reads."""
-    tracked = TrackedKernel(kernel.module, kernel.entry, kernel.source, kernel.file, kernel.shapes)
+    shadows = Definedness()
+    tracked = Kernel(
+        kernel.module,
+        kernel.entry,
+        kernel.source,
+        kernel.file,
+        kernel.shapes,
+        linker=partial(_link_with_shadows, shadows),
+    )
+    look = Look(detect=True, races=False, observers=(Undefined(shadows),))
     with np.errstate(all="ignore"):
-        _TrackedExecution(tracked, launch, arguments).run(steps)
-    return tracked.shadows.mattering
+        Execution(tracked, launch, arguments, look).run(steps)
+    return shadows.mattering
 
 
 class _Flow:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.emulator.uses import names_in
+from grader.emulator.static.uses import names_in
 from grader.ptx import Address, Register, Symbol, Tuple
 from grader.ptx.flow import Flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.emulator.machine import Frame, Group
+    from grader.emulator.machine.state import Frame, Group
     from grader.ptx import Function, Instruction, Module, Operand
     from grader.ptx.flow import Loop
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.access import Place
-    from grader.emulator.bounds import Bounds
-    from grader.emulator.machine import Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.access import Place
     from grader.emulator.naming import Names, SharedArray
+    from grader.emulator.static.bounds import Bounds
     from grader.model import Finding
 
 

@@ -4,32 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from string import Formatter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from grader.mistakes.bundled import Bundled, Mistake, bundled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from grader.model import Named
-
-
-class Mistake(NamedTuple):
-    """A mistake that has a name: what it is called, what it did, what to try, and the idea behind it.
-
-    ``explanation`` and ``hint`` may hold places such as ``{output}``; ``concept`` is a key of `CONCEPTS`, or
-    in a text of the staff's whatever they want students to read.
-    """
-
-    title: str
-    explanation: str
-    hint: str
-    concept: str
-
 
 FIELDS = Mistake._fields
 """What staff may say otherwise."""
 
-OUTPUT_PLACES = ("output", "a", "b", "tile")
-FINDING_PLACES = ("array", "at", "other_at", "between", "around", "constants")
+OUTPUT_PLACES = frozenset({"output", "a", "b", "tile"})
+FINDING_PLACES = frozenset({"array", "at", "other_at", "between", "around", "constants"})
 
 
 def places(text: str) -> frozenset[str]:
@@ -37,30 +23,48 @@ def places(text: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in Formatter().parse(text) if name is not None)
 
 
+def allowed_places(mistake: str, field: str) -> frozenset[str]:
+    """The places that a text may hold, ``phrases`` included; KeyError for a phrase that does not exist."""
+    if mistake == "phrases":
+        return places(bundled().phrases[field])
+    if field not in {"explanation", "hint"}:
+        return frozenset()
+    return FINDING_PLACES if mistake in bundled().findings else OUTPUT_PLACES
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """All texts of one assignment: those that come with the grader, and what the staff say instead.
+    """All texts of one assignment: those that come with the grader, and those of the course.
 
-    ``feedback`` holds pairs of a mistake's id (or ``phrases``) and pairs of field (or phrase) and text.
+    ``feedback`` holds pairs of a mistake's id (or ``phrases``) and pairs of field (or phrase) and text, each
+    of which replaces a bundled one. A mistake that has all its fields there needs no bundled ones.
     """
 
-    mistakes: Mapping[str, Mistake]
-    phrases: Mapping[str, str]
-    concepts: Mapping[str, str]
+    bundled: Bundled
     feedback: Named[Named[str]] = ()
 
+    def __contains__(self, name: str) -> bool:
+        """Whether a mistake has texts."""
+        return name in self.bundled.mistakes or set(FIELDS) <= dict(dict(self.feedback).get(name, ())).keys()
+
     def mistake(self, name: str) -> Mistake:
-        """The texts of a mistake, the pointer to its concept written out; KeyError for a name not known."""
-        known = self.mistakes[name]
-        spoken = known._replace(concept=self.concepts.get(known.concept, ""))
-        own = dict(dict(self.feedback).get(name, ()))
-        return spoken._replace(**{field: own[field] for field in FIELDS if field in own})
+        """The texts of a mistake, the pointer to its concept written out; KeyError where it has none."""
+        replaced = dict(dict(self.feedback).get(name, ()))
+        common = self.bundled.mistakes.get(name)
+        fields = (common._asdict() if common else {}) | replaced
+        texts = Mistake(*(fields[field] for field in FIELDS))
+        return texts._replace(concept=self.bundled.concepts.get(texts.concept, texts.concept))
 
     def phrase(self, name: str, **filled: object) -> str:
         """A phrase that explanations and hints are put together with."""
-        own = dict(dict(self.feedback).get("phrases", ()))
-        return own.get(name, self.phrases[name]).format(**filled)
+        replaced = dict(dict(self.feedback).get("phrases", ()))
+        return replaced.get(name, self.bundled.phrases[name]).format(**filled)
 
     def pointer(self, concept: str) -> str:
         """The sentence that says where to read on; empty where there is nothing to read."""
         return self.phrase("read", concept=concept) if concept else ""
+
+
+def texts(feedback: Named[Named[str]] = ()) -> Texts:
+    """The texts of an assignment for which the course says ``feedback``."""
+    return Texts(bundled(), feedback)

@@ -248,7 +248,8 @@ class Assignment:
     reference_digest: str = ""
     """What of ``digest`` is the reference's: the oracle and the staff's kernels."""
     feedback: Named[Named[str]] = ()
-    """What the staff say of mistakes in place of `grader.mistakes`: an id, and fields with texts."""
+    """Texts about mistakes beside those of `grader.mistakes`: those of the operation's mistakes, and whatever
+    the staff say instead; an id, and fields with texts."""
     advice: bool = True
     """Whether students are told what could be better about a right kernel."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import PtxSyntaxError
 from grader.ptx.cursor import integer
+from grader.ptx.declarations import SPACES
 from grader.ptx.nodes import (
     TYPE_BYTES,
     Address,
@@ -23,10 +24,8 @@ from grader.ptx.nodes import (
 )
 
 if TYPE_CHECKING:
+    from grader.ptx.declarations import DeclarationReader
     from grader.ptx.lexer import Token
-    from grader.ptx.parser import ModuleParser
-
-SPACES = (".global", ".const", ".shared", ".local", ".param")
 
 _USED_BYTES = re.compile(r'"\s*used_bytes_mask\s+(0x[0-9a-fA-F]{1,8}|[0-9]{1,10})\s*"')
 
@@ -42,7 +41,7 @@ _MOST_REGISTERS = 1_000_000
 class Body:
     """A function's body: declarations, labels and instructions, with the scopes of ``{ … }``."""
 
-    def __init__(self, parser: ModuleParser) -> None:
+    def __init__(self, parser: DeclarationReader) -> None:
         self.parser = parser
         self.registers: list[tuple[str, str]] = []
         self.variables: list[Variable] = []

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.emulator.statements import calls
+from grader.emulator.repair.statements import calls
 from grader.ptx import parse
 from grader.validation.records import Mutant
 from grader.validation.source_mutants import stable_id

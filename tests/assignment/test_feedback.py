@@ -11,9 +11,10 @@ import pytest
 from grader.assignment import load_assignment
 from grader.diagnosis import WrongOutput, advise, explain_findings, explain_output
 from grader.errors import SpecError
-from grader.mistakes import CONCEPTS, FIELDS, MISTAKES, PHRASES, allowed_places, places, texts
+from grader.mistakes import FIELDS, allowed_places, bundled, places, texts
 from grader.model import Assignment, Finding, FindingKind
 from tests.assignment.conftest import SOUND
+from tests.references import MISTAKES, hypotheses
 
 if TYPE_CHECKING:
     from tests.assignment.conftest import Write
@@ -39,21 +40,21 @@ def test_a_translation_says_all_and_has_the_same_places(write: Write) -> None:
     """Every mistake has a title, an explanation and a hint; no place but those that the original may hold."""
     feedback = {name: dict(said) for name, said in loaded(write, GERMAN).feedback}
     assert set(feedback) == {"phrases", *MISTAKES}
-    assert set(feedback["phrases"]) == set(PHRASES)
+    assert set(feedback["phrases"]) == set(bundled().phrases)
     for mistake, known in MISTAKES.items():
         said = feedback[mistake]
         assert {"title", "explanation", "hint"} <= set(said) <= set(FIELDS)
         assert said["explanation"] != known.explanation
         assert places(said["explanation"]) <= allowed_places(mistake, "explanation")
     for name, phrase in feedback["phrases"].items():
-        assert places(phrase) == places(PHRASES[name])
+        assert places(phrase) == places(bundled().phrases[name])
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_every_text_of_ours_holds_places_that_are_filled_and_a_concept_that_is_known(mistake: str) -> None:
     """What staff may write is what we may."""
     known = MISTAKES[mistake]
-    assert known.concept in CONCEPTS
+    assert known.concept in bundled().concepts
     assert not places(known.title)
     for field in ("explanation", "hint"):
         assert places(getattr(known, field)) <= allowed_places(mistake, field)
@@ -64,7 +65,7 @@ def test_what_students_read_is_the_staff_s(write: Write) -> None:
     feedback = loaded(write, GERMAN).feedback
     got = np.arange(1, 41, dtype=np.float32)
     output = WrongOutput("C", 2 * got, got.astype(np.float64), 0.0, np.zeros(40, np.bool_))
-    found = explain_output("matmul", output, feedback)
+    found = explain_output(hypotheses("matmul"), output, feedback)
     assert found is not None
     assert found.explanation == "jedes Element von `C` ist das richtige mal demselben Faktor"
     race = Finding(
@@ -82,12 +83,12 @@ def test_what_students_read_is_the_staff_s(write: Write) -> None:
 
 def test_what_the_staff_do_not_say_is_said_by_us(write: Write) -> None:
     """One text of one mistake may be another; so may the digest, as with everything that students see."""
-    changed = loaded(write, "stale-tile:\n  hint: Look at slide 12 of `{output}`.\n")
-    said = texts(changed.feedback).mistake("stale-tile")
+    changed = loaded(write, "edge-wrong:\n  hint: Look at slide 12 of `{output}`.\n")
+    said = texts(changed.feedback).mistake("edge-wrong")
     assert said.hint == "Look at slide 12 of `{output}`."
-    assert said.explanation == MISTAKES["stale-tile"].explanation
-    assert said.concept == CONCEPTS["boundary"]
-    assert changed.digest != loaded(write, "stale-tile: {hint: Another.}\n").digest
+    assert said.explanation == MISTAKES["edge-wrong"].explanation
+    assert said.concept == bundled().concepts["boundary"]
+    assert changed.digest != loaded(write, "edge-wrong: {hint: Another.}\n").digest
 
 
 def test_every_flaw_is_told_with_its_place(write: Write) -> None:
@@ -130,7 +131,7 @@ def test_every_flaw_is_told_with_its_place(write: Write) -> None:
         ("stale-tile: {hint: a, hint: b}\n", "given twice"),
         ('stale-tile: {hint: "\\e[2J"}\n', "without control characters"),
         (f"stale-tile: {{hint: {'x' * 2001}}}\n", "at most 2,000 characters"),
-        ("x: {}\n", "unknown mistake `x`; the ids are those in grader/mistakes"),
+        ("x: {}\n", "unknown mistake `x`; the ids are those in grader/mistakes/texts.yaml and in"),
     ],
 )
 def test_a_file_that_is_no_table_of_texts_is_refused(write: Write, text: str, message: str) -> None:

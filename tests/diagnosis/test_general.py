@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.diagnosis import MISTAKES, WrongOutput, explain_output
+from grader.diagnosis import WrongOutput
 from tests.diagnosis.tiled_kernel import TILE, Kernel, diagnose, inputs, mistaken, wrong_output
+from tests.references import MISTAKES, explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ def test_a_right_answer_that_was_changed_throughout(mistake: str, change: Callab
     a, b = inputs()
     output = wrong_output(a, b, change(Kernel().run(a, b)))
     for operation in ("matmul", "something-else"):
-        found = explain_output(operation, output)
+        found = explained(operation, output)
         assert found is not None
         assert found.mistake == mistake
 
@@ -124,7 +125,7 @@ def guarded(rows: int, columns: int, bounds: tuple[int, int], beyond: float = np
 @pytest.mark.parametrize("beyond", [np.nan, 7.0])
 def test_a_guard_with_its_bounds_exchanged(shape: tuple[int, int], beyond: float) -> None:
     """Whether the array is wide or tall, and whatever was stored beyond a row."""
-    found = explain_output("matmul", guarded(*shape, (shape[1], shape[0]), beyond))
+    found = explained("matmul", guarded(*shape, (shape[1], shape[0]), beyond))
     assert found is not None
     assert found.mistake == "guard-bounds-swapped"
     assert "grid" not in found.hint
@@ -133,14 +134,14 @@ def test_a_guard_with_its_bounds_exchanged(shape: tuple[int, int], beyond: float
 
 def test_a_guard_and_a_grid_that_are_exchanged_look_alike_on_whole_blocks() -> None:
     """Both are named then."""
-    found = explain_output("matmul", guarded(96, 32, (32, 96)))
+    found = explained("matmul", guarded(96, 32, (32, 96)))
     assert found is not None
     assert found.mistake == "rows-and-columns-swapped"
 
 
 def test_a_guard_with_both_bounds_too_small_is_another_mistake() -> None:
     """A hypothesis must fit everything."""
-    found = explain_output("matmul", guarded(21, 62, (20, 21)))
+    found = explained("matmul", guarded(21, 62, (20, 21)))
     assert found is not None
     assert found.mistake == "partly-unwritten"
 
@@ -151,10 +152,10 @@ def test_one_number_everywhere_is_told() -> None:
     assert diagnose(*inputs(), got) == "all-the-same"
     expected = np.full((19, 11), 68.0)
     output = WrongOutput("C", got, expected, 0.0, np.zeros(got.shape, np.bool_))
-    found = explain_output("matmul", output)
+    found = explained("matmul", output)
     assert found is None or found.mistake != "all-the-same"
     few = WrongOutput("C", got[0, :3], np.array([1.0, 2.0, 3.0]), 0.0, np.zeros(3, np.bool_))
-    assert explain_output("matmul", few) is None
+    assert explained("matmul", few) is None
 
 
 @pytest.mark.parametrize(
@@ -172,9 +173,7 @@ def test_of_vectors_no_rows_and_columns_are_told(mistake: str, right: Array, wri
     noise = np.random.default_rng(5).uniform(3, 9, 300) if written else np.nan
     got = np.where(right, expected, noise).astype(np.float32)
     blocks = (("BLOCK", 64),)
-    found = explain_output(
-        "vector-add", WrongOutput("C", got, expected, 1e-6, np.isnan(got), constants=blocks)
-    )
+    found = explained("vector-add", WrongOutput("C", got, expected, 1e-6, np.isnan(got), constants=blocks))
     assert found is not None
     assert found.mistake == mistake
     assert not re.search(r"row|col|matrix|blockIdx\.y", found.explanation + found.hint)
@@ -235,7 +234,7 @@ def test_a_vector_and_an_integer_output_need_no_matrices() -> None:
     expected = np.arange(1, 41, dtype=np.float64)
     got = np.where(np.arange(40) < 32, expected, 0).astype(np.int32)
     output = WrongOutput("bins", got, expected, 0.0, np.zeros(40, np.bool_), constants=(("BLOCK", 16),))
-    found = explain_output("counts", output)
+    found = explained("counts", output)
     assert found is not None
     assert found.mistake == "tail-wrong"
 
@@ -244,7 +243,7 @@ def test_an_explanation_names_the_student_s_arrays_and_no_number() -> None:
     """It is told of hidden cases too."""
     a, b = inputs()
     output = wrong_output(a, b, mistaken(tiles=lambda k: k // TILE))
-    found = explain_output("matmul", output)
+    found = explained("matmul", output)
     assert found is not None
     assert found.explanation == "`C` lacks the last tile of the sum"
     assert "TILE_SIZE" in found.hint

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.diagnosis import explain_output
 from tests.diagnosis.tiled_kernel import TILE, Kernel, diagnose, inputs, mistaken, wrong_output
+from tests.references import explained
 
 
 def test_the_loops_without_a_mistake_are_within_the_bound() -> None:
@@ -167,6 +167,6 @@ def test_inputs_that_are_no_product_leave_the_general_tests() -> None:
     """One matrix, or shapes that do not fit."""
     a, b = inputs()
     output = replace(wrong_output(a, b, -Kernel().run(a, b)), inputs=(("A", a), ("B", a)))
-    found = explain_output("matmul", output)
+    found = explained("matmul", output)
     assert found is not None
     assert found.mistake == "sign-flipped"

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.diagnosis import MISTAKES, WrongOutput, explain_output
+from grader.diagnosis import WrongOutput
+from tests.references import MISTAKES, explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ def named(got: Array, expected: Array, **fields: Any) -> str:  # noqa: ANN401 - 
     given = {"bound": 1e-6, "constants": BLOCK if got.ndim == 1 else TILE, **fields}
     unwritten = np.isnan(got) if got.dtype.kind == "f" else np.zeros(got.shape, np.bool_)
     output = WrongOutput("y", got, expected, unwritten=unwritten, **given)
-    found = explain_output("some-operation", output)
+    found = explained("some-operation", output)
     return "" if found is None else found.mistake
 
 
@@ -189,7 +190,7 @@ def test_garbage_has_no_name_that_claims_a_cause(
     output = WrongOutput(
         "y", got, expected, 0.0, np.zeros(got.shape, np.bool_), inputs=inputs, constants=(("B", 4),)
     )
-    found = explain_output(operation, output)
+    found = explained(operation, output)
     if got.size >= 20:
         assert found is None or found.mistake in DESCRIPTIONS
     assert found is None or found.mistake in MISTAKES

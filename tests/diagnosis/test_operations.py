@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.diagnosis import WrongOutput, explain_output
+from grader.diagnosis import WrongOutput
+from tests.references import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +28,7 @@ def named(operation: str, got: Array, expected: Array, *inputs: Array, **fields:
     names = tuple(zip("xyz", inputs, strict=False))
     given = {"bound": 1e-4, "constants": (("BLOCK", BLOCK),), **fields}
     output = WrongOutput("out", got, expected, unwritten=np.zeros(got.shape, np.bool_), inputs=names, **given)
-    found = explain_output(operation, output)
+    found = explained(operation, output)
     return "" if found is None else found.mistake
 
 
@@ -99,7 +100,7 @@ def test_a_total_that_nothing_was_added_to_is_not_said_to_keep_what_was_there() 
         before=zero,
         store_bytes=4,
     )
-    found = explain_output("reduction", output)
+    found = explained("reduction", output)
     assert found is not None
     assert found.mistake == "all-zeros"
 

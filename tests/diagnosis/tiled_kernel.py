@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.diagnosis import WrongOutput, explain_output
+from grader.diagnosis import WrongOutput
+from tests.references import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +54,7 @@ def wrong_output(a: Array, b: Array, got: Array, **fields: Any) -> WrongOutput: 
 
 def diagnose(a: Array, b: Array, got: Array, **fields: Any) -> str:  # noqa: ANN401 - the record's own
     """The id of the mistake that is named, empty for none."""
-    found = explain_output("matmul", wrong_output(a, b, got, **fields))
+    found = explained("matmul", wrong_output(a, b, got, **fields))
     return "" if found is None else found.mistake
 
 

@@ -19,7 +19,7 @@ from tests.gpu.pretend import GPU
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.doctor import Finding
+    from grader.doctor import ReportLine
 
 OLD_DRIVER = replace(GPU, driver="550.54", driver_cuda=(12, 4))
 OLD_GPU = replace(GPU, capability=(7, 0))
@@ -39,7 +39,7 @@ def _has(monkeypatch: pytest.MonkeyPatch, *gpus: devices.Gpu, missing: tuple[str
     monkeypatch.setattr(devices, "missing_libraries", lambda: missing)
 
 
-def _examined() -> list[Finding]:
+def _examined() -> list[ReportLine]:
     return list(gpus.examine(Tools(find_toolchain(), LocalSandbox(), None)))
 
 
@@ -47,7 +47,7 @@ def test_without_a_gpu_there_is_one_line_and_nothing_wrong(monkeypatch: pytest.M
     """Most machines that grade have none."""
     _has(monkeypatch)
     (line,) = _examined()
-    assert (line.fine, line.found) == (True, "none found; the emulator grades everything but speed")
+    assert (line.fine, line.state) == (True, "none found; the emulator grades everything but speed")
 
 
 def test_without_the_library_it_says_how_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,8 +61,8 @@ def test_a_gpu_is_described_and_what_is_missing_is_not_needed(monkeypatch: pytes
     """The emulator grades without it."""
     _has(monkeypatch, GPU, missing=("cupy-cuda13x",))
     gpu, cupy = _examined()
-    assert gpu.found == "Pretended GPU, 16 GiB, compute capability 9.0, driver 580.00 (CUDA 13.0)"
-    assert (cupy.fine, cupy.needed, cupy.what) == (False, False, "cupy")
+    assert gpu.state == "Pretended GPU, 16 GiB, compute capability 9.0, driver 580.00 (CUDA 13.0)"
+    assert (cupy.fine, cupy.needed, cupy.subject) == (False, False, "cupy")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_what_does_not_fit_together_is_told_and_not_tried(
 ) -> None:
     """`auto` grades on the emulator then, and says why; who asked for the GPU gets the reason."""
     _has(monkeypatch, gpu)
-    assert [(line.fine, line.fix) for line in _examined() if line.found == "cannot be used"] == [(False, why)]
+    assert [(line.fine, line.fix) for line in _examined() if line.state == "cannot be used"] == [(False, why)]
     auto, asked = SimpleNamespace(backend="auto"), SimpleNamespace(backend="gpu")
     assert setup.gpus(auto) == ()  # type: ignore[arg-type]
     with pytest.raises(ToolMissing, match=why.split(";", maxsplit=1)[0]):
@@ -88,7 +88,7 @@ def test_a_gpu_that_is_out_of_use_says_since_when_and_why(monkeypatch: pytest.Mo
     """Until a trial takes it back."""
     _has(monkeypatch, GPU, missing=("cupy-cuda13x",))
     devices.mark_sick(GPU, "the probe did not end")
-    assert _examined()[0].found.endswith("; out of use since: the probe did not end")
+    assert _examined()[0].state.endswith("; out of use since: the probe did not end")
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_a_container_toolkit_with_a_known_escape_is_named(
     program = tmp_path / "nvidia-ctk"
     program.write_text(f"#!/bin/sh\necho '{version}'\n")
     program.chmod(0o755)
-    (line,) = [line for line in _examined() if line.what == "containers"]
+    (line,) = [line for line in _examined() if line.subject == "containers"]
     assert line.fine is fine
-    assert told in line.found
+    assert told in line.state
 
 
 def test_who_asks_for_a_gpu_where_there_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Reading the labelled kernels in `hazards/`: what they are launched with and what should be found.
+"""Reading the labelled kernels in `races/`: what they are launched with and what should be found.
 
 A comment ``// launch: grid 2 2, block 8 8, shared 0: in float32[4,5], out int32[7] below 8, 15`` holds
 for the kernels after it; arguments are arrays (random, ``below 8``, or ``all 0``) or whole numbers. On a line
@@ -95,7 +95,7 @@ def found(finding: Finding) -> Expected:
 
 def sources() -> dict[str, str]:
     """The files of labelled kernels by name, one per family."""
-    return {path.name: path.read_text() for path in sorted((Path(__file__).parent / "hazards").glob("*.cu"))}
+    return {path.name: path.read_text() for path in sorted((Path(__file__).parent / "races").glob("*.cu"))}
 
 
 def findings(module: Module, name: str, kernel: Kernel) -> tuple[Finding, ...]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.emulator import backend
-from grader.emulator.backend import Emulated
+from grader.backends import emulator
+from grader.backends.emulator import Emulated
 from grader.emulator.shadow_steps import mattering_reads
 from grader.model import Argument, Build, FindingKind, Launch, Severity
 from tests.emulator import nvcc
@@ -126,7 +126,7 @@ def test_following_what_nobody_set_takes_no_more_work_than_the_case_may(
         budgets.append(arguments[-1])
         return mattering_reads(*arguments)
 
-    monkeypatch.setattr(backend, "mattering_reads", followed)
+    monkeypatch.setattr(emulator, "mattering_reads", followed)
     (finding,) = undefined_reads("stored", MATTERS["stored"], steps=5000)
     assert finding.severity is Severity.ERROR
     assert budgets == [5000]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader.emulator.values import broadcasts, from_shape, over_folds, unfold
+from grader.emulator.machine.values import broadcasts, from_shape, over_folds, unfold
 from grader.model import Argument, Launch
 from tests.emulator import nvcc
 from tests.emulator.launching import Compiled, default_build, zeros

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.emulator.layout import lay_out
-from grader.emulator.program import Program
+from grader.emulator.linking.linker import link_function
+from grader.emulator.linking.program import Program
+from grader.emulator.memory.layout import lay_out
 from grader.model import Argument, Launch
 from grader.ptx import Module, parse
 from tests.emulator import forms
@@ -30,7 +31,7 @@ def refusals(module: Module) -> list[str]:
         if function.defined:
             passed = tuple(Argument(p.name, "value", np.void(bytes(p.size))) for p in function.parameters)
             layout = lay_out(module, function, Launch((1, 1, 1), (32, 1, 1)), passed, track=False)
-            program = Program(module, layout.addresses)
+            program = Program(module, layout.addresses, link_function)
             program.link(function.name)
             found += map(str, program.refused)
     return found

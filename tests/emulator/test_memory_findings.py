@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.emulator.hazards import events, log
+from grader.emulator.races import events, log
 from grader.model import FindingKind
 from tests.emulator.launching import Compiled, hazard_build, only, zeros
 

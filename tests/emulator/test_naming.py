@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from grader.emulator.memory import Allocation
+from grader.emulator.linking.linker import link_function
+from grader.emulator.linking.program import Program
+from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import Names, SharedArray, global_element, subscript
-from grader.emulator.program import Program
 from grader.ptx import Instruction, Location, Module
 from grader.ptx.symbols import symbol_name
 
@@ -85,7 +86,7 @@ def names(source: str = "a.cu") -> Names:
     """Names for a module with two files and two shared arrays."""
     module = Module("sm_80", (), (), ((1, "/build/a.cu"), (2, "/usr/include/b.h")))
     arrays = (SharedArray("tile", 0, 64, (4, 4)), SharedArray("rest", 64, 16))
-    return Names(Program(module, {}), arrays, source)
+    return Names(Program(module, {}, link_function), arrays, source)
 
 
 def at(location: Location | None) -> Instruction:

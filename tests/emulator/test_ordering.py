@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.emulator.hazards import event as events_of
-from grader.emulator.hazards import ordering
-from grader.emulator.hazards.event import Event, Scope
-from grader.emulator.hazards.ordering import unordered
-from grader.emulator.hazards.pairs import compared_pairs
-from grader.emulator.hazards.rows import READ, WRITE, Rows
-from grader.emulator.held import Allowance
+from grader.emulator.machine.held import Allowance
+from grader.emulator.races import event as events_of
+from grader.emulator.races import ordering
+from grader.emulator.races.event import Event, Scope
+from grader.emulator.races.ordering import unordered
+from grader.emulator.races.pairs import compared_pairs
+from grader.emulator.races.rows import READ, WRITE, Rows
 
 if TYPE_CHECKING:
     import pytest

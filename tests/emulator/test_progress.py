@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.emulator import copies
+from grader.emulator.machine import copies
 from grader.model import FindingKind
 from tests.emulator.launching import Compiled, default_build, hazard_build, zeros
 

@@ -174,7 +174,7 @@ def test_without_an_engine_it_says_what_to_install(tmp_path: Path, monkeypatch: 
         engine.connect()
     (said,) = doctor_containers.examine()
     assert said.fine
-    assert "not used" in said.found
+    assert "not used" in said.state
 
 
 def test_an_engine_that_does_not_run_is_to_be_started(
@@ -208,7 +208,7 @@ def test_doctor_tells_the_engine_and_each_escape() -> None:
     """One line for the engine; an escape is not fine, has a remedy, and keeps nobody from grading."""
     lines = list(doctor_containers.about_engine(facts()))
     assert [line.fine for line in lines] == [True, False, False]
-    assert lines[0].found == "20.10.24+dfsg1, runc 1.1.5+ds1, with apparmor, seccomp, cgroup v2"
+    assert lines[0].state == "20.10.24+dfsg1, runc 1.1.5+ds1, with apparmor, seccomp, cgroup v2"
     assert lines[1].fix == "update it to 1.1.12 or newer"
     assert not any(line.needed for line in lines[1:])
 
@@ -234,5 +234,5 @@ def test_the_doctor_says_whether_a_bubblewrap_works(trouble: str, monkeypatch: p
     """And what to do where it does not; a machine can grade without."""
     monkeypatch.setattr("grader.sandbox.bubblewrap.trouble", lambda: trouble)
     said = doctor_containers.about_bubblewrap()
-    assert (said.fine, said.what, said.fix) == (True, "bubblewrap", trouble)
-    assert said.found.startswith("not used" if trouble else "works")
+    assert (said.fine, said.subject, said.fix) == (True, "bubblewrap", trouble)
+    assert said.state.startswith("not used" if trouble else "works")

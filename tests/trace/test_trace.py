@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.emulator import trace_recorder
-from grader.emulator.trace_arrays import MOST_SHOWN, window_of
+from grader.emulator.trace import recorder
+from grader.emulator.trace.arrays import MOST_SHOWN, window_of
 from grader.model import FindingKind
 from tests.trace.tracing import MATMUL, Given, events, product, sums, tiles, traced
 
@@ -73,7 +73,7 @@ def test_missing_threads_are_named_at_the_barrier() -> None:
 def test_a_kernel_that_never_ends_is_followed_until_that_is_certain() -> None:
     """The trace shows some rounds of the loop, and says that the launch did not come to its end."""
     trace = product(_mistake("infinite_loop"), tiles(8, 4), tiles(8, 4), 4, steps=50_000)
-    assert 10 < len(trace.intervals) < trace_recorder.MOST_INTERVALS
+    assert 10 < len(trace.intervals) < recorder.MOST_INTERVALS
     assert not trace.completed
     (note,) = trace.notes
     assert "did not come to its end" in note
@@ -84,14 +84,14 @@ def test_a_trace_has_a_limit_and_says_so() -> None:
     """Each of the 250 tiles has two barriers, and 400 intervals are held."""
     left, right = np.ones((4, 1000), np.float32), np.ones((1000, 4), np.float32)
     trace = product((MATMUL / "solution.cu").read_text(), left, right, 4)
-    assert len(trace.intervals) == trace_recorder.MOST_INTERVALS
+    assert len(trace.intervals) == recorder.MOST_INTERVALS
     assert trace.completed
     assert "400 intervals" in trace.notes[0]
 
 
 def test_a_trace_ends_where_it_is_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond so many accesses nothing more is kept; what was kept stays whole."""
-    monkeypatch.setattr(trace_recorder, "MOST_ACCESSES", 100)
+    monkeypatch.setattr(recorder, "MOST_ACCESSES", 100)
     trace = product((MATMUL / "solution.cu").read_text(), tiles(8, 4), tiles(8, 4), 4)
     assert len(trace.intervals) < 5
     assert trace.completed

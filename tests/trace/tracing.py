@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.emulator.launch import STEPS
-from grader.emulator.trace import TracedKernel, trace
+from grader.emulator.launch import STEPS, Kernel
+from grader.emulator.trace.trace import trace
 from grader.model import Argument, Launch
 from grader.model.trace import TraceScene
 from tests.emulator import nvcc
@@ -54,8 +54,8 @@ def traced(
         for name, value in arguments.items()
     )
     text = tuple(source.split("\n"))
-    kernel_ = TracedKernel(_compiled(source), kernel, "kernel.cu", "kernel.cu", shapes, text=text)
-    return trace(kernel_, Launch(grid, block, shared), made, at, steps=steps)
+    kernel_ = Kernel(_compiled(source), kernel, "kernel.cu", "kernel.cu", shapes)
+    return trace(kernel_, Launch(grid, block, shared), made, at, text, steps=steps)
 
 
 def tiles(size: int, edge: int) -> np.ndarray[Any, Any]:

@@ -33,7 +33,7 @@ from grader.emulator.instructions import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.program import Link
+    from grader.emulator.linking.link import Link
     from grader.ptx import Instruction
 
 CHAPTERS = (

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator import access
 from grader.emulator.instructions.mbarrier import arrives_for_copies
-from grader.emulator.values import spread
+from grader.emulator.machine import copies
+from grader.emulator.machine.values import spread
+from grader.emulator.memory import access
 from grader.ptx import Immediate, Operand, Register
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Fetch, Link, Step
+    from grader.emulator.linking.link import Fetch, Link, Step
+    from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 
 _SIZES = {"ca": (4, 8, 16), "cg": (16,)}
@@ -34,7 +35,7 @@ def cp(ins: Instruction, link: Link) -> Step:
     """`cp.async.*`: the form is said by its other words."""
     words = ins.modifiers
     if words == ("async", "commit_group"):
-        return lambda m: m.copies.commit(m)
+        return copies.commit
     if words == ("async", "wait_all"):
         return _wait_all
     if words[:3] == ("async", "mbarrier", "arrive"):
@@ -45,8 +46,8 @@ def cp(ins: Instruction, link: Link) -> Step:
 
 
 def _wait_all(m: Machine) -> None:
-    m.copies.commit(m)
-    m.copies.wait(m, 0)
+    copies.commit(m)
+    copies.wait(m, 0)
 
 
 def _wait_group(ins: Instruction, link: Link) -> Step:
@@ -54,7 +55,7 @@ def _wait_group(ins: Instruction, link: Link) -> Step:
     (number,) = ins.operands
     if not isinstance(number, Immediate):
         raise link.unsupported()
-    return lambda m: m.copies.wait(m, number.value)
+    return lambda m: copies.wait(m, number.value)
 
 
 def _copy(ins: Instruction, link: Link) -> Step:
@@ -123,7 +124,7 @@ def _issue(m: Machine, to: tuple[int, Fetch], origin: tuple[int, Fetch], size: i
     if not _is_anywhere(destination):
         return
     began = m.observer.copied(m, source if source and _is_anywhere(source) else None, destination, size, read)
-    m.copies.begin(m, destination, content if destination.good is None else content[destination.good], began)
+    copies.begin(m, destination, content if destination.good is None else content[destination.good], began)
 
 
 def _is_anywhere(place: access.Place) -> bool:

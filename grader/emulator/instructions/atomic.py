@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grader.emulator import access
 from grader.emulator.instructions import half
 from grader.emulator.instructions.floating import flushed
-from grader.emulator.values import DTYPES, Value, select, spread
+from grader.emulator.machine.values import DTYPES, Value, select, spread
+from grader.emulator.memory import access
 from grader.ptx import Operand, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.access import Place
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.access import Place
     from grader.ptx import Instruction
 
 _SPACES = ("global", "shared")

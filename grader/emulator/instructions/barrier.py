@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.geometry import BARRIERS
-from grader.emulator.warp_sync import WarpOperation, arrive
+from grader.emulator.machine.geometry import BARRIERS
+from grader.emulator.machine.state import WarpOperation
+from grader.emulator.machine.warp_sync import arrive
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Group, Machine
-    from grader.emulator.program import ControlStep, Link, Step
-    from grader.emulator.values import Value
+    from grader.emulator.linking.link import ControlStep, Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
+    from grader.emulator.machine.values import Value
     from grader.ptx import Instruction
 
 

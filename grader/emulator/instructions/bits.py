@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.ptx import Instruction
 
 _NONE = np.uint32(0xFFFFFFFF)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grader.emulator.instructions.runtime import SYSTEM
-from grader.emulator.machine import Frame, Group
+from grader.emulator.machine.state import Frame, Group
 from grader.errors import UnsupportedPtx
 from grader.ptx import Register, Symbol, Tuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Code, ControlStep, Link
-    from grader.emulator.values import Value
+    from grader.emulator.linking.link import ControlStep, Link
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Code
+    from grader.emulator.machine.values import Value
     from grader.ptx import Instruction, Operand
 
 MAX_DEPTH = 128

@@ -16,9 +16,9 @@ from grader.ptx.nodes import TYPE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Link, Step
-    from grader.emulator.values import Value
+    from grader.emulator.linking.link import Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.values import Value
     from grader.ptx import Instruction
 
 _TYPES = ("u32", "s32", "u64", "s64")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.instructions.floating import flushed
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value
 from grader.ptx import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Fetch, Link, Step
+    from grader.emulator.linking.link import Fetch, Link, Step
+    from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 
 

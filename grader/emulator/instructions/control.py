@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine import Group
+from grader.emulator.machine.state import Group
 
 if TYPE_CHECKING:
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import ControlStep, Link
+    from grader.emulator.linking.link import ControlStep, Link
+    from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 
 
@@ -27,6 +27,7 @@ def bra(ins: Instruction, link: Link) -> ControlStep:
 
     def branch(m: Machine, group: Group) -> list[Group] | None:
         taken, others = m.split(group, condition(m, m.active))
+        m.observer.branched(m, ins, group, taken, others)
         if taken:
             taken.pc = target
         if others:

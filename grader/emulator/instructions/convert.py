@@ -9,17 +9,17 @@ import numpy as np
 
 from grader.emulator.instructions import narrow, rounding
 from grader.emulator.instructions.floating import flushed, saturated
-from grader.emulator.memory import WINDOW
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.memory.memory import WINDOW
 from grader.ptx import Register, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.memory import Allocation
-    from grader.emulator.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.memory import Allocation
     from grader.ptx import Instruction
 
 _TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
@@ -65,6 +65,8 @@ def _copy(link: Link, source: Register, kind: str) -> Step:
 def _pack(ins: Instruction, link: Link, source: Vector) -> Step:
     register = link.register(ins.operands[0])
     total = TYPE_BYTES[ins.modifiers[-1]]
+    if total > 8:  # noqa: PLR2004 - bytes; a register of 128 bits
+        raise link.unsupported()
     piece = 8 * total // len(source.elements)
     wide = np.dtype(f"u{total}")
     fetches = [link.fetch(element, f"b{piece}") for element in source.elements]
@@ -81,6 +83,8 @@ def _pack(ins: Instruction, link: Link, source: Vector) -> Step:
 def _unpack(ins: Instruction, link: Link, destination: Vector) -> Step:
     total = TYPE_BYTES[ins.modifiers[-1]]
     piece = 8 * total // len(destination.elements)
+    if piece % 8:
+        raise link.unsupported()
     wide, narrow = np.dtype(f"u{total}"), np.dtype(f"u{piece // 8}")
     registers = [link.register(element) for element in destination.elements]
     fetch = link.fetch(ins.operands[1], f"b{8 * total}")

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.instructions import rounding
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.ptx import Instruction
 
 TYPES = frozenset({"f32", "f64"})

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from grader.emulator.geometry import WARP
 from grader.emulator.instructions.half import decoded, encoded
+from grader.emulator.machine.geometry import WARP
 from grader.ptx import Vector
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Fetch, Link
-    from grader.emulator.values import Value
+    from grader.emulator.linking.link import Fetch, Link
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.values import Value
     from grader.ptx import Operand
 
 _TILE = 8

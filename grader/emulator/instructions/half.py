@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Link, Step
-    from grader.emulator.values import Value
+    from grader.emulator.linking.link import Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.values import Value
     from grader.ptx import Instruction
 
 TYPES = frozenset({"f16", "f16x2", "bf16", "bf16x2"})

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from grader.emulator.geometry import WARP
 from grader.emulator.instructions import matrix_rows, tiles
 from grader.emulator.instructions.fragments import (
     KINDS,
@@ -27,7 +26,9 @@ from grader.emulator.instructions.fragments import (
     hand_out,
     layout,
 )
-from grader.emulator.warp_sync import WarpOperation, arrive
+from grader.emulator.machine.geometry import WARP
+from grader.emulator.machine.state import WarpOperation
+from grader.emulator.machine.warp_sync import arrive
 from grader.ptx import Immediate, Operand
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import ControlStep, Fetch, Link
-    from grader.emulator.warp_sync import Table
+    from grader.emulator.linking.link import ControlStep, Fetch, Link
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.warp_sync import Table
     from grader.ptx import Instruction
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")

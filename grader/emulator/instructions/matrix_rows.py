@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from grader.emulator import access
-from grader.emulator.geometry import WARP
 from grader.emulator.instructions.fragments import (
     KINDS,
     Layout,
@@ -21,14 +19,16 @@ from grader.emulator.instructions.fragments import (
     hand_out,
     layout,
 )
+from grader.emulator.machine.geometry import WARP
+from grader.emulator.memory import access
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Link
+    from grader.emulator.linking.link import Link
+    from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 
 Act: TypeAlias = "Callable[[Machine], None]"

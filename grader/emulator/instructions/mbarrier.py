@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator import access
-from grader.emulator.hazards.event import AWAIT, COPIED, POST
 from grader.emulator.instructions.atomic import Operation, serially
-from grader.emulator.machine import Group
-from grader.emulator.values import Value, select, spread
+from grader.emulator.machine import copies
+from grader.emulator.machine.state import Group
+from grader.emulator.machine.values import Value, select, spread
+from grader.emulator.memory import access
+from grader.emulator.races.event import AWAIT, COPIED, POST
 from grader.ptx import Immediate
 from grader.ptx.facts import MBARRIER_WAITS
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.access import Place
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import ControlStep, Fetch, Link, Step
+    from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.access import Place
     from grader.ptx import Instruction
 
 MOST_ARRIVALS = (1 << 20) - 1
@@ -131,7 +132,7 @@ def _arrivals(
     phase = found >> np.uint64(_PHASE)
     m.observer.at_phase(m, what, lanes, index, phase)
     if what == COPIED:
-        m.copies.leave_to(m, lanes, np.stack((index, phase.astype(np.int64)), axis=1))
+        copies.leave_to(m, lanes, np.stack((index, phase.astype(np.int64)), axis=1))
     return found
 
 
@@ -193,7 +194,7 @@ def _looking(m: Machine, site: int, states: Value, *, parity: bool) -> Callable[
             m.observer.at_phase(m, AWAIT, lanes[complete], index[complete], wanted[complete])
             if m.copies.under_way:
                 found = np.stack((index, wanted.astype(np.int64)), axis=1)[complete]
-                m.copies.complete(m, np.unique(found, axis=0))
+                copies.complete(m, np.unique(found, axis=0))
         return complete.astype(_WORD)
 
     return look

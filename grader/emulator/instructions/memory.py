@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator import access
-from grader.emulator.values import DTYPES, Value, select
+from grader.emulator.machine.values import DTYPES, Value, select
+from grader.emulator.memory import access
 from grader.ptx import Address, Operand, Register, Symbol, Vector
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Fetch, Link, Step
+    from grader.emulator.linking.link import Fetch, Link, Step
+    from grader.emulator.machine.machine import Machine
     from grader.ptx import Instruction
 
 _SPACES = {"global", "shared", "local", "const", "param"}

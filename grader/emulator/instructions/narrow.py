@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grader.emulator.instructions import half, rounding
-from grader.emulator.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from grader.emulator.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.ptx import Instruction
 
 _NAN8, _NAN32 = np.uint8(0x7F), np.uint32(0x7FFFFFFF)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.values import broadcasts
+from grader.emulator.machine.values import broadcasts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from grader.emulator.values import Value
+    from grader.emulator.machine.values import Value
 
 MODES = ("rn", "rz", "rm", "rp")
 """To nearest (ties to even), towards zero, down, up."""

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from grader.emulator import printing
-from grader.emulator.values import Value, spread
+from grader.emulator.machine.values import Value, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Group, Machine
-    from grader.emulator.program import ControlStep, Link
+    from grader.emulator.linking.link import ControlStep, Link
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
 
     Names: TypeAlias = tuple[str, ...]
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.instructions.compare import COMPARISONS
-from grader.emulator.values import Value  # noqa: TC001
+from grader.emulator.machine.values import Value  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.emulator.program import Link, Step
+    from grader.emulator.linking.link import Link, Step
     from grader.ptx import Instruction
 
 _OPERATIONS: dict[str, Callable[[Value, Value], Value]] = {

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from grader.emulator import access
-from grader.emulator.geometry import WARP
 from grader.emulator.instructions.fragments import (
     KINDS,
     Kind,
@@ -24,15 +22,17 @@ from grader.emulator.instructions.fragments import (
     hand_out,
     layout,
 )
+from grader.emulator.machine.geometry import WARP
+from grader.emulator.memory import access
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import Fetch, Link
-    from grader.emulator.values import Value
+    from grader.emulator.linking.link import Fetch, Link
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.values import Value
     from grader.ptx import Instruction, Operand
 
 _WIDEST = 16

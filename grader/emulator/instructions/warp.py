@@ -1,7 +1,7 @@
 """What the lanes of a warp do together (PTX ISA sections 9.7.9.6, 9.7.13.9 to 9.7.13.14).
 
 `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`. The ``.sync`` forms wait until every lane that
-the mask names, and that has not exited, is there (`grader.emulator.warp_sync`).
+the mask names, and that has not exited, is there (`grader.emulator.machine.warp_sync`).
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.geometry import WARP
-from grader.emulator.values import DTYPES, Value
-from grader.emulator.warp_sync import WarpOperation, arrive, ballot, lane_in_warp, masks_of, table_of
+from grader.emulator.machine.geometry import WARP
+from grader.emulator.machine.state import WarpOperation
+from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.machine.warp_sync import arrive, ballot, lane_in_warp, masks_of, table_of
 from grader.ptx import Operand, Pair
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine import Machine
-    from grader.emulator.program import ControlStep, Fetch, Link, Step
-    from grader.emulator.warp_sync import Act, Table
+    from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.warp_sync import Act, Table
     from grader.ptx import Instruction
 
 

@@ -1,0 +1,1 @@
+"""What runs a built kernel case by case: one file per backend."""

@@ -1,0 +1,103 @@
+"""What an operation's mistakes make of its inputs: the staff's ``hypotheses.py``, and the order of asking.
+
+``reference/<operation>/hypotheses.py`` is trusted code of the course, as the oracle beside it. It has
+
+- ``predictions(output)``, which yields what mistakes of this operation would have left in a wrong output
+  (`WrongOutput`, `Prediction`), the more specific first, or
+- ``candidates(output)``, which yields the ids of all mistakes that fit, where the order of `candidates` here
+  does not suit the operation;
+- ``NOT_A_MISTAKE``, if it is there: ids of likely mistakes that are none in this operation.
+
+A mistake that more than one operation can show has its texts in `grader.mistakes`; the texts of all others
+are in ``reference/<operation>/feedback.yaml``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from grader.diagnosis import general, moved
+from grader.diagnosis.facts import agrees
+from grader.staff_code import load_module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator
+    from pathlib import Path
+
+    from grader.diagnosis.facts import Prediction, Tests, WrongOutput
+
+FILE_NAME = "hypotheses.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypotheses:
+    """The parts of one ``hypotheses.py``; an operation without the file has none of them."""
+
+    predictions: Callable[[WrongOutput], Iterator[Prediction]] | None = None
+    candidates: Callable[[WrongOutput], Iterator[str]] | None = None
+    not_a_mistake: tuple[str, ...] = ()
+
+
+NO_HYPOTHESES = Hypotheses()
+
+
+@cache
+def load_hypotheses(folder: Path) -> Hypotheses:
+    """The hypotheses of the operation whose reference is ``folder``, once for each folder.
+
+    Raises:
+        UsageError: the file cannot be loaded.
+
+    """
+    file = folder / FILE_NAME
+    if not file.is_file():
+        return NO_HYPOTHESES
+    module = load_module(file)
+    return Hypotheses(
+        getattr(module, "predictions", None),
+        getattr(module, "candidates", None),
+        tuple(getattr(module, "NOT_A_MISTAKE", ())),
+    )
+
+
+def candidates(hypotheses: Hypotheses, output: WrongOutput) -> Iterator[str]:
+    """The ids of all mistakes that fit a wrong output, the surest first.
+
+    Certain patterns come first, then right numbers in wrong places, then the mistakes of the operation, then
+    what is merely likely.
+    """
+    if hypotheses.candidates:
+        yield from hypotheses.candidates(output)
+        return
+    of_operation = (hypotheses.predictions,) if hypotheses.predictions else ()
+    yield from certain(output)
+    yield from foreseen(output, moved.copied, general.stored_elsewhere, *of_operation, moved.predictions)
+    yield from likely(output, without=hypotheses.not_a_mistake)
+
+
+def certain(output: WrongOutput) -> Iterator[str]:
+    """The mistakes that look like no others, whatever the operation."""
+    return passing(general.CERTAIN, output)
+
+
+def foreseen(
+    output: WrongOutput, *hypotheses: Callable[[WrongOutput], Iterator[Prediction]]
+) -> Iterator[str]:
+    """The mistakes whose prediction agrees with the output, hypothesis by hypothesis."""
+    for predictions in hypotheses:
+        for mistake, predicted, known in predictions(output):
+            if agrees(output, predicted, known):
+                yield mistake
+
+
+def likely(output: WrongOutput, without: Container[str] = ()) -> Iterator[str]:
+    """The mistakes that an output suggests, whatever the operation."""
+    tests = (*moved.CERTAIN, *general.LIKELY)
+    return passing(tuple(test for test in tests if test[0] not in without), output)
+
+
+def passing(tests: Tests, output: WrongOutput) -> Iterator[str]:
+    """The mistakes whose test the output passes."""
+    return (mistake for mistake, test in tests if test(output))

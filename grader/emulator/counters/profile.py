@@ -1,0 +1,207 @@
+"""Counters per source line: how requests to memory travel, where warps part, what is loaded twice.
+
+A `Profiling` observer counts what `Counting` counts and keeps it by line and array as well; it runs under the
+default build, compiled with ``-lineinfo``. What a kernel loads again is counted per block of threads: the
+elements that a line loads of an array, against the different ones among them. That is what shared memory
+could save, whether or not a cache catches it. An element is what one thread loads at once, a byte or more,
+and of a vector its words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.emulator.counters import traffic
+from grader.emulator.counters.observers import Counting
+from grader.model import LineCounters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
+    from grader.emulator.machine.values import Lanes, Value
+    from grader.emulator.memory.access import Place
+    from grader.ptx import Instruction
+
+MOST_MARKS = 1 << 26
+"""Elements times blocks whose loads are told apart at most: a byte each, for each line and array."""
+
+_COUNTED = tuple(each.name for each in fields(LineCounters) if each.name not in ("line", "array"))
+
+
+@dataclass(eq=False, slots=True)
+class Profiling(Counting):
+    """Counts by line and array; ``line_of`` gives the student's line of an instruction."""
+
+    line_of: Callable[[Instruction], int | None] = lambda _: None
+    counts: dict[tuple[int, str], dict[str, int]] = field(default_factory=dict)
+    _marks: dict[tuple[int, str, int], NDArray[np.bool_]] = field(default_factory=dict)
+    """Which elements each block has loaded, by line, array and bytes of an element."""
+    _machine: Machine | None = None
+    _lines: dict[int, int] = field(default_factory=dict)
+
+    def lines(self) -> tuple[LineCounters, ...]:
+        """The counters, in the order of the lines."""
+        self._settle()
+        return tuple(
+            LineCounters(line, array=array, **counts) for (line, array), counts in sorted(self.counts.items())
+        )
+
+    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """See `Observer`."""
+        Counting.loaded(self, m, site, place, size)
+        if place.space == "global":
+            if not m.memory.holds_constants(place.bytes, size):
+                self._global(m, site, place, size, "load")
+        elif place.space == "shared":
+            self._shared(m, site, place)
+
+    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
+        """See `Observer`."""
+        Counting.stored(self, m, site, place, value)
+        if place.space == "global":
+            self._global(m, site, place, value.dtype.itemsize, "store")
+        elif place.space == "shared":
+            self._shared(m, site, place)
+
+    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """See `Observer`; to the line it is a store: to update a word again is the purpose of an atomic."""
+        Counting.loaded(self, m, site, place, size)
+        self.stored(m, site, place, np.zeros(1, f"u{size}")[0])
+        if place.space == "global":
+            self._updated(m, site, place)
+
+    def branched(
+        self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
+    ) -> None:
+        """See `Observer`."""
+        here = self._entry(self._line(branch), "")
+        if here is None:
+            return
+        here["branches"] += _warps(m, group.lanes)
+        if yes and no:
+            both = np.intersect1d(_warps_of(m, yes.lanes), _warps_of(m, no.lanes))
+            here["divergent_branches"] += len(both)
+
+    def arrived(self, m: Machine, site: int, lanes: int) -> None:
+        """See `Observer`."""
+        Counting.arrived(self, m, site, lanes)
+        here = self._entry(self._line(m.reporter.names.program.sites[site]), "")
+        if here is not None:
+            here["barriers"] += lanes
+
+    def _line(self, instruction: Instruction) -> int:
+        number = self._lines.get(id(instruction))
+        if number is None:
+            number = self._lines[id(instruction)] = self.line_of(instruction) or 0
+        return number
+
+    def _entry(self, line: int, array: str) -> dict[str, int] | None:
+        if not line:
+            return None
+        return self.counts.setdefault((line, array), dict.fromkeys(_COUNTED, 0))
+
+    def _global(self, m: Machine, site: int, place: Place, size: int, way: str) -> None:
+        line = self._line(m.reporter.names.program.sites[site])
+        index = np.broadcast_to(place.index, _count(m, place.lanes))
+        if not line or not index.size:
+            return
+        holder = m.memory.holding(int(index.min()), int(index.max()) + size)
+        here = self._entry(line, holder.name if holder else "")
+        if here is None:
+            return
+        here[f"global_{way}_bytes"] += index.size * size
+        if place.request:
+            requests, sectors = _warps(m, place.lanes), traffic.sectors(m, place, place.request)
+            here[f"global_{way}_requests"] += requests
+            here[f"global_{way}_sectors"] += sectors
+            if sectors > requests and not here["global_stride"]:
+                here["global_stride"] = _stride(m, place.lanes, index)
+        if way == "load" and holder:
+            self._mark(m, (line, holder.name, size), index, place.lanes, (holder.start, holder.end))
+
+    def _updated(self, m: Machine, site: int, place: Place) -> None:
+        """Note that threads updated an array here, where the data may choose the element."""
+        index = np.broadcast_to(place.index, _count(m, place.lanes))
+        holder = m.memory.holding(int(index.min()), int(index.max()) + 1) if index.size else None
+        here = self._entry(self._line(m.reporter.names.program.sites[site]), holder.name if holder else "")
+        if here is not None:
+            here["global_atomics"] += index.size
+
+    def _mark(
+        self,
+        m: Machine,
+        key: tuple[int, str, int],
+        index: NDArray[Any],
+        lanes: Lanes,
+        extent: tuple[int, int],
+    ) -> None:
+        """Note which elements of an array each block loads."""
+        if m is not self._machine:
+            self._settle()
+            self._machine = m
+        (start, end), size = extent, key[-1]
+        elements = -(-(end - start) // size)
+        if m.geometry.blocks * elements > MOST_MARKS:
+            return
+        marks = self._marks.get(key)
+        if marks is None:
+            marks = self._marks[key] = np.zeros((m.geometry.blocks, elements), np.bool_)
+        blocks = m.block_of if lanes is None else m.block_of[lanes]
+        marks[blocks, (index - start) // size] = True
+        self.counts[key[:2]]["global_loads"] += index.size
+
+    def _settle(self) -> None:
+        """Count what the blocks of the chunk that is over have loaded."""
+        for key, marks in self._marks.items():
+            self.counts[key[:2]]["global_loads_distinct"] += int(np.count_nonzero(marks))
+        self._marks.clear()
+
+    def _shared(self, m: Machine, site: int, place: Place) -> None:
+        line = self._line(m.reporter.names.program.sites[site])
+        if not place.request or not line:
+            return
+        index = np.broadcast_to(place.index, _count(m, place.lanes))
+        lane = 0 if place.lanes is None else int(place.lanes[0])
+        element = m.reporter.names.shared_element(int(index[0] - m.shared_start[lane]), place.request)
+        here = self._entry(line, element.split("[")[0] if "[" in element else "")
+        if here is None:
+            return
+        conflicts = traffic.bank_conflicts(m, place, place.request)
+        here["shared_requests"] += _warps(m, place.lanes)
+        here["shared_bank_conflicts"] += conflicts
+        if conflicts and not here["shared_stride"]:
+            here["shared_stride"] = _stride(m, place.lanes, index)
+
+
+def _count(m: Machine, lanes: Lanes) -> int:
+    return m.size if lanes is None else len(lanes)
+
+
+def _warps_of(m: Machine, lanes: Lanes) -> NDArray[np.intp]:
+    return np.unique(m.warp_of if lanes is None else m.warp_of[lanes])
+
+
+def _warps(m: Machine, lanes: Lanes) -> int:
+    """How many warps these lanes are of."""
+    if lanes is None:
+        return m.geometry.blocks * m.geometry.warps_per_block
+    return len(_warps_of(m, lanes))
+
+
+def _stride(m: Machine, lanes: Lanes, index: NDArray[Any]) -> int:
+    """Bytes between neighbouring lanes of a warp, if they are mostly the same; else 0."""
+    which = np.arange(m.size) if lanes is None else lanes
+    neighbours = (np.diff(which) == 1) & (np.diff(m.warp_of[which]) == 0)
+    steps = np.diff(index)[neighbours]
+    if not steps.size:
+        return 0
+    found, times = np.unique(steps, return_counts=True)
+    most = int(times.argmax())
+    return abs(int(found[most])) if 2 * times[most] > steps.size else 0

@@ -1,5 +1,0 @@
-"""Race detection: what accesses there were, what ordered them, and which ones nothing ordered."""
-
-from grader.emulator.hazards.log import AccessLog, TrackThisToo
-
-__all__ = ["AccessLog", "TrackThisToo"]

@@ -1,0 +1,139 @@
+"""Linking: the instructions of a function → steps that change a `Machine`.
+
+A step is a closure made once per instruction by a function of a chapter in
+`grader.emulator.instructions`; what can be known before running (types, register numbers, symbol
+addresses) is settled here and costs nothing later.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.emulator.instructions import TABLE
+from grader.emulator.linking.link import FunctionScope, Link, guarded, guarded_control
+from grader.emulator.machine.state import Code
+from grader.emulator.static.uses import registers_used
+from grader.errors import UnsupportedPtx
+from grader.ptx.facts import COUNTED, MBARRIER_WAITS
+
+if TYPE_CHECKING:
+    from grader.emulator.linking.program import Program
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Group
+    from grader.ptx import Function, Instruction
+
+FLOPS = {"add": 1, "sub": 1, "mul": 1, "div": 1, "sqrt": 1, "rsqrt": 1, "rcp": 1, "fma": 2, "mad": 2}
+"""Floating-point operations per opcode; an fma counts as two. Comparisons and conversions are none."""
+
+_FLOAT_LANES = {"f16": 1, "bf16": 1, "f32": 1, "f64": 1, "f16x2": 2, "bf16x2": 2}
+
+
+def is_control(instruction: Instruction) -> bool:
+    """Whether an instruction decides where its lanes go on, or ends or holds them."""
+    if instruction.opcode in ("bra", "brx", "ret", "exit", "call", "trap"):
+        return True
+    if instruction.opcode == "mbarrier":
+        return not set(MBARRIER_WAITS).isdisjoint(instruction.modifiers)
+    return instruction.opcode in ("bar", "barrier") or "sync" in instruction.modifiers
+
+
+def link_function(program: Program, function: Function) -> Code:
+    """The linked form of a function."""
+    return Linker(program, function).code()
+
+
+class Linker:
+    """Links one function; what instruction chapters see is `Link`."""
+
+    def __init__(self, program: Program, function: Function) -> None:
+        self.program = program
+        self.function = function
+        local_offsets, self.local_bytes = _layout(function)
+        registers = {name: number for number, (name, _) in enumerate(function.registers)}
+        self.scope = FunctionScope(program, function, registers, local_offsets, registers_used(function))
+
+    def code(self) -> Code:
+        """The linked function."""
+        body = self.function.body
+        steps = [self.step(pc, instruction) for pc, instruction in enumerate(body)]
+        block_end, end = [0] * len(body), len(body)
+        for pc in reversed(range(len(body))):
+            end = pc if is_control(body[pc]) else end
+            block_end[pc] = end
+        flops = [0]
+        for instruction in body:
+            flops.append(flops[-1] + (0 if instruction.guard else flops_of(instruction)))
+        return Code(
+            self.function,
+            steps,
+            block_end,
+            flops,
+            len(self.scope.registers),
+            self.local_bytes,
+            self.scope.local_offsets,
+        )
+
+    def step(self, pc: int, instruction: Instruction) -> Any:  # noqa: ANN401 - a Step or a ControlStep
+        """The step of one instruction; `is_control` tells which kind it is.
+
+        Opcodes are looked up in tables, and so are modifiers and types; operands are unpacked. That such a
+        step of a chapter fails means a form that it does not know: nvcc does not look into inline assembly.
+        Any other exception is a bug of ours, and goes up as what it is.
+        """
+        link = Link(self.scope, pc, instruction)
+        try:
+            return self._step(link, instruction)
+        except UnsupportedPtx as refusal:
+            return self._refuse(refusal)
+        except (LookupError, ValueError) as error:
+            unknown = link.unsupported()
+            unknown.__cause__ = error
+            return self._refuse(unknown)
+
+    def _refuse(self, refusal: UnsupportedPtx) -> Any:  # noqa: ANN401 - as above
+        """A step that is an error only if a lane ever gets there."""
+        self.program.refused.append(refusal)
+        return _refuse(refusal)
+
+    def _step(self, link: Link, instruction: Instruction) -> Any:  # noqa: ANN401 - as above
+        step: Any = TABLE[instruction.opcode](instruction, link)
+        if instruction.opcode in COUNTED:
+            step = _noted(step, (self.function.name, link.pc))
+        if instruction.guard is None or instruction.opcode == "bra":
+            return step
+        if is_control(instruction):
+            return guarded_control(step, link.guard(), link.pc)
+        return guarded(step, link.guard(), flops_of(instruction))
+
+
+def flops_of(instruction: Instruction) -> int:
+    """Floating-point operations that one lane does in an instruction."""
+    kind = instruction.modifiers[-1] if instruction.modifiers else ""
+    return FLOPS.get(instruction.opcode, 0) * _FLOAT_LANES.get(kind, 0)
+
+
+def _layout(function: Function) -> tuple[dict[str, int], int]:
+    offsets, end = {}, 0
+    for variable in function.variables:
+        if variable.space == "local":
+            end = -(-end // variable.align) * variable.align
+            offsets[variable.name] = end
+            end += variable.size
+    return offsets, -(-end // 16) * 16
+
+
+def _noted(step: Any, place: tuple[str, int]) -> Any:  # noqa: ANN401 - a step of either kind
+    """A step that also notes that it was executed."""
+
+    def noted(machine: Machine, *group: Group) -> Any:  # noqa: ANN401 - as above
+        machine.executed.add(place)
+        return step(machine, *group)
+
+    return noted
+
+
+def _refuse(refusal: UnsupportedPtx) -> Any:  # noqa: ANN401 - stands for a step of either kind
+    def step(_machine: Machine, _group: Group | None = None) -> None:
+        raise refusal
+
+    return step

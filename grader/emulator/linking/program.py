@@ -1,0 +1,98 @@
+"""A program: a module whose functions are linked when they are first called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grader.emulator.memory.initial import function_addresses
+from grader.emulator.static.provenance import Provenance
+from grader.errors import UnsupportedPtx
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from grader.emulator.machine.state import Code
+    from grader.emulator.static.provenance import Origins
+    from grader.ptx import Function, Instruction, Location, Module
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A module whose functions are linked by ``linker`` when they are first called."""
+
+    module: Module
+    addresses: Mapping[str, int]
+    """Where each variable with a fixed place lives: an offset for shared memory, else a generic address."""
+    linker: Callable[[Program, Function], Code]
+    code: dict[tuple[str, Location | None], Code] = field(default_factory=dict)
+    sites: list[Instruction] = field(default_factory=list)
+    """The instructions that touch memory or hold lanes: what a finding points at."""
+    origins: list[tuple[Origins, Mapping[str, int]]] = field(default_factory=list)
+    """For each site what its address stems from, and where the variables of its function's frame lie."""
+    _provenance: Provenance | None = field(default=None)
+    copies: set[int] = field(default_factory=set)
+    """The sites that load what is only stored again: copying a struct is no use of its padding."""
+    refused: list[UnsupportedPtx] = field(default_factory=list)
+    """The instructions that are an error if a lane comes to them."""
+    _functions: dict[int, str] = field(default_factory=dict)
+
+    def link(self, name: str, call: Location | None = None) -> Code:
+        """The code of a function; raises UnsupportedPtx if the module does not define it.
+
+        ``call`` is where it is called. A function that comes from another file than the kernel (the
+        ``atomicAdd`` of a header) counts as inlined there, so that findings name the student's own line.
+        """
+        try:
+            function = self.module.function(name)
+        except KeyError:
+            raise UnsupportedPtx(f"call {name}", 0) from None
+        place = call if call and _is_elsewhere(function, call) else None
+        if (name, place) not in self.code:
+            self.code[name, place] = self.linker(self, _inlined(function, place))
+        return self.code[name, place]
+
+    def defines(self, name: str) -> bool:
+        """Whether the module has a body for a function."""
+        return any(function.name == name and function.defined for function in self.module.functions)
+
+    def function_at(self, address: int) -> str:
+        """The function that a pointer points to; empty if there is none."""
+        if not self._functions:
+            self._functions |= {place: name for name, place in function_addresses(self.module).items()}
+        return self._functions.get(address, "")
+
+    def provenance(self) -> Provenance:
+        """Where the addresses of the module stem from."""
+        if self._provenance is None:
+            self._provenance = Provenance(self.module)
+        return self._provenance
+
+    def sources(self, instruction: Instruction) -> tuple[tuple[str, int], ...]:
+        """The files and lines that an instruction stems from, as `UnsupportedPtx` has them."""
+        files, location = dict(self.module.files), instruction.location
+        places = []
+        while location is not None:
+            places.append((files.get(location.file, "?").rsplit("/", 1)[-1], location.line))
+            location = location.inlined_at
+        return tuple(places)
+
+
+def _is_elsewhere(function: Function, call: Location) -> bool:
+    """Whether no line of a function is in the file that the outermost caller is in."""
+    while call.inlined_at:
+        call = call.inlined_at
+    return all(each.location is None or each.location.file != call.file for each in function.body)
+
+
+def _inlined(function: Function, call: Location | None) -> Function:
+    """A function with each of its places counted as inlined at a call."""
+    if call is None:
+        return function
+
+    def within(place: Location | None) -> Location | None:
+        return replace(place, inlined_at=within(place.inlined_at)) if place else call
+
+    return replace(
+        function, body=tuple(replace(each, location=within(each.location)) for each in function.body)
+    )

@@ -1,0 +1,107 @@
+"""Which lane is which thread of which block, and what its special registers hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.values import Shape, Value
+    from grader.model import Dim3, Launch
+
+WARP = 32
+"""Lanes of a warp."""
+
+BARRIERS = 16
+"""Named barriers of a block (PTX ISA section 9.7.13.1)."""
+
+SMS = 108
+"""Multiprocessors that a launch believes to run on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Which lane is which thread: lane = block-in-chunk * threads + linear thread index."""
+
+    launch: Launch
+    first_block: int
+    blocks: int
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        x, y, z = self.launch.block
+        return x * y * z
+
+    @property
+    def size(self) -> int:
+        """Lanes in the chunk."""
+        return self.blocks * self.threads
+
+    @property
+    def shape(self) -> Shape:
+        """Lanes as blocks, rows of threads in a block (y and z), threads in a row."""
+        x, y, z = self.launch.block
+        return (self.blocks, y * z, x)
+
+    @property
+    def warps_per_block(self) -> int:
+        """Warps per block; the last may be partial."""
+        return -(-self.threads // WARP)
+
+    def block_index(self, lane: int) -> Dim3:
+        """``blockIdx`` of a lane."""
+        return unflatten(self.first_block + lane // self.threads, self.launch.grid)
+
+    def thread_index(self, lane: int) -> Dim3:
+        """``threadIdx`` of a lane."""
+        return unflatten(lane % self.threads, self.launch.block)
+
+
+def unflatten(index: int, extents: Dim3) -> Dim3:
+    """The index with its x, y and z: x runs fastest."""
+    x, y, _ = extents
+    return (index % x, index // x % y, index // (x * y))
+
+
+def special_registers(shape: Geometry) -> dict[str, Value]:
+    """``%tid.x`` and the like (PTX ISA chapter 10), folded; scalars where all lanes agree."""
+    grid, block = shape.launch.grid, shape.launch.block
+    _, rows, columns = shape.shape
+    thread = np.arange(shape.threads).reshape(1, rows, columns)
+    linear = np.arange(shape.first_block, shape.first_block + shape.blocks).reshape(-1, 1, 1)
+    found: dict[str, Value] = {}
+    for name, index, extents in (("tid", thread, block), ("ctaid", linear, grid)):
+        x, y, _ = extents
+        for axis, values in (("x", index % x), ("y", index // x % y), ("z", index // (x * y))):
+            found[f"%{name}.{axis}"] = values.astype(np.uint32)
+    for name, extents in (("ntid", block), ("nctaid", grid)):
+        for axis, extent in zip("xyz", extents, strict=True):
+            found[f"%{name}.{axis}"] = np.uint32(extent)
+    found["%laneid"] = (thread % WARP).astype(np.uint32)
+    found["%warpid"] = (thread // WARP).astype(np.uint32)
+    found["%nwarpid"] = np.uint32(shape.warps_per_block)
+    bit = np.uint32(1) << found["%laneid"]
+    found["%lanemask_eq"] = bit
+    found["%lanemask_lt"] = bit - np.uint32(1)
+    found["%lanemask_le"] = (bit - np.uint32(1)) | bit
+    found["%lanemask_gt"] = ~found["%lanemask_le"]
+    found["%lanemask_ge"] = ~found["%lanemask_lt"]
+    found["%smid"] = (linear % SMS).astype(np.uint32)
+    found["%gridid"] = np.uint64(1)
+    return {name: value if value.ndim == 0 else folded(value, shape.size) for name, value in found.items()}
+
+
+def folded(values: NDArray[np.uint32], lanes: int) -> Value:
+    """An array over (block, row, column) without the axes on which it does not depend."""
+    for axis in range(3):
+        first = values.take([0], axis)
+        if (values == first).all():
+            values = first
+    if values.size == 1:
+        return values[0, 0, 0]
+    return values.reshape(-1) if values.size == lanes else values

@@ -1,0 +1,244 @@
+"""Which lanes run next: the group deepest in calls and furthest behind, so that lanes meet again.
+
+Always running the smallest program counter makes lanes that parted at a branch wait for each other
+where the paths join. Alone it would starve a lane that a spinning one waits for, so a group that keeps
+looping while others wait is put back a turn; then barriers that are complete let their lanes go, too, so
+that a spin-wait starves nobody who may end it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.machine import warp_sync
+from grader.emulator.machine.barriers import release
+from grader.emulator.machine.progress import Going, Watch, hangs, is_endless
+from grader.emulator.machine.state import Frame, Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.linking.link import Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Code
+    from grader.emulator.machine.values import Value
+
+PATIENCE = 256
+"""Backward jumps that a group may take while others wait; half as many after each time it was put back."""
+
+LEAST_PATIENCE = 16
+
+_LOOK_EVERY = 4096
+"""Steps after which it is looked whether anybody can still come to an end."""
+
+
+class HangError(Exception):
+    """No lane that runs can ever come to its end; ``groups`` are where they were."""
+
+    def __init__(self, groups: list[Group]) -> None:
+        super().__init__()
+        self.groups = groups
+
+
+class TooMuchWorkError(Exception):
+    """The blocks take more work than their budget allows; ``groups`` are where they were."""
+
+    def __init__(self, groups: list[Group]) -> None:
+        super().__init__()
+        self.groups = groups
+
+
+class LaterBlocksNeededError(Exception):
+    """Everybody waits for what only blocks can change that have not been started."""
+
+
+class Scheduler:
+    """Runs a chunk of blocks, with at most ``budget`` of work.
+
+    ``later_blocks``: there are blocks that a device could have started beside these.
+    """
+
+    def __init__(
+        self,
+        m: Machine,
+        entry: Code,
+        parameters: dict[str, dict[int, Value]],
+        budget: int,
+        *,
+        later_blocks: bool,
+    ) -> None:
+        self.m, self.budget, self.later_blocks = m, budget, later_blocks
+        frame = Frame(entry, [None] * entry.register_count, parameters, 0)
+        self.ready = [Group(frame, 0, None)]
+        self._look_at = _LOOK_EVERY
+        self._most_work = budget
+
+    def run(self) -> None:
+        """Run the blocks to their end.
+
+        Raises HangError, TooMuchWorkError or LaterBlocksNeededError where they do not come to it.
+        """
+        while self._round():
+            if self.m.steps >= self._look_at and any(group.seen >= 0 for group in self.ready):
+                self._look_for_hangs()
+            if self.m.work > self.budget:
+                never_ends = Watch(self._groups).never_ends(self.m, self._go_on)
+                raise HangError(self.ready) if never_ends else TooMuchWorkError(self.ready)
+
+    def _round(self) -> bool:
+        """Let one group run for a while; False if nobody runs any more."""
+        m, ready = self.m, self.ready
+        if not ready:
+            ready += _released(m)
+            if not ready:
+                return False
+        group = _take_next(ready, m)
+        horizon, alive, turn, changes = _horizon(group, ready), m.alive_count, group.turn, m.changes
+        m.enter(group, everyone=m.count_of(group) == alive)
+        going_on = _advance(m, group, horizon, self._most_work, others_wait=bool(ready or m.waiting))
+        if m.priority is not None and m.changes > changes:  # whoever comes first looks again at once
+            for other in ready:
+                other.turn = min(other.turn, turn)
+        ready += going_on
+        if m.parked and m.alive_count < alive:
+            ready += warp_sync.complete(m)
+        if m.waiting and any(each.turn > turn for each in going_on):
+            ready += release(m, only_complete=True)
+        return not m.stopped
+
+    def _look_for_hangs(self) -> None:
+        self._look_at = self.m.steps + _LOOK_EVERY
+        kind = hangs(self.m, self.ready)
+        if kind is Going.WAITS and self.later_blocks:
+            raise LaterBlocksNeededError
+        if kind is not None:
+            raise HangError(self.ready)
+
+    def _go_on(self, steps: int) -> bool:
+        """Run for so many steps more, or some more work; False if all came to their end."""
+        until, self._most_work = self.m.steps + steps, self.m.work + max(steps, self.budget // 8)
+        while self.m.steps < until and self.m.work < self._most_work:
+            if not self._round():
+                return False
+        return True
+
+    def _groups(self) -> list[Group]:
+        """Where the lanes are that have not ended, those first that were put back behind a jump backwards."""
+        waiting = [each.group for each in self.m.waiting]
+        parked = [Group(each.frame, each.pc, each.lanes) for each in self.m.parked]
+        return sorted((*self.ready, *waiting, *parked), key=lambda group: group.seen < 0)
+
+
+def _released(m: Machine) -> list[Group]:
+    """Who goes on where nobody can run: first those who wait for nobody any more; none if all have ended."""
+    return warp_sync.complete(m) or release(m, only_complete=True) or warp_sync.give_up(m) or release(m)
+
+
+def _order(group: Group) -> tuple[int, int, int]:
+    return (group.turn, -group.frame.depth, group.pc)
+
+
+def _order_by(priority: NDArray[np.int64], group: Group) -> tuple[int, ...]:
+    highest = int((priority if group.lanes is None else priority[group.lanes]).max())
+    return (group.turn, -highest, *_order(group)[1:])
+
+
+def _take_next(ready: list[Group], m: Machine) -> Group:
+    """Take the next group out of ``ready``, joined by all that are at the same place."""
+    if m.apart and m.priority is not None:
+        return _take_highest(ready, m.priority)
+    if len(ready) == 1:
+        return ready.pop()
+    first = min(ready, key=_order if m.priority is None else partial(_order_by, m.priority))
+    together = [g for g in ready if g.pc == first.pc and g.frame is first.frame]
+    if len(together) == 1:
+        ready.remove(first)
+        return first
+    ready[:] = [g for g in ready if g.pc != first.pc or g.frame is not first.frame]
+    lanes, jumps = _union((g.lanes for g in together), m.size), max(g.jumps for g in together)
+    return Group(first.frame, first.pc, lanes, first.turn, jumps)
+
+
+def _take_highest(ready: list[Group], priority: NDArray[np.int64]) -> Group:
+    """Take the lanes of highest priority out of the next group, and others of theirs at the same place."""
+    first = min(ready, key=partial(_order_by, priority))
+    ready.remove(first)
+    lanes = np.arange(len(priority)) if first.lanes is None else first.lanes
+    highest = priority[lanes].max()
+    of_highest = priority[lanes] == highest
+    if not of_highest.all():
+        ready.append(replace(first, lanes=lanes[~of_highest]))
+    parts, jumps = [lanes[of_highest]], first.jumps
+    for group in [g for g in ready if g.pc == first.pc and g.frame is first.frame and g.lanes is not None]:
+        if (priority[group.lanes] == highest).all():
+            ready.remove(group)
+            parts.append(group.lanes)
+            jumps = max(jumps, group.jumps)
+    return replace(first, lanes=_union(parts, len(priority)), jumps=jumps)
+
+
+def _until_a_change(m: Machine, steps: Sequence[Step], pc: int, stop: int, horizon: int) -> int:
+    """Run up to ``stop`` or until something changes that others may wait for; gives the new horizon."""
+    changes = m.changes
+    for at in range(pc, stop):
+        steps[at](m)
+        if m.changes > changes:
+            return at + 1
+    return horizon
+
+
+def _union(parts: Iterable[object], size: int) -> np.ndarray | None:
+    lanes = np.sort(np.concatenate([np.arange(size) if part is None else part for part in parts]))
+    return None if len(lanes) == size else lanes
+
+
+def _horizon(group: Group, ready: list[Group]) -> int:
+    """How far a group may run before another group might join it."""
+    ahead = [g.pc for g in ready if g.frame is group.frame and g.pc > group.pc]
+    return min(ahead, default=1 << 30)
+
+
+def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_wait: bool) -> list[Group]:
+    """Run a group until it meets, parts, waits, ends or has worked enough; gives the groups that go on."""
+    code, pc, count = group.frame.code, group.pc, m.count
+    group.seen = -1
+    steps, block_end, flops = code.steps, code.block_end, code.flops
+    while pc < horizon:
+        stop = min(block_end[pc], horizon)
+        if m.priority is None:
+            for step in steps[pc:stop]:
+                step(m)
+        else:
+            horizon = _until_a_change(m, steps, pc, stop, horizon)
+            stop = min(stop, horizon)
+        m.steps += stop - pc + 1
+        m.charge(stop - pc + 1, count)
+        m.observer.executed((stop - pc) * count, (flops[stop] - flops[pc]) * count)
+        pc = stop
+        if pc >= horizon:
+            break
+        group.pc = pc
+        more: list[Group] | None = steps[pc](m, group)
+        m.observer.executed(count, 0)
+        if more is not None:
+            for each in more:  # also into a call: a loop around it may spin
+                each.jumps = group.jumps
+            return more
+        if group.pc <= pc:
+            group.jumps += 1
+            if group.jumps % LEAST_PATIENCE == 0 and is_endless(group):
+                raise HangError([group])
+            if group.jumps >= max(PATIENCE >> group.turn, LEAST_PATIENCE) or m.work > most_work:
+                group.turn += others_wait
+                group.jumps = 0
+                group.seen = m.changes
+                break
+        pc = group.pc
+    group.pc = pc if pc >= horizon else group.pc
+    return [group]

@@ -1,0 +1,171 @@
+"""The parts of the state of a `Machine`: linked code, frames, groups of lanes, what lanes wait for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.values import Lanes, Value
+    from grader.ptx import Function
+
+
+_NOTHING = np.uint8(0)
+
+
+@dataclass(eq=False, slots=True)
+class Code:
+    """A linked function.
+
+    ``block_end[pc]`` is where the straight run from ``pc`` ends: at the next control instruction.
+    ``flops[pc]`` counts the operations of one lane before ``pc``.
+    """
+
+    function: Function
+    steps: list[Any]
+    block_end: list[int]
+    flops: list[int]
+    register_count: int
+    local_bytes: int
+    local_offsets: dict[str, int]
+    endless: dict[int, bool] = field(default_factory=dict)
+    """By the beginning of a loop, whether nothing that it does can ever end it; see `progress.is_endless`."""
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """One activation of a function, shared by all lanes that were called from one place together.
+
+    ``registers`` are indexed by the numbers that linking gave them. ``parameters`` maps a ``.param``
+    variable to its pieces: byte offset → value. ``local`` is where the frame's local memory begins.
+    """
+
+    code: Code
+    registers: list[Value | None]
+    parameters: dict[str, dict[int, Value]]
+    local: int
+    depth: int = 0
+    caller: Frame | None = None
+    return_pc: int = 0
+    results: tuple[tuple[str, str], ...] = ()
+    """Pairs of the callee's name and the caller's name of each result."""
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Lanes that are at the same instruction of the same frame.
+
+    ``turn`` counts how often it was put back for looping while others waited, ``jumps`` how often it
+    jumped backwards since. ``seen`` is how many changes there had been when it was put back just behind a
+    jump backwards, and -1 where it has moved on since.
+    """
+
+    frame: Frame
+    pc: int
+    lanes: Lanes
+    turn: int = 0
+    jumps: int = 0
+    seen: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A group that arrived at a barrier: which one, and for how many threads (0: the whole block).
+
+    ``goes_on``: it is only counted (`bar.arrive`), and let go whether or not the barrier is complete.
+    """
+
+    group: Group
+    site: int
+    number: Value
+    expected: Value
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WarpOperation:
+    """A `.sync` instruction: operations of one ``kind`` complete together.
+
+    ``offer`` is the operand that other lanes may look at, ``absent`` what stands for it where a lane does not
+    take part. ``orders``: it orders the memory accesses of its lanes.
+    """
+
+    site: int
+    kind: str
+    mask: Callable[..., Value]
+    act: Callable[..., None] | None = None
+    offer: Callable[..., Value] | None = None
+    absent: Any = _NOTHING
+    orders: bool = False
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parked:
+    """Lanes that have come to an operation, with the masks that they give and what they offer."""
+
+    operation: WarpOperation
+    frame: Frame
+    pc: int
+    lanes: NDArray[np.intp]
+    named: NDArray[np.uint32]
+    offered: NDArray[Any]
+    turn: int
+
+    def part(self, chosen: NDArray[np.bool_]) -> Parked:
+        """Some of the lanes."""
+        return Parked(
+            self.operation,
+            self.frame,
+            self.pc,
+            self.lanes[chosen],
+            self.named[chosen],
+            self.offered[chosen],
+            self.turn,
+        )
+
+    def group(self) -> Group:
+        """The lanes behind the operation."""
+        return Group(self.frame, self.pc + 1, self.lanes, self.turn)
+
+
+class Copy(NamedTuple):
+    """One instruction's copies: an element of each array, a row of ``words``, for each lane.
+
+    ``byte`` is where in shared memory the lane's bytes go; ``began`` the moment it was told to observers.
+    ``phase`` is a row (byte of a barrier in shared memory, number of its phase) for each lane that has left
+    it to that phase to say when the copy is complete; such copies have no words left.
+    """
+
+    lanes: NDArray[np.intp]
+    group: NDArray[np.int64]
+    byte: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    began: int
+    phase: NDArray[np.int64] | None = None
+
+    def part(self, mask: NDArray[np.bool_]) -> Copy:
+        """The copies of some of the lanes."""
+        phase = None if self.phase is None else self.phase[mask]
+        return Copy(self.lanes[mask], self.group[mask], self.byte[mask], self.words[mask], self.began, phase)
+
+
+@dataclass(eq=False, slots=True)
+class PendingCopies:
+    """The copies of a chunk of blocks that have not landed, in the order in which they began."""
+
+    under_way: list[Copy] = field(default_factory=list)
+    committed: NDArray[np.int64] | None = None
+    """How many groups each lane has committed."""
+    held: int = 0
+    """At most so many copies are under way, over all lanes."""
+
+    def keep(self, left: list[Copy]) -> None:
+        """Replace the copies that are under way by what is left of them."""
+        self.under_way = left
+        self.held = sum(len(copy.lanes) for copy in left)

@@ -1,0 +1,211 @@
+"""Lanes of a warp that wait for each other at a `.sync` operation (PTX ISA sections 9.7.9.6 and 9.7.13.2).
+
+An operation with a member mask completes once every lane that the mask names, and that has not exited, has
+executed *an* operation with the same qualifiers; since sm_70 they need not be at the same instruction. Lanes
+that come early are parked: they neither hold up the other warps of their group nor are held up by them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from grader.emulator.machine.geometry import WARP
+from grader.emulator.machine.state import Group, Parked
+from grader.emulator.machine.values import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import Frame, WarpOperation
+    from grader.emulator.machine.values import Value
+
+Table: TypeAlias = "NDArray[Any]"
+"""What lanes hold, shape (warps of the chunk, 32)."""
+
+Act: TypeAlias = "Callable[[Machine, NDArray[np.uint32], Table], None]"
+"""Executes an operation for the active lanes: given the mask of those that take part with each of them, and
+what the lanes of all warps offer."""
+
+_EVERYBODY = np.uint32(0xFFFFFFFF)
+
+
+def lane_in_warp(m: Machine, lanes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The place of lanes in their warps."""
+    return lanes % m.geometry.threads % WARP
+
+
+def table_of(m: Machine, values: Value, absent: Any) -> Table:  # noqa: ANN401 - a NumPy scalar
+    """What the active lanes hold, with ``absent`` where a lane is not active."""
+    cells = np.full((m.warps, WARP), absent, values.dtype)
+    lanes = m.lanes()
+    cells[m.warp_of[lanes], lane_in_warp(m, lanes)] = values
+    return cells
+
+
+def ballot(m: Machine, holds: Value) -> NDArray[np.uint32]:
+    """For each active lane the mask of the active lanes of its warp for which something holds."""
+    return masks_of(table_of(m, holds, np.False_))[m.warp_of[m.lanes()]]
+
+
+def masks_of(table: NDArray[np.bool_]) -> NDArray[np.uint32]:
+    """The rows of a table as masks."""
+    masks: NDArray[np.uint32] = np.packbits(table, axis=1, bitorder="little").view(np.uint32)[:, 0]
+    return masks
+
+
+def _masks(m: Machine, lanes: NDArray[np.intp]) -> NDArray[np.uint32]:
+    """For each warp the mask of those of its lanes that are among ``lanes``."""
+    present = np.zeros((m.warps, WARP), np.bool_)
+    present[m.warp_of[lanes], lane_in_warp(m, lanes)] = True
+    return masks_of(present)
+
+
+def arrive(m: Machine, group: Group, operation: WarpOperation) -> list[Group] | None:
+    """The active lanes, a group at its instruction, come to an operation; the result is that of a step."""
+    named, here = operation.mask(m, m.active), ballot(m, np.True_)
+    if m.count == m.alive_count or not _is_somebody_missing(m, named, here):
+        _perform(m, operation, _party(m, operation, named, here), _offered(m, operation))
+        group.pc += 1
+        return None
+    lanes = m.lanes()
+    offered = (
+        spread(operation.offer(m, m.active), m.count) if operation.offer else np.zeros(m.count, np.uint8)
+    )
+    named = np.broadcast_to(named, m.count)
+    m.parked.append(Parked(operation, group.frame, group.pc, lanes, named, offered, group.turn))
+    return complete(m)
+
+
+def _is_somebody_missing(m: Machine, named: Value, here: NDArray[np.uint32]) -> bool:
+    """Whether a mask names a lane that is neither here nor has exited."""
+    absent = named & ~here
+    return bool(np.any(absent)) and bool(
+        np.any(absent & _masks(m, np.flatnonzero(m.alive))[m.warp_of[m.lanes()]])
+    )
+
+
+def _offered(m: Machine, operation: WarpOperation) -> Table:
+    if operation.offer is None:
+        return np.zeros((0, WARP), np.uint8)
+    return table_of(m, operation.offer(m, m.active), operation.absent)
+
+
+def complete(m: Machine) -> list[Group]:
+    """Let the parked lanes go whose masks name no lane that is still to come."""
+    alive = _masks(m, np.flatnonzero(m.alive))
+    released: list[Group] = []
+    for kind in dict.fromkeys(parked.operation.kind for parked in m.parked):
+        of_kind = [parked for parked in m.parked if parked.operation.kind == kind]
+        here = _masks(m, np.concatenate([parked.lanes for parked in of_kind]))
+        missing = alive & ~here
+        going = []
+        for parked in of_kind:
+            ready = (parked.named & missing[m.warp_of[parked.lanes]]) == 0
+            if ready.any():
+                going.append(parked.part(ready))
+                m.parked.remove(parked)
+                if not ready.all():
+                    m.parked.append(parked.part(~ready))
+        released += _let_go(m, going, here)
+    return released
+
+
+def give_up(m: Machine) -> list[Group]:
+    """Report the lanes that never come to the first operation that lanes are parked at, and let those go."""
+    if not m.parked:
+        return []
+    first = min(m.parked, key=lambda parked: (-parked.frame.depth, parked.pc))
+    of_kind = [parked for parked in m.parked if parked.operation.kind == first.operation.kind]
+    here = _masks(m, np.concatenate([parked.lanes for parked in of_kind]))
+    alive = np.flatnonzero(m.alive)
+    named = np.zeros(m.warps, np.uint32)
+    np.bitwise_or.at(named, m.warp_of[first.lanes], first.named)
+    absent = (named & ~here)[m.warp_of[alive]] >> lane_in_warp(m, alive).astype(np.uint32) & np.uint32(1)
+    _enter(m, first.frame, first.lanes)
+    m.reporter.lanes_missing(m, first.operation.site, alive[absent.astype(np.bool_)])
+    m.parked.remove(first)
+    return _let_go(m, [first], here)
+
+
+def _let_go(m: Machine, parts: Iterable[Parked], here: NDArray[np.uint32]) -> list[Group]:
+    """Execute an operation for lanes at one or several instructions; ``here`` are those of each warp."""
+    joined = _joined(parts)
+    if not joined:
+        return []
+    m.changes += 1
+    operation = joined[0].operation
+    table = np.full((m.warps, WARP), operation.absent, joined[0].offered.dtype)
+    for part in joined:
+        table[m.warp_of[part.lanes], lane_in_warp(m, part.lanes)] = part.offered
+    parties = []
+    for part in joined:
+        _enter(m, part.frame, part.lanes)
+        parties.append(_party(m, part.operation, part.named, here[m.warp_of[part.lanes]]))
+        if part.operation.act is not None:
+            part.operation.act(m, parties[-1], table)
+    if operation.orders:
+        lanes, party = np.concatenate([part.lanes for part in joined]), np.concatenate(parties)
+        order = np.argsort(lanes)
+        m.active = lanes[order]
+        m.observer.warp_synchronised(m, party[order])
+    return [part.group() for part in joined]
+
+
+def _joined(parts: Iterable[Parked]) -> list[Parked]:
+    """The parts, those of one instruction and frame as one."""
+    by_place: dict[tuple[int, int], list[Parked]] = {}
+    for part in parts:
+        by_place.setdefault((id(part.frame), part.pc), []).append(part)
+    return [several[0] if len(several) == 1 else _union(several) for several in by_place.values()]
+
+
+def _union(parts: list[Parked]) -> Parked:
+    lanes = np.concatenate([part.lanes for part in parts])
+    order = np.argsort(lanes)
+    named = np.concatenate([part.named for part in parts])[order]
+    offered = np.concatenate([part.offered for part in parts])[order]
+    first = parts[0]
+    turn = min(part.turn for part in parts)
+    return Parked(first.operation, first.frame, first.pc, lanes[order], named, offered, turn)
+
+
+def _enter(m: Machine, frame: Frame, lanes: NDArray[np.intp]) -> None:
+    m.frame, m.registers = frame, frame.registers
+    m.active = m.computing = lanes
+
+
+def _perform(m: Machine, operation: WarpOperation, party: NDArray[np.uint32], table: Table) -> None:
+    if operation.act is not None:
+        operation.act(m, party, table)
+    if operation.orders:
+        m.observer.warp_synchronised(m, party)
+
+
+def _party(
+    m: Machine, operation: WarpOperation, named: Value, here: NDArray[np.uint32]
+) -> NDArray[np.uint32]:
+    """For each active lane the mask of those that take part with it.
+
+    PTX leaves open what comes of a lane that its own mask does not name (section 9.7.9.6); it is reported,
+    and as seen on sm_90 all lanes of its warp that are there take part.
+    """
+    party: NDArray[np.uint32] = named & here
+    outside = _outside(m, named)
+    if outside.size:
+        m.reporter.lanes_unnamed(m, operation.site, outside)
+        party = np.where(np.isin(m.warp_of[m.lanes()], m.warp_of[outside]), here, party)
+    return party
+
+
+def _outside(m: Machine, named: Value) -> NDArray[np.intp]:
+    """The active lanes that the mask which they give does not name."""
+    if np.all(named == _EVERYBODY):
+        return np.zeros(0, np.intp)
+    lanes = m.lanes()
+    unnamed: NDArray[np.bool_] = (named >> lane_in_warp(m, lanes).astype(np.uint32) & np.uint32(1)) == 0
+    return lanes[unnamed]

@@ -1,0 +1,1 @@
+"""Memory: where arrays lie, where an address leads, reading and writing there."""

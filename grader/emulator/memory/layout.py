@@ -1,0 +1,252 @@
+"""Where everything lies before a launch: variables, arrays, shared memory, each with its bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+from zlib import crc32
+
+import numpy as np
+
+from grader.emulator.memory.initial import function_addresses, initial_bytes
+from grader.emulator.memory.memory import HEAP, HEAP_BYTES, AddressSpace, GlobalMemory, Heap, Wanted
+from grader.emulator.memory.parameters import bytes_of, pieces_of, with_address
+from grader.emulator.naming import SharedArray
+from grader.ptx import Symbol, Tuple
+from grader.ptx.nodes import TYPE_BYTES
+from grader.ptx.symbols import symbol_called, symbol_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.memory.memory import Allocation
+    from grader.model import Argument, Launch
+    from grader.ptx import Function, Module, Variable
+
+STACK_BYTES = 8192
+"""Local memory of a thread whose functions call themselves: eight times what CUDA's default gives it, for
+the frames of this build are larger than those of a device. Without recursion a thread has what it needs."""
+
+MOST_VARIABLE_BYTES = 256 << 20
+"""Device memory that the variables of a file may take."""
+
+_ALLOCATORS = ("malloc", "__nv_aligned_device_malloc")
+
+
+class VariablesTooLargeError(Exception):
+    """The variables of a file take more device memory than is given: so many ``bytes``."""
+
+    def __init__(self, taken: int) -> None:
+        super().__init__(taken)
+        self.bytes = taken
+
+
+class VariableTooSmallError(Exception):
+    """A variable that is to hold an array is missing, or cannot hold it: its ``name``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The memory of a launch.
+
+    ``arrays`` pairs each array argument with its place. ``addresses`` gives every variable's generic
+    address, or its offset where it is shared.
+    """
+
+    memory: GlobalMemory
+    arrays: tuple[tuple[Argument, NDArray[Any], Allocation], ...]
+    shared: tuple[SharedArray, ...]
+    shared_bytes: int
+    addresses: Mapping[str, int]
+
+
+def lay_out(
+    module: Module,
+    function: Function,
+    launch: Launch,
+    arguments: tuple[Argument, ...],
+    *,
+    track: bool,
+) -> Layout:
+    """Allocate and fill; ``track`` keeps count of which bytes hold a value.
+
+    Raises VariablesTooLargeError and VariableTooSmallError.
+    """
+    variables = [v for v in module.variables if v.space in ("global", "const")]
+    taken = sum(v.size for v in variables)
+    if taken > MOST_VARIABLE_BYTES:
+        raise VariablesTooLargeError(taken)
+    parameters = with_address(function)
+    filled = _filled(variables, arguments)
+    arrays = [(a, a.value) for a in arguments if isinstance(a.value, np.ndarray) and not a.symbol]
+    memory = GlobalMemory(
+        [_wanted(v, filled.get(v.name)) for v in variables]
+        + [Wanted(v.name, v.size, TYPE_BYTES[v.type], (), "const") for v in parameters]
+        + [
+            Wanted(a.label, value.nbytes, value.itemsize, value.shape, a.direction, a.offset * value.itemsize)
+            for a, value in arrays
+        ]
+        + [Wanted(HEAP, HEAP_BYTES, 1)] * _takes_memory(module),
+        AddressSpace.drawn(drawn_from(arguments)),
+        track=track,
+    )
+    named = [v.name for v in (*variables, *parameters)]
+    places = dict(zip(named, memory.allocations, strict=False))
+    placed = [
+        (argument, value, allocation)
+        for (argument, value), allocation in zip(arrays, memory.allocations[len(named) :], strict=False)
+    ]
+    for name, (argument, value) in filled.items():
+        used = replace(places[name], end=places[name].start + value.nbytes)
+        placed.append((argument, value, used))
+    if _takes_memory(module):
+        whole = memory.allocations[-1]
+        memory.remove(whole)
+        memory.heap = Heap(memory, whole.start, whole.end)
+    shared, shared_bytes = _shared_layout(module, function, launch)
+    addresses = {array.name: array.start for array in shared}
+    addresses |= {name: memory.base + place.start for name, place in places.items()}
+    addresses |= function_addresses(module)
+    for variable in variables:
+        content = initial_bytes(variable, addresses, module) if variable.initial else None
+        memory.fill(places[variable.name], content, initialised=not _is_out(filled.get(variable.name)))
+    for argument, value, allocation in placed:
+        memory.fill(allocation, value, initialised=argument.direction != "out")
+    where = {argument.name: allocation for argument, _, allocation in placed}
+    given = (argument for argument in arguments if argument.is_parameter)
+    passed = dict(zip((formal.name for formal in function.parameters), given, strict=False))
+    for formal in parameters:
+        content = bytes_of(pieces_of(formal, passed[formal.name], where, memory.base), formal.size)
+        memory.fill(places[formal.name], content, initialised=True)
+    return Layout(memory, tuple(placed), shared, shared_bytes, addresses)
+
+
+def drawn_from(arguments: tuple[Argument, ...]) -> int:
+    """A number that differs from launch to launch, and is the same for the same arguments."""
+    number = 0
+    for argument in arguments:
+        number = crc32(np.ascontiguousarray(argument.value).tobytes(), number)
+    return number * 0x9E37_79B9_7F4A_7C15 >> 7 & 2**48 - 1
+
+
+Held: TypeAlias = "tuple[Argument, NDArray[Any]]"
+"""An array that a variable holds, with its contents."""
+
+
+def _filled(variables: list[Variable], arguments: tuple[Argument, ...]) -> dict[str, Held]:
+    """The variables that hold arrays, by their names in the PTX; raises VariableTooSmallError."""
+    sizes = {variable.name: variable.size for variable in variables}
+    filled = {}
+    for argument in arguments:
+        if argument.symbol and isinstance(argument.value, np.ndarray):
+            name = symbol_called(argument.symbol, sizes)
+            if name is None or sizes[name] < argument.value.nbytes:
+                raise VariableTooSmallError(argument.symbol)
+            filled[name] = argument, argument.value
+    return filled
+
+
+def _wanted(variable: Variable, held: Held | None) -> Wanted:
+    """Memory for a variable, with the shape of the array that it holds where that fills it."""
+    width, constant = TYPE_BYTES[variable.type], variable.space == "const"
+    if held is None:
+        return Wanted(symbol_name(variable.name), variable.size, width, (), "const" if constant else "")
+    argument, value = held
+    shape = value.shape if value.nbytes == variable.size else ()
+    direction = "const" if constant else argument.direction
+    return Wanted(argument.label, variable.size, value.itemsize, shape, direction)
+
+
+def _is_out(held: Held | None) -> bool:
+    return held is not None and held[0].direction == "out"
+
+
+def _takes_memory(module: Module) -> bool:
+    """Whether a kernel may take memory from the heap."""
+    return any(function.name in _ALLOCATORS and not function.defined for function in module.functions)
+
+
+def _in_scope(module: Module, function: Function) -> Iterator[Variable]:
+    """The variables of the module, of the kernel, and of the functions that it may call."""
+    yield from module.variables
+    for each in module.functions:
+        if each is function or not each.is_entry:
+            yield from each.variables
+
+
+def _shared_layout(module: Module, function: Function, launch: Launch) -> tuple[tuple[SharedArray, ...], int]:
+    """Where shared variables lie: static ones in order, then the dynamic ones, which share one place."""
+    variables = [v for v in _in_scope(module, function) if v.space == "shared"]
+    arrays, end = [], 0
+    for variable in (v for v in variables if v.count):
+        end = -(-end // variable.align) * variable.align
+        arrays.append(SharedArray(variable.name, end, variable.size))
+        end += variable.size
+    for variable in (v for v in variables if not v.count):
+        start = -(-end // max(16, variable.align)) * max(16, variable.align)
+        arrays.append(SharedArray(variable.name, start, launch.shared_bytes))
+    if launch.shared_bytes:
+        end = -(-end // 16) * 16 + launch.shared_bytes
+    return tuple(arrays), end
+
+
+def grain_of(module: Module) -> int:
+    """1 where an instruction accesses less than 4 bytes of memory at once, else 4."""
+    for function in module.functions:
+        for instruction in function.body:
+            narrow = instruction.modifiers and TYPE_BYTES.get(instruction.modifiers[-1], 4) < 4  # noqa: PLR2004
+            if (
+                narrow
+                and instruction.opcode in ("ld", "st", "atom", "red")
+                and "param" not in instruction.modifiers
+            ):
+                return 1
+    return 4
+
+
+def local_bytes_of(module: Module, entry: Function) -> int:
+    """Local memory to set aside per thread: the frames of the longest chain of calls, as ptxas has it too.
+
+    Where functions call themselves, or what is called is not known, there is no longest chain: then as much
+    as a thread's stack is.
+    """
+    functions = {function.name: function for function in module.functions if function.defined}
+    known: dict[str, int] = {}
+
+    def deepest(function: Function, above: tuple[str, ...]) -> int:
+        if function.name in above:
+            raise RecursionError
+        if function.name not in known:
+            inner = (*above, function.name)
+            below = [deepest(functions[name], inner) for name in _called(function) & set(functions)]
+            known[function.name] = _frame_bytes(function) + max(below, default=0)
+        return known[function.name]
+
+    try:
+        return max(16, deepest(entry, ()))
+    except RecursionError:
+        return STACK_BYTES + _frame_bytes(entry)
+
+
+def _called(function: Function) -> set[str]:
+    """The functions that it calls; raises RecursionError where the code does not say."""
+    found = set()
+    for instruction in function.body:
+        if instruction.opcode == "call":
+            callee = next((each for each in instruction.operands if not isinstance(each, Tuple)), None)
+            if not isinstance(callee, Symbol):
+                raise RecursionError
+            found.add(callee.name)
+    return found
+
+
+def _frame_bytes(function: Function) -> int:
+    """Local memory of one activation, and what aligning it may take."""
+    own = [variable for variable in function.variables if variable.space == "local"]
+    return -(-sum(variable.size + variable.align - 1 for variable in own) // 16) * 16

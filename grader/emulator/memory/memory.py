@@ -1,0 +1,326 @@
+"""Memory: flat byte arrays behind 64-bit generic addresses (PTX ISA sections 5.1 and 6.4.1.1).
+
+All global arrays live in one buffer, apart from each other by red zones that belong to nobody. Shared
+and local memory have a window each in the generic address space; an address inside the window means the
+own block's, or the own thread's, memory.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.values import Value
+
+WINDOW = 1 << 32
+"""Bytes of generic addresses that each window spans."""
+
+_LOWEST, _PAGE, _PLACES = 0x7E00_0000_0000, 2 << 20, 1 << 19
+"""Drivers give memory by pages of 2 MiB, in the upper part of what a process can address."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressSpace:
+    """Where memory lies among the generic addresses of a launch: global memory, and the two windows.
+
+    ``windows`` are those of shared and local memory, by name. ``uptime`` is how long the device has been on,
+    in ticks of its clock, when the launch begins.
+    """
+
+    base: int
+    windows: dict[str, int] = field(default_factory=dict)
+    uptime: int = 0
+
+    @classmethod
+    def drawn(cls, number: int) -> AddressSpace:
+        """The space that a number stands for: another one for (nearly) every number.
+
+        Nothing is at an address that is always the same, on a device as little as here.
+        """
+        base = _LOWEST + number % _PLACES * _PAGE
+        shared = base - (4 + number // _PLACES % 64) * WINDOW & -WINDOW
+        return cls(base, {"shared": shared, "local": shared - 4 * WINDOW}, (1 << 40) + number % (1 << 44))
+
+
+RED_ZONE = 1 << 18
+"""Bytes that belong to nobody, at least, on either side of every global array: enough that an index
+computed with the wrong row length ends there, and not in the neighbour, on the shapes of a course."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A global array: bytes ``start`` to ``end`` of the buffer; ``shape`` and ``itemsize`` name elements."""
+
+    name: str
+    start: int
+    end: int
+    itemsize: int = 1
+    shape: tuple[int, ...] = ()
+    direction: str = ""
+    """Of a parameter ``in``, ``out`` or ``inout``; of a variable ``const``, or empty."""
+
+    @property
+    def constant(self) -> bool:
+        """Whether only the host may write it."""
+        return self.direction == "const"
+
+
+class Region:
+    """Bytes, which of them were ever written, and typed access to them.
+
+    ``initialised`` holds a byte 1 for every byte that holds a value; None where nobody keeps count. Bytes
+    that nobody wrote are ``blank``: 0xFF is a NaN, or -1. Zeros take memory only once they are touched.
+    """
+
+    def __init__(self, size: int, *, track: bool, blank: int = 0xFF) -> None:
+        size = -(-size // 16) * 16
+        self.bytes: NDArray[np.uint8] = np.full(size, blank, np.uint8) if blank else np.zeros(size, np.uint8)
+        self.initialised: NDArray[np.uint8] | None = np.zeros(size, np.uint8) if track else None
+        self._settled = not track
+        self._views: dict[np.dtype[Any], NDArray[Any]] = {}
+
+    def read(self, index: Value, dtype: np.dtype[Any]) -> Value:
+        """The elements at byte ``index``, each aligned to its size, in the index's own shape."""
+        view = self._views.get(dtype)
+        if view is None:
+            view = self._views[dtype] = self.bytes.view(dtype)
+        return view[index >> _SHIFT[dtype.itemsize]]
+
+    def write(self, index: Value, value: Value) -> None:
+        """Store; where two lanes name one address the later lane wins, as good an order as any."""
+        shifted = index >> _SHIFT[value.dtype.itemsize]
+        one_place = shifted.ndim == 0 and value.ndim
+        self.bytes.view(value.dtype)[shifted] = value[-1] if one_place else value
+        if self.initialised is not None and not self._settled:
+            self.initialised.view(f"u{value.dtype.itemsize}")[shifted] = _ONES[value.dtype.itemsize]
+
+    def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
+        """Which of the elements hold a byte that nobody wrote; None if none does."""
+        if self._settled or self.initialised is None:
+            return None
+        missing = np.atleast_1d(self.initialised.view(f"u{size}")[index >> _SHIFT[size]] != _ONES[size])
+        return missing if missing.any() else None
+
+    def written(self, start: int, end: int) -> NDArray[np.bool_]:
+        """Which bytes from ``start`` up to ``end`` hold a value; all where nobody keeps count."""
+        if self.initialised is None:
+            return np.ones(end - start, np.bool_)
+        held: NDArray[np.bool_] = self.initialised[start:end] != 0
+        return held
+
+    def settle(self) -> None:
+        """Stop keeping count once every byte holds a value: nothing can become uninitialised again."""
+        if not self._settled and self.initialised is not None and self.initialised.all():
+            self._settled = True
+
+
+_SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
+_ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
+
+
+class Wanted(NamedTuple):
+    """An array to be allocated: see `Allocation`. It begins ``lead`` bytes after a multiple of 256."""
+
+    name: str
+    size: int
+    itemsize: int
+    shape: tuple[int, ...] = ()
+    direction: str = ""
+    lead: int = 0
+
+
+class GlobalMemory(Region):
+    """All arrays of a launch in one buffer, with red zones between them.
+
+    As ``cudaMalloc`` gives them, arrays begin at a multiple of 256 bytes, unless one is wanted elsewhere.
+    """
+
+    def __init__(self, wanted: list[Wanted], space: AddressSpace, *, track: bool) -> None:
+        self.space, self.base = space, space.base
+        self.allocations: list[Allocation] = []
+        offset = RED_ZONE
+        for name, size, itemsize, shape, direction, lead in wanted:
+            start = offset + lead
+            self.allocations.append(Allocation(name, start, start + size, itemsize, shape, direction))
+            taken = -(-(lead + size) // 256) * 256
+            offset += taken + max(RED_ZONE, taken)
+        super().__init__(
+            offset, track=track, blank=0
+        )  # what no array holds is never read: it takes no memory
+        self._starts = [allocation.start for allocation in self.allocations]
+        self._filled: set[int] = set()
+        self._has_constants = any(allocation.constant for allocation in self.allocations)
+        self._table: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]] | None = None
+        self.heap: Heap | None = None
+
+    def fill(self, allocation: Allocation, content: NDArray[Any] | None, *, initialised: bool) -> None:
+        """Put an array's bytes in place before the launch; None are zeros, which are there already."""
+        if content is not None:
+            self.bytes[allocation.start : allocation.end] = (
+                np.ascontiguousarray(content).reshape(-1).view(np.uint8)
+            )
+        if initialised:
+            self._filled.add(allocation.start)
+
+    def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
+        """See `Region`; in an array that was filled before the launch there is nothing to look for."""
+        holder = self.holding(int(index.min()), int(index.max()) + size)
+        if holder is not None and holder.start in self._filled:
+            return None
+        missing = super().uninitialised(index, size)
+        if missing is None or holder is not None:
+            return missing
+        which = np.searchsorted(self._starts, np.atleast_1d(index), side="right") - 1
+        filled = np.array([start in self._filled for start in self._starts])
+        missing = missing & ~filled[which]
+        return missing if missing.any() else None
+
+    def written(self, start: int, end: int) -> NDArray[np.bool_]:
+        """See `Region`."""
+        holder = self.holding(start, end)
+        if holder is not None and holder.start in self._filled:
+            return np.ones(end - start, np.bool_)
+        return super().written(start, end)
+
+    def content(self, allocation: Allocation, like: NDArray[Any]) -> NDArray[Any]:
+        """A copy of an array, with the type and shape of ``like``."""
+        return self.bytes[allocation.start : allocation.end].copy().view(like.dtype).reshape(like.shape)
+
+    def add(self, allocation: Allocation) -> None:
+        """Make bytes that belonged to nobody an array; nothing was written there."""
+        place = bisect_left(self._starts, allocation.start)
+        self.allocations.insert(place, allocation)
+        self._starts.insert(place, allocation.start)
+        self._table = None
+        self.bytes[allocation.start : allocation.end] = 0xFF
+        if self.initialised is not None:
+            self.initialised[allocation.start : allocation.end] = 0
+
+    def remove(self, allocation: Allocation) -> None:
+        """Make the bytes of an array belong to nobody."""
+        place = bisect_left(self._starts, allocation.start)
+        del self.allocations[place], self._starts[place]
+        self._table = None
+
+    def holding(self, lowest: int, end: int) -> Allocation | None:
+        """The array that holds bytes ``lowest`` up to ``end``; None if no single one does."""
+        found = bisect_right(self._starts, lowest) - 1
+        if found < 0 or end > self.allocations[found].end:
+            return None
+        return self.allocations[found]
+
+    def holds_constants(self, index: Value, size: int) -> bool:
+        """Whether the elements at these bytes all lie in one array that only the host may write."""
+        if not self._has_constants or not index.size:
+            return False
+        holder = self.holding(int(index.min()), int(index.max()) + size)
+        return holder is not None and holder.constant
+
+    def touching(self, lowest: int, end: int) -> list[Allocation]:
+        """The arrays that lie, in part at least, between bytes ``lowest`` and ``end``."""
+        return [each for each in self.allocations if each.start < end and lowest < each.end]
+
+    def inside(self, index: NDArray[np.int64], size: int, *, written: bool = False) -> NDArray[np.bool_]:
+        """For each byte index, whether all of its ``size`` bytes lie in one array that may be ``written``."""
+        if not self.allocations:
+            return np.zeros(index.shape, np.bool_)
+        starts, ends, constant = self._arrays()
+        which = np.searchsorted(starts, index, side="right") - 1
+        good: NDArray[np.bool_] = (which >= 0) & (index + size <= ends[which])
+        return good & ~constant[which] if written and self._has_constants else good
+
+    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Where the arrays start and end, and which of them only the host may write."""
+        if self._table is None:
+            self._table = (
+                np.array(self._starts),
+                np.array([allocation.end for allocation in self.allocations]),
+                np.array([allocation.constant for allocation in self.allocations]),
+            )
+        return self._table
+
+    def nearest(self, index: int) -> Allocation | None:
+        """The array that an address outside all of them was most likely meant for."""
+        if not self.allocations:
+            return None
+        return min(self.allocations, key=lambda each: max(each.start - index, index - each.end + 1, 0))
+
+
+HEAP_BYTES = 8 << 20
+"""What a device sets aside for the heap unless the host asks for more."""
+
+HEAP = "heap"
+"""What findings call memory from the heap."""
+
+_HEAP_GRAIN = 16
+_HEAP_RED_ZONE = 48
+_MOST_BLOCKS = 1 << 16
+"""Allocations at once; a device's own book-keeping would have filled its heap before."""
+
+
+@dataclass(eq=False, slots=True)
+class Heap:
+    """The heap of a launch (CUDA C++ guide, "Dynamic Global Memory Allocation").
+
+    Blocks are taken one after another, with a red zone behind each, and what is freed is taken again only
+    when the rest is used up, so that an access to freed memory meets nobody's bytes for as long as possible.
+    Bytes ``next`` to ``end`` of the memory have never been given out.
+    """
+
+    memory: GlobalMemory
+    next: int
+    end: int
+    taken: dict[int, Allocation] = field(default_factory=dict)
+    """By where they start."""
+    freed: dict[int, deque[int]] = field(default_factory=dict)
+    """By how large they are: where they start, the longest free first."""
+
+    def take(self, size: int, align: int = _HEAP_GRAIN) -> int | None:
+        """Where a new block of ``size`` bytes starts; None if there is none left."""
+        room = -(-max(size, 1) // _HEAP_GRAIN) * _HEAP_GRAIN
+        start = self._fresh(room, align)
+        if start is None:
+            start = self._used(room, align)
+        if start is None:
+            return None
+        self.taken[start] = Allocation(HEAP, start, start + size, 1, (size,))
+        self.memory.add(self.taken[start])
+        return start
+
+    def _fresh(self, room: int, align: int) -> int | None:
+        start = -(-self.next // max(align, _HEAP_GRAIN)) * max(align, _HEAP_GRAIN)
+        if start + room + _HEAP_RED_ZONE > self.end or len(self.taken) >= _MOST_BLOCKS:
+            return None
+        self.next = start + room + _HEAP_RED_ZONE
+        return start
+
+    def _used(self, room: int, align: int) -> int | None:
+        """The smallest room that was freed and is large enough."""
+        for size in sorted(self.freed):
+            starts = self.freed[size]
+            found = next((start for start in starts if size >= room and start % align == 0), None)
+            if found is not None:
+                starts.remove(found)
+                return found
+        return None
+
+    def was_freed(self, place: int) -> bool:
+        """Whether a byte lies in a block that was freed, and not taken again."""
+        return any(start <= place < start + room for room, starts in self.freed.items() for start in starts)
+
+    def give_back(self, start: int) -> bool:
+        """Free the block that starts there; False if there is none, or it was freed before."""
+        block = self.taken.pop(start, None)
+        if block is None:
+            return False
+        self.memory.remove(block)
+        room = -(-max(block.end - block.start, 1) // _HEAP_GRAIN) * _HEAP_GRAIN
+        self.freed.setdefault(room, deque()).append(start)
+        return True

@@ -1,0 +1,267 @@
+"""Keeping the events that order accesses, as they happen (`grader.emulator.races.event`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.machine.geometry import BARRIERS, WARP
+from grader.emulator.machine.held import TooMuchHeldError
+from grader.emulator.machine.values import spread
+from grader.emulator.races.event import (
+    BARRIER,
+    FENCE,
+    LANDED,
+    MEET,
+    OBSERVE,
+    POST,
+    PUBLISH,
+    TAKE,
+    UPDATE,
+    Event,
+    Scope,
+)
+from grader.emulator.races.rows import (
+    ATOMIC,
+    MAY_BE_FLAG,
+    NARROW,
+    READ,
+    STRONG_READ,
+    STRONG_WRITE,
+    UPDATES,
+    WRITE,
+    WRITES,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.values import Lanes, Value
+    from grader.emulator.memory.access import Place
+    from grader.emulator.races.rows import Access
+    from grader.emulator.races.strength import Strengths
+
+MOST_NOTED = 1 << 23
+"""Lanes in all events of a launch, 24 bytes each: what spins between fences would fill the memory."""
+
+_WORK = 2
+"""Steps that keeping an event, and judging it later, takes as long as."""
+
+_LOOK_BACK = 8
+"""Events among which a spinning read is recognised as one that was noted already."""
+
+
+@dataclass(eq=False, slots=True)
+class Events:
+    """The clock of a launch, and what ordered its accesses besides whole barriers.
+
+    ``through_memory``: the module has fences or the like, so that strong accesses are worth noting.
+    ``in_parts``: it has barriers of some warps, or asynchronous copies. With either, a chain may lead from
+    one warp through another, so that whole-warp `__syncwarp` is an event as well.
+    """
+
+    strengths: Strengths
+    through_memory: bool
+    in_parts: bool
+    backwards: bool = False
+    all: list[Event] = field(default_factory=list)
+    clock: int = 0
+    _noted: int = 0
+    span: int = 0
+    """See `Access`."""
+    _phases: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    """A key for each phase of each barrier in shared memory: by chunk, byte and phase."""
+    _since: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    """For each block of the chunk the number of events before its last whole barrier."""
+    _warp_epoch: NDArray[np.int64] | None = None
+    _landed: NDArray[np.int64] | None = None
+    _fenced: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    """Lanes that passed a fence and have not written since: their next volatile write sets a flag."""
+
+    def begin(self, m: Machine) -> None:
+        """A new chunk of blocks starts."""
+        self._since = np.full(m.geometry.blocks, len(self.all))
+        self._warp_epoch = self._landed = None
+        self.span = 0
+        self._fenced = np.zeros(m.size, np.bool_)
+
+    def tick(self) -> int:
+        """The next moment."""
+        self.clock += 1
+        return self.clock
+
+    def since_barrier(self, m: Machine, blocks: NDArray[np.bool_] | None) -> list[Event]:
+        """What happened in the blocks' barrier interval, perhaps with what happened before."""
+        since = self._since if blocks is None else self._since[blocks]
+        offset = m.geometry.first_block * m.geometry.threads
+        return [
+            event._replace(lanes=event.lanes - offset)
+            for event in self.all[int(since.min(initial=len(self.all))) :]
+        ]
+
+    def scope_of_shared(self, m: Machine, grain: int) -> Scope:
+        """Accesses to shared memory can be ordered within a block."""
+        return Scope(m.geometry.threads, m.geometry.threads, "shared", grain, self.backwards)
+
+    def warp_epoch_of(self, m: Machine, lanes: Lanes) -> Value:
+        """How often the whole warp of each lane has synchronised."""
+        if self._warp_epoch is None:
+            return np.int64(0)
+        epochs: Value = self._warp_epoch[m.warp_of if lanes is None else m.warp_of[lanes]]
+        return epochs
+
+    def landed_until(self, lanes: Lanes) -> Value:
+        """Up to when the copies of lanes have landed."""
+        return np.int64(-1) if self._landed is None else self._landed[slice(None) if lanes is None else lanes]
+
+    def kind_of_read(self, site: int) -> int:
+        """What a read is: a volatile one never races with strong writes, for it may read a flag."""
+        strength = self.strengths[site]
+        if not (strength.strong or strength.volatile):
+            return READ
+        return STRONG_READ | (0 if strength.wide else NARROW)
+
+    def kind_of_write(self, site: int, place: Place) -> int:
+        """What a write is: a volatile one may set a flag if it is its lane's first write after a fence."""
+        strength = self.strengths[site]
+        lanes = slice(None) if place.lanes is None else place.lanes
+        after_fence = self.through_memory and strength.volatile and bool(self._fenced[lanes].all())
+        if self.through_memory:
+            self._fenced[lanes] = False
+        if strength.strong:
+            return STRONG_WRITE | (0 if strength.wide else NARROW)
+        return STRONG_WRITE | MAY_BE_FLAG if after_fence else WRITE
+
+    def kind_of_update(self, site: int) -> int:
+        """What an atomic operation is."""
+        return ATOMIC | (0 if self.strengths[site].wide else NARROW)
+
+    def accessed(self, m: Machine, access: Access, place: Place, size: int) -> None:
+        """A strong access has happened."""
+        if not self.through_memory:
+            return
+        strength, kind = self.strengths[access.site], access.kind
+        what = UPDATE if kind & UPDATES else PUBLISH if kind & WRITES else OBSERVE
+        event = self._at_location(m, what, place, size)._replace(
+            acquires=strength.acquires and what != PUBLISH,
+            releases=strength.releases and what != OBSERVE,
+            wide=strength.wide,
+        )
+        if what != OBSERVE or not self._is_noted(event):
+            self._add(m, event)
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """The active lanes pass a fence."""
+        self._note(m, FENCE, m.lanes(), np.zeros(1, np.int64), wide=wide)
+        self._fenced[m.lanes()] = True
+
+    def warp_met(self, m: Machine, party: Value) -> None:
+        """`__syncwarp`: of a whole warp it counts as an epoch, of a part as an event."""
+        lanes, warps = m.lanes(), m.warp_of[m.lanes()]
+        party = spread(party, len(lanes)).astype(np.int64)
+        whole = party == _threads_of_warps(m)[warps]
+        uniform = self.span >= 0 and bool(whole.all()) and len(lanes) == m.alive_count
+        self.span = self.span + 1 if uniform else -1
+        if whole.any():
+            if self._warp_epoch is None:
+                self._warp_epoch = np.zeros(m.geometry.blocks * m.geometry.warps_per_block, np.int64)
+            self._warp_epoch[np.unique(warps[whole])] += 1
+        if self.through_memory or self.in_parts:
+            self._note(m, MEET, lanes, warps << 32 | party)
+        elif not whole.all():
+            part = ~whole
+            self._note(m, MEET, lanes[part], warps[part] << 32 | party[part])
+
+    def announced(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """Lanes leave what they know at named barriers."""
+        self._at_barriers(m, POST, parties)
+
+    def passed_barrier(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """Lanes learn what was left at named barriers."""
+        self._at_barriers(m, TAKE, parties)
+
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """Lanes, or their copies, arrive in a phase of a barrier (POST, COPIED), or find it complete (AWAIT).
+
+        Keys are negative, so that they differ from those of the numbered barriers.
+        """
+        pairs, which = np.unique(np.stack((byte, phase.astype(np.int64))), axis=1, return_inverse=True)
+        chunk = m.geometry.first_block
+        keys = [self._phases.setdefault((chunk, *pair), -1 - len(self._phases)) for pair in pairs.T.tolist()]
+        self._note(m, what, lanes, np.array(keys)[which.reshape(-1)])
+
+    def _at_barriers(self, m: Machine, what: int, parties: tuple[Value, Value]) -> None:
+        lanes, keys = parties
+        for number in np.unique(keys % BARRIERS).tolist():
+            here = np.flatnonzero(keys % BARRIERS == number)
+            order = here[np.argsort(lanes[here])]
+            self._note(m, what, lanes[order], keys[order] + BARRIERS * m.geometry.first_block)
+
+    def landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
+        """Copies of lanes that began up to a moment are complete."""
+        began = np.broadcast_to(np.asarray(began, np.int64), lanes.shape)
+        if self._landed is None:
+            self._landed = np.full(m.size, -1, np.int64)
+        self._landed[lanes] = np.maximum(self._landed[lanes], began)
+        self._note(m, LANDED, lanes, self._landed[lanes])
+
+    def barrier(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
+        """Whole blocks pass a barrier."""
+        if self.through_memory:
+            which = np.arange(m.geometry.blocks) if blocks is None else np.flatnonzero(blocks)
+            self._note(m, BARRIER, which * m.geometry.threads, which)
+        self._since[slice(None) if blocks is None else blocks] = len(self.all)
+        if blocks is None:
+            self.span = 0
+
+    def _note(
+        self, m: Machine, what: int, lanes: NDArray[np.intp], key: NDArray[np.int64], *, wide: bool = True
+    ) -> None:
+        offset = m.geometry.first_block * m.geometry.threads
+        self._add(m, Event(self.tick(), what, lanes + offset, key, wide=wide))
+
+    def _add(self, m: Machine, event: Event) -> None:
+        m.charge(_WORK, len(event.lanes))
+        self._noted += len(event.lanes)
+        if self._noted > MOST_NOTED:
+            raise TooMuchHeldError(
+                "it synchronises threads too often with fences, atomics or parts of blocks"
+            )
+        self.all.append(event)
+
+    def _at_location(self, m: Machine, what: int, place: Place, size: int) -> Event:
+        """An event at the bytes that lanes access; shared memory of each chunk has keys of its own."""
+        lanes = np.arange(m.size) if place.lanes is None else place.lanes
+        byte = spread(place.index, len(lanes)).astype(np.int64)
+        key = byte << 1
+        if place.space == "shared":
+            key = key + 1 + (np.int64(m.geometry.first_block) << 36)
+        lanes = lanes + m.geometry.first_block * m.geometry.threads
+        return Event(self.tick(), what, lanes, key, space=place.space, byte=byte, size=size)
+
+    def _is_noted(self, event: Event) -> bool:
+        """Whether the same lanes observed the same before, with nothing in between but other observations."""
+        for before in reversed(self.all[-_LOOK_BACK:]):
+            if before.what != OBSERVE:
+                return False
+            if np.array_equal(before.key, event.key) and np.array_equal(before.lanes, event.lanes):
+                return True
+        return False
+
+
+def _threads_of_warps(m: Machine) -> NDArray[np.int64]:
+    """The mask of the threads that each warp has: the last one of a block may have fewer than 32."""
+    masks = np.full(m.geometry.warps_per_block, 2**WARP - 1, np.int64)
+    if m.geometry.threads % WARP:
+        masks[-1] = 2 ** (m.geometry.threads % WARP) - 1
+    return np.tile(masks, m.geometry.blocks)

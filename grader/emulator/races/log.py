@@ -1,0 +1,354 @@
+"""Finding races: which accesses nothing orders.
+
+Two accesses to one cell of memory by different threads race if at least one writes, they are not both
+atomic, and nothing orders them (CUDA C++ Programming Guide, memory consistency; PTX ISA chapter 8).
+What orders: barriers within a block, `__syncwarp` within a warp, fences with flags or atomics anywhere
+(`grader.emulator.races.ordering`). Blocks always count as running at once.
+
+Most intervals between barriers hold only reads, or writes that nobody else touches; then nothing but a
+list append happens. What is left goes through `grader.emulator.races.conflicts`, which is exact: it
+compares accesses, not their effects, so that a race is found in any schedule and however lucky the values.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.emulator.machine.held import Allowance, TooMuchHeldError
+from grader.emulator.machine.values import spread
+from grader.emulator.races.conflicts import find_conflicts
+from grader.emulator.races.event import UPDATE, Scope
+from grader.emulator.races.launchwide import MOST_JUDGED, Chunk, suspicious_rows
+from grader.emulator.races.pairs import find_unordered
+from grader.emulator.races.rows import (
+    STRONG,
+    UPDATES,
+    WRITE,
+    WRITES,
+    Access,
+    Outermost,
+    Rows,
+    is_strong,
+    lowest_cells,
+    of_blocks,
+    part_of,
+    same_places,
+    spelt_out,
+    suspects,
+)
+from grader.emulator.races.validated import validated, with_flags
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.machine import ChunkRecord, Machine
+    from grader.emulator.machine.values import Value
+    from grader.emulator.memory.access import Place
+    from grader.emulator.races.conflicts import Conflict
+    from grader.emulator.races.event import Event
+    from grader.emulator.races.events import Events
+
+MOST_ROWS = 1 << 25
+"""Accesses that may wait to be judged, over all lanes: to shared memory for a barrier, to global memory for
+the end of the launch. Judging them takes seconds."""
+
+MOST_BYTES = 1 << 30
+"""Memory that these may take."""
+
+
+@dataclass(eq=False, slots=True)
+class Held:
+    """How much is held back of the accesses to one state space."""
+
+    rows: int = 0
+    bytes: int = 0
+
+    def add(self, access: Access, count: int) -> None:
+        """One more, by so many lanes; raises TooMuchHeldError where that is too much."""
+        self.rows += count
+        self.bytes += sum(
+            part.nbytes for part in (access.byte, access.value, access.epoch) if part is not None
+        )
+        if self.rows > MOST_ROWS or self.bytes > MOST_BYTES:
+            raise TooMuchHeldError("it accesses memory too often between two barriers")
+
+
+class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
+    """An array was written that had been read before anybody kept its reads: run again and keep them."""
+
+    def __init__(self, array: str) -> None:
+        super().__init__(array)
+        self.array = array
+
+
+@dataclass(eq=False, slots=True)
+class AccessLog:
+    """The accesses that may still turn out to race.
+
+    ``grain`` is the size of a cell: 4 bytes, or 1 where the kernel has narrower accesses. ``tracked`` are
+    the global arrays whose reads are kept: those that the kernel writes and reads.
+    """
+
+    events: Events
+    grain: int = 4
+    tracked: frozenset[str] = frozenset()
+    shared: list[Access] = field(default_factory=list)
+    arrays: list[Access] = field(default_factory=list)
+    conflicts: list[tuple[str, Conflict, ChunkRecord]] = field(default_factory=list)
+    """State space, conflict, and the chunk that it happened in; machines are not kept alive for it."""
+    order_mattered: bool = False
+    """Whether accesses were ordered only by the order in which atomic operations happened to come: then
+    another order may show other races."""
+    first_updates: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """When each lane of the launch first updated something atomically; 0 where it never did."""
+    kept: list[Chunk] = field(default_factory=list)
+    allowance: Allowance = field(default_factory=Allowance)
+    _seen_reads: set[str] = field(default_factory=set)
+    _held: dict[str, Held] = field(default_factory=lambda: {"shared": Held(), "global": Held()})
+    _epoch: NDArray[np.int64] | None = None
+    _one_epoch: bool = True
+    """Whether all blocks of the chunk have passed as many barriers."""
+    _written: set[str] = field(default_factory=set)
+    _again: dict[tuple[str, int, int], list[int]] = field(default_factory=dict)
+    """Where in its list the first and the latest of a site's accesses to the same places stand."""
+
+    def begin(self, m: Machine) -> None:
+        """A new chunk of blocks starts."""
+        self._epoch = np.zeros(m.geometry.blocks, np.int64)
+        self._one_epoch = True
+        self._held["shared"] = Held()
+        self._again.clear()
+        if not self.first_updates.size:
+            self.first_updates = np.zeros(math.prod(m.geometry.launch.grid) * m.geometry.threads, np.int64)
+        self.events.begin(m)
+
+    def read(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Lanes read."""
+        kind = self.events.kind_of_read(site)
+        if place.space == "shared":
+            self._keep(m, site, kind, place, size, None)
+            return
+        arrays = self._arrays(m, place)
+        if arrays & (self.tracked | self._written):
+            self._keep(m, site, kind, place, size, None)
+        self._seen_reads |= arrays - self._written
+
+    def write(self, m: Machine, site: int, place: Place, value: Value) -> None:
+        """Lanes write."""
+        self._must_track(m, place)
+        kind = self.events.kind_of_write(site, place)
+        self._keep(m, site, kind, place, value.dtype.itemsize, value)
+
+    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Lanes read and write as one."""
+        self._must_track(m, place)
+        self._keep(m, site, self.events.kind_of_update(site), place, size, None)
+        lanes = m.lanes() if place.lanes is None else place.lanes
+        lanes = lanes + m.geometry.first_block * m.geometry.threads
+        first = lanes[self.first_updates[lanes] == 0]
+        self.first_updates[first] = self.events.clock
+
+    def write_async(self, m: Machine, site: int, place: Place, size: int) -> int:
+        """Lanes begin copies whose engines write shared memory; gives the moment, see `copies_landed`."""
+        self._must_track(m, place)
+        self._keep(m, site, WRITE, place, size, None, engine=True)
+        return self.events.clock
+
+    def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
+        """Lanes have waited for their copies that began up to a moment (one for all, or one each)."""
+        self._again.clear()
+        self.events.landed(m, lanes, began)
+
+    def warp_synchronised(self, m: Machine, party: Value) -> None:
+        """`__syncwarp` among the lanes of each active lane's ``party``, a mask over its warp."""
+        self._again.clear()
+        self.events.warp_met(m, party)
+
+    def fenced(self, m: Machine, *, wide: bool) -> None:
+        """`__threadfence` (wide) or `__threadfence_block` by the active lanes."""
+        self._again.clear()
+        self.events.fenced(m, wide=wide)
+
+    def announced(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """`bar.arrive`: lanes, and the barrier of each."""
+        self._again.clear()
+        self.events.announced(m, parties)
+
+    def passed_barrier(self, m: Machine, parties: tuple[Value, Value]) -> None:
+        """A named barrier of some warps is complete: the lanes that waited, and the barrier of each."""
+        self._again.clear()
+        self.events.announced(m, parties)
+        self.events.passed_barrier(m, parties)
+
+    def at_phase(
+        self,
+        m: Machine,
+        what: int,
+        lanes: NDArray[np.intp],
+        byte: NDArray[np.int64],
+        phase: NDArray[np.uint64],
+    ) -> None:
+        """See `Events.at_phase`."""
+        self._again.clear()
+        self.events.at_phase(m, what, lanes, byte, phase)
+
+    def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
+        """A barrier is complete: judge the shared accesses of these blocks since the one before."""
+        self._again.clear()
+        if self._epoch is not None:
+            self._epoch[slice(None) if blocks is None else blocks] += 1
+            self._one_epoch = bool(np.ptp(self._epoch) == 0)
+        ended, going_on = self.shared, list[Access]()
+        if blocks is not None:
+            ended = [part for each in self.shared if (part := of_blocks(m, each, blocks))]
+            going_on = [part for each in self.shared if (part := of_blocks(m, each, ~blocks))]
+        self._judge_shared(m, ended, blocks)
+        under_way = [part for each in ended if each.engine and (part := self._under_way(m, each))]
+        self.shared = going_on + under_way
+        m.charge(len(under_way), sum(each.byte.size for each in under_way))
+        if blocks is None:
+            self._held["shared"] = Held()
+        self.events.barrier(m, blocks)
+
+    def finish_chunk(self, m: Machine) -> None:
+        """The chunk's blocks have ended: judge what is left of shared memory, keep the global accesses."""
+        self._judge_shared(m, self.shared, None)
+        self.shared.clear()
+        if self.arrays:
+            self.kept.append(Chunk(m.geometry, self.arrays))
+            self.arrays = []
+
+    def finish(self, m: Machine) -> None:
+        """The launch has ended: judge global memory, over all its blocks."""
+        if not self.kept:
+            return
+        rows = self._resolved(suspicious_rows(self.kept, self.grain))
+        conflicts = find_conflicts(rows)
+        if conflicts and (self.events.all or is_strong(rows.kind).any()):
+            total = math.prod(m.geometry.launch.grid) * m.geometry.threads
+            scope = Scope(m.geometry.threads, total, "global", self.grain, self.events.backwards)
+            conflicts = self._unordered(rows, self.events.all, scope, conflicts)
+        self.conflicts.extend(("global", conflict, m.record()) for conflict in conflicts)
+
+    def _unordered(
+        self, rows: Rows, events: list[Event], scope: Scope, suspected: list[Conflict]
+    ) -> list[Conflict]:
+        """Of conflicts that were suspected for the lack of whole barriers those that nothing else orders."""
+        noted = self.events.through_memory
+        conflicts = find_unordered(rows, events, scope, self.allowance, noted=noted)
+        updates = (rows.kind & UPDATES).any() or any(event.what == UPDATE for event in events)
+        if updates and _weights(conflicts) != _weights(suspected):
+            self.order_mattered = True
+        return conflicts
+
+    def _resolved(self, rows: Rows) -> Rows:
+        """The rows with what only all of them together tell about the kind of each."""
+        return with_flags(validated(rows, self.events.strengths), self.events.strengths)
+
+    def _judge_shared(self, m: Machine, accesses: list[Access], blocks: NDArray[np.bool_] | None) -> None:
+        if not any(each.kind & WRITES for each in accesses):
+            return
+        accesses = [each._replace(byte=m.unfold(each.byte)) for each in accesses]
+        count = m.shared.bytes.size // self.grain
+        cells = [(each, each.byte // self.grain) for each in accesses]
+        suspect = suspects(m, cells, count)
+        if all(each is None for each in suspect):
+            return
+        engines = any(each.engine for each in accesses)
+        events = self.events.since_barrier(m, blocks)
+        chosen = []
+        outermost = Outermost(count)
+        for (each, cell), marked in zip(cells, suspect, strict=True):
+            if marked is None:
+                continue
+            here = marked[cell]
+            if not each.kind & WRITES and not events and not engines and here.any():
+                here &= outermost.of(cell)
+            if here.any():
+                chosen.append(part_of(m, each, here))
+        if sum(each.byte.size for each in chosen) > MOST_JUDGED:
+            chosen = lowest_cells(m, chosen, MOST_JUDGED)
+        rows = self._resolved(spelt_out(m, chosen, self.grain))
+        conflicts = find_conflicts(rows)
+        if engines or (conflicts and (events or is_strong(rows.kind).any())):
+            scope = self.events.scope_of_shared(m, self.grain)
+            conflicts = self._unordered(rows, events, scope, conflicts)
+        self.conflicts.extend(("shared", conflict, m.record()) for conflict in conflicts)
+
+    def _under_way(self, m: Machine, access: Access) -> Access | None:
+        """The part of asynchronous copies that their lanes have not waited for."""
+        still = self.events.landed_until(access.lanes) < access.when
+        if still.ndim == 0:  # no copy has landed yet
+            return access if still else None
+        return part_of(m, access, still) if still.any() else None
+
+    def _arrays(self, m: Machine, place: Place) -> set[str]:
+        """The global arrays that an access may go to: usually one, more where lanes choose between them."""
+        index = place.bytes
+        low, high = (int(index),) * 2 if index.ndim == 0 else (int(index.min()), int(index.max()))
+        holder = m.memory.holding(low, high + 1)
+        return {holder.name} if holder else {each.name for each in m.memory.touching(low, high + 1)}
+
+    def _must_track(self, m: Machine, place: Place) -> None:
+        """Before a write: the reads of these arrays must have been kept, and are from now on."""
+        if place.space == "shared":
+            return
+        arrays = self._arrays(m, place)
+        for array in sorted(arrays & self._seen_reads - self.tracked):
+            raise TrackThisToo(array)
+        self._written |= arrays
+
+    def _keep(
+        self,
+        m: Machine,
+        site: int,
+        kind: int,
+        place: Place,
+        size: int,
+        value: Value | None,
+        *,
+        engine: bool = False,
+    ) -> None:
+        when = self.events.tick()
+        log = self.shared if place.space == "shared" else self.arrays
+        lanes = place.lanes
+        warp_epoch = self.events.warp_epoch_of(m, lanes)
+        epoch: Value = np.int64(0)
+        if place.space != "shared" and self._epoch is not None:
+            block = m.block_of if lanes is None else m.block_of[lanes]
+            epoch = self._epoch[0] if self._one_epoch else self._epoch[block]
+        count = m.size if lanes is None else len(lanes)
+        first = spread(place.bytes, count)  # folded: most are never looked at again
+        for offset in range(0, max(size, self.grain), self.grain):
+            byte = first + offset if offset else first
+            access = Access(site, kind, lanes, byte, when, value, epoch, warp_epoch, engine, self.events.span)
+            self._append(log, (place.space, site, offset), access, count)
+        if kind & STRONG:
+            self.events.accessed(m, access, place, size)
+
+    def _append(self, log: list[Access], key: tuple[str, int, int], access: Access, count: int) -> None:
+        """Of a loop over the same places the first and the latest round say all: keep those two."""
+        known = self._again.get(key)
+        if known is None or not same_places(log[known[0]], access):
+            self._again[key] = [len(log)]
+        elif len(known) == 1:
+            known.append(len(log))
+        else:
+            first, latest = log[known[0]], log[known[1]]
+            back = first.value is not None and np.array_equal(first.value, access.value)  # type: ignore[arg-type]
+            log[known[1]] = access._replace(value=latest.value) if back else access
+            return
+        self._held[key[0]].add(access, count)
+        log.append(access)
+
+
+def _weights(conflicts: list[Conflict]) -> set[tuple[int, int, str, str, int]]:
+    """What of conflicts a better known order may change."""
+    return {
+        (min(c.site, c.other_site), max(c.site, c.other_site), c.hazard, c.level, c.elements)
+        for c in conflicts
+    }

@@ -1,0 +1,251 @@
+"""Accesses, as cheap to keep as can be, and spelt out as rows for those that may race."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.values import Lanes, Value
+
+WRITES, STRONG, NARROW, UPDATES, MAY_BE_FLAG = 1, 2, 4, 8, 16
+"""The bits of a kind: it changes memory; it is strong (PTX ISA section 8.4); its scope is its block alone; it
+reads and writes as one; it is strong only if somebody waits for what it sets."""
+
+READ, WRITE, STRONG_READ, STRONG_WRITE = 0, WRITES, STRONG, WRITES | STRONG
+ATOMIC = WRITES | STRONG | UPDATES
+"""What an access is."""
+
+COPY_ENGINE = 1 << 40
+"""Added to a lane's number: the engine that carries out the lane's asynchronous copies."""
+
+
+def writes(kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which accesses change memory."""
+    changing: NDArray[np.bool_] = (kind & WRITES) != 0
+    return changing
+
+
+def is_strong(kind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which accesses are strong, within their scope."""
+    strong: NDArray[np.bool_] = (kind & STRONG) != 0
+    return strong
+
+
+def conflicting(
+    kind: NDArray[np.int64], other_kind: NDArray[np.int64], same_block: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which pairs of accesses to one cell conflict: one writes, and they are not morally strong.
+
+    Two strong accesses are morally strong if each has the other's thread in its scope (PTX ISA section 8.7).
+    """
+    strong = is_strong(kind & other_kind) & (same_block | ((kind | other_kind) & NARROW == 0))
+    racy: NDArray[np.bool_] = writes(kind | other_kind) & ~strong
+    return racy
+
+
+class Access(NamedTuple):
+    """One instruction's accesses: most are never looked at again.
+
+    ``byte`` is where each of ``lanes`` reads or writes, maybe folded; ``when`` counts all accesses and
+    synchronisations.
+    """
+
+    site: int
+    kind: int
+    lanes: Lanes
+    byte: Value
+    when: int
+    value: Value | None
+    epoch: Value
+    """Barrier interval of each lane's block, where accesses of several are kept together."""
+    warp_epoch: Value
+    engine: bool = False
+    """Done by the lanes' copy engines, not by the lanes."""
+    span: int = 0
+    """How often all warps of the chunk had synchronised, each as a whole; -1 if not all together."""
+
+
+class Rows(NamedTuple):
+    """Accesses spelt out, one row each, all arrays of one length."""
+
+    cell: NDArray[np.int64]
+    lane: NDArray[np.int64]
+    block: NDArray[np.int64]
+    warp: NDArray[np.int64]
+    site: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    when: NDArray[np.int64]
+    epoch: NDArray[np.int64]
+    warp_epoch: NDArray[np.int64]
+    value: NDArray[np.uint64]
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Rows:
+        """Some of the rows."""
+        return Rows._make(column[rows] for column in self)
+
+
+def spelt_out(m: Machine, accesses: list[Access], grain: int) -> Rows:
+    """The rows of some accesses."""
+
+    def column(values: Iterator[Value]) -> NDArray[np.int64]:
+        return np.concatenate([np.asarray(value, np.int64) for value in values])
+
+    lanes = [lanes_of(m, each) for each in accesses]
+    counts = [len(part) for part in lanes]
+
+    def each_lane(values: Iterator[Value]) -> NDArray[np.int64]:
+        return column(np.broadcast_to(value, count) for value, count in zip(values, counts, strict=True))
+
+    lane = column(iter(lanes))
+    return Rows(
+        cell=column(m.unfold(each.byte) // grain for each in accesses),
+        lane=lane + COPY_ENGINE * each_lane(np.int64(each.engine) for each in accesses),
+        block=m.block_of[lane].astype(np.int64),
+        warp=m.warp_of[lane].astype(np.int64),
+        site=each_lane(np.int64(each.site) for each in accesses),
+        kind=each_lane(np.int64(each.kind) for each in accesses),
+        when=each_lane(np.int64(each.when) for each in accesses),
+        epoch=each_lane(each.epoch for each in accesses),
+        warp_epoch=each_lane(each.warp_epoch for each in accesses),
+        value=np.concatenate([_bits(each, count) for each, count in zip(accesses, counts, strict=True)]),
+    )
+
+
+def _bits(access: Access, count: int) -> NDArray[np.uint64]:
+    if access.value is None:
+        return np.zeros(count, np.uint64)
+    return np.broadcast_to(access.value.view(f"u{access.value.dtype.itemsize}"), count).astype(np.uint64)
+
+
+def lanes_of(m: Machine, access: Access) -> NDArray[np.intp]:
+    """The lanes of an access as indices."""
+    return np.arange(m.size) if access.lanes is None else access.lanes
+
+
+def of_blocks(m: Machine, access: Access, blocks: NDArray[np.bool_]) -> Access | None:
+    """The part of an access that lanes of some blocks make; None if they make none of it."""
+    chosen = blocks[m.block_of[lanes_of(m, access)]]
+    return part_of(m, access, chosen) if chosen.any() else None
+
+
+def part_of(m: Machine, access: Access, mask: NDArray[np.bool_]) -> Access:
+    """The part of an access that some of its lanes make."""
+
+    def part(value: Value) -> Value:
+        return value if value is None or value.ndim == 0 else value[mask]
+
+    return access._replace(
+        lanes=lanes_of(m, access)[mask],
+        byte=m.unfold(access.byte)[mask],
+        value=part(access.value),
+        epoch=part(access.epoch),
+        warp_epoch=part(access.warp_epoch),
+    )
+
+
+def lowest_cells(m: Machine, accesses: list[Access], most: int) -> list[Access]:
+    """The parts of accesses, unfolded, that go to the lowest bytes: about so many in all."""
+    bytes_ = np.concatenate([access.byte for access in accesses])
+    bound = max(int(np.partition(bytes_, most)[most]), int(bytes_.min()) + 16)
+    parts = [(access, access.byte < bound) for access in accesses]
+    return [part_of(m, access, low) for access, low in parts if low.any()]
+
+
+def same_places(one: Access, other: Access) -> bool:
+    """Whether the same lanes access the same cells, with nothing in between that orders them."""
+    if one.kind != other.kind or one.byte.shape != other.byte.shape or one.byte.item(0) != other.byte.item(0):
+        return False
+    if (one.lanes is None) != (other.lanes is None):
+        return False
+    pairs = ((one.byte, other.byte), (one.epoch, other.epoch), (one.warp_epoch, other.warp_epoch))
+    if not all(mine is yours or np.array_equal(mine, yours) for mine, yours in pairs):
+        return False
+    return one.lanes is other.lanes or np.array_equal(one.lanes, other.lanes)  # type: ignore[arg-type]
+
+
+Accesses: TypeAlias = "list[tuple[Access, NDArray[np.int64]]]"
+"""Accesses, each with its cells."""
+
+
+def suspects(m: Machine, accesses: Accesses, count: int) -> list[NDArray[np.bool_] | None]:
+    """For each access which of the ``count`` cells are suspect: written, and touched by several threads.
+
+    Where all warps keep synchronising, several threads of one warp must touch a cell between two such
+    moments; touched at different moments it takes threads of several warps.
+    """
+    spans = {each.span for each, _ in accesses}
+    if len(spans) == 1 or -1 in spans or any(each.engine for each, _ in accesses):
+        return [suspect_cells(m, accesses, count, np.arange(m.size))] * len(accesses)
+    across = suspect_cells(m, accesses, count, m.warp_of)
+    found = {}
+    for span in spans:
+        part = [(each, cell) for each, cell in accesses if each.span == span]
+        within = suspect_cells(m, part, count, np.arange(m.size))
+        found[span] = within if across is None else across if within is None else within | across
+    return [found[each.span] for each, _ in accesses]
+
+
+def suspect_cells(
+    m: Machine, accesses: Accesses, count: int, agent: NDArray[np.intp]
+) -> NDArray[np.bool_] | None:
+    """The cells that are written and that more than one agent touches; None if there are none.
+
+    ``agent`` gives each lane's number, or that of its warp.
+    """
+    written = np.zeros(count, np.bool_)
+    for each, cell in accesses:
+        if each.kind & WRITES:
+            written[cell] = True
+    touching = [
+        (cell, agent[lanes_of(m, each)] + (COPY_ENGINE if each.engine else 0))
+        for each, cell in accesses
+        if each.kind & WRITES or written[cell].any()
+    ]
+    shared = touched_by_several(lambda: touching, count) & written
+    return shared if shared.any() else None
+
+
+def touched_by_several(
+    parts: Callable[[], Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]], count: int
+) -> NDArray[np.bool_]:
+    """Which of the ``count`` cells several agents touch.
+
+    ``parts`` gives cells and the agent at each, the same each time it is called: they are gone through twice.
+    """
+    owner = np.zeros(count, np.int64)  # counted from 1: zeros take memory only where they are touched
+    for cell, agents in parts():
+        owner[cell] = agents + 1
+    shared = np.zeros(count, np.bool_)
+    for cell, agents in parts():
+        different = owner[cell] != agents + 1
+        if different.any():
+            shared[cell[different]] = True
+    return shared
+
+
+class Outermost:
+    """Picks, of the lanes that read a cell in one instruction, the lowest and the highest.
+
+    Where only whole warps and blocks synchronise nothing is lost: whether some reader's thread, warp or
+    block differs from a writer's shows at the ends, for lanes are numbered warp by warp and block by block.
+    Of writers all are kept: their values matter.
+    """
+
+    def __init__(self, cells: int) -> None:
+        self._first = np.empty(cells, np.intp)
+        self._last = np.empty(cells, np.intp)
+
+    def of(self, cell: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """A mask over the lanes of an access, in increasing order; of equal places the last one stays."""
+        place = np.arange(len(cell))
+        self._last[cell] = place
+        self._first[cell[::-1]] = place[::-1]
+        ends: NDArray[np.bool_] = (self._first[cell] == place) | (self._last[cell] == place)
+        return ends

@@ -1,0 +1,1 @@
+"""Repairs for races and missing barriers, found by trying them."""

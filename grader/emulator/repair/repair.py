@@ -1,0 +1,291 @@
+"""Repairs that were tried: a barrier put where the source has none, the kernel run again, the hazard gone.
+
+A place for a barrier must cut every path from the first access of a race to the second one. Of such places
+those come first that all threads reach, then those in the fewest loops, then those that serve the most races.
+What the paths promise the emulator has to confirm: the race is gone, nothing new is found, and the kernel
+ends. Only then is anything said. The work is bounded and counted in vector steps, so that every machine says
+the same.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.emulator.repair.statements import Source, Statements, calls, uses_strong
+from grader.emulator.repair.trials import WORK, key
+from grader.model import FindingKind, Severity
+from grader.ptx import Immediate, Instruction
+from grader.ptx.editing import edited, exchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from grader.emulator.repair.statements import Place
+    from grader.emulator.repair.trials import Key, Trial
+    from grader.model import Run
+    from grader.ptx import Module
+
+MOST_INSTRUCTIONS = 3_000
+"""Larger functions are left alone: a student would not know them again."""
+
+ATTEMPTS = 4
+"""Places that are tried for one hazard, and barriers that might be moved to one place."""
+
+_WARP = 32
+BLOCK_BARRIER = Instruction("bar", ("sync",), (Immediate(0),))
+WARP_BARRIER = Instruction("bar", ("warp", "sync"), (Immediate(0xFFFFFFFF),))
+_CALLED = {BLOCK_BARRIER: "`__syncthreads()`", WARP_BARRIER: "`__syncwarp()`"}
+
+
+class _OutOfWorkError(Exception):
+    """The budget is spent."""
+
+
+class _Cut(NamedTuple):
+    """A place that comes between the accesses of races; ``behind`` says how far behind each one's first."""
+
+    statements: Statements
+    place: Place
+    behind: Mapping[Key, int]
+
+    def rank(self, left: Collection[Key]) -> tuple[int, ...]:
+        """How good it is for the races that are left: least is best."""
+        served = [self.behind[each] for each in left if each in self.behind]
+        return (*self.statements.depth(self.place.at), -len(served), min(served), self.place.at)
+
+
+@dataclass(eq=False)
+class Workshop:
+    """A kernel to be repaired; ``run`` launches a module with detection, in at most so many steps.
+
+    ``trials`` are cases that ran, the smallest first. To take a barrier away is tried on ``thorough`` as
+    well, a case with many turns of the kernel's loops, and one in a loop stays unless its line is in
+    ``repeated``: the lines whose barrier every thread passed more than once there.
+    """
+
+    module: Module
+    entry: str
+    source: Source
+    trials: Sequence[Trial]
+    run: Callable[[Module, Trial, int], Run]
+    thorough: tuple[Trial, ...] = ()
+    repeated: Collection[int] = ()
+    is_right: Callable[[Trial, Run], bool] = lambda *_: True
+    """Whether the outputs of a trial's run are what they should be."""
+    left: int = WORK
+    """Work that may still be done, see `Trial.work`."""
+
+    functions: dict[str, Statements] = field(init=False)
+    strong: bool = False
+    found: dict[Key, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the kernel, and those functions it calls that have lines in the student's file."""
+        self.functions = {}
+        defined = {each.name: each for each in self.module.functions if each.defined}
+        todo, seen = [self.entry], {self.entry}
+        while todo:
+            function = defined.get(todo.pop())
+            self.strong |= function is None or uses_strong(function)
+            if function is None or len(function.body) > MOST_INSTRUCTIONS:
+                continue
+            new = [name for name in dict.fromkeys(calls(function)) if name not in seen]
+            todo, seen = todo + new, seen.union(new)
+            with suppress(ValueError):  # it has no control-flow graph
+                statements = Statements(function, self.source)
+                if any(statements.lines):
+                    self.functions[function.name] = statements
+
+    def repairs(self) -> Mapping[Key, str]:
+        """For each hazard that a barrier removes a clause that says where to put it."""
+        with suppress(_OutOfWorkError):
+            self._add_barriers()
+            self._move_barriers()
+        return self.found
+
+    def unneeded(self) -> list[int]:
+        """The lines of barriers without which nothing changes, all of them removed together.
+
+        Only where nothing was found.
+        """
+        if any(trial.findings for trial in self.trials):
+            return []
+        module, lines = self.module, []
+        with suppress(_OutOfWorkError):
+            for name, statements in self.functions.items():
+                for line in sorted({statements.lines[at] for at in statements.barriers()}, reverse=True):
+                    current = Statements(module.function(name), self.source)
+                    reduced = exchanged(module, edited(current.function, {}, current.barriers(line)))
+                    judged = self._can_be_judged(statements, line)
+                    if judged and self._holds(reduced, frozenset(), thoroughly=True):
+                        module = reduced
+                        lines.append(line)
+        return sorted(lines)
+
+    def _add_barriers(self) -> None:
+        missing = [each for each in self._wanted() if each[0] == FindingKind.RACE]
+        cuts = list(self._cuts(missing))
+        while missing:
+            useful = [cut for cut in cuts if missing[0] in cut.behind]
+            for cut in sorted(useful, key=lambda each: each.rank(missing))[:ATTEMPTS]:
+                if self._try(cut, frozenset(missing).intersection(cut.behind)):
+                    break
+            missing = [each for each in missing[1:] if each not in self.found]
+
+    def _wanted(self) -> Iterator[Key]:
+        """The hazards of all trials that a barrier in one place might end."""
+        seen: set[Key] = set()
+        for finding in (finding for trial in self.trials for finding in trial.findings):
+            of_block = finding.other_block is None or finding.other_block == finding.block
+            serious = finding.severity is not Severity.INFO and of_block and finding.line
+            if serious and key(finding) not in seen:
+                seen.add(key(finding))
+                yield key(finding)
+
+    def _cuts(self, races: list[Key]) -> Iterator[_Cut]:
+        """The places that come between the accesses of some race."""
+        for statements in self.functions.values():
+            ways = {each: self._ways(statements, each) for each in races}
+            ways = {each: (first, second) for each, (first, second) in ways.items() if first and second}
+            for place in statements.places if ways else ():
+                behind = {
+                    each: (place.at - first[-1]) % len(statements.lines)
+                    for each, (first, second) in ways.items()
+                    if not statements.flow.reaches(first, second, barring=place.at)
+                }
+                if behind:
+                    yield _Cut(statements, place, behind)
+
+    def _ways(self, statements: Statements, race: Key) -> tuple[list[int], list[int]]:
+        """The instructions of a function that make the first and the second access of a race."""
+        _, hazard, line, other_line = race
+        first = self._accesses(statements, other_line or 0, writing=hazard != "WAR", seen=set())
+        second = self._accesses(statements, line or 0, writing=hazard != "RAW", seen=set())
+        return first, second
+
+    def _accesses(self, statements: Statements, line: int, *, writing: bool, seen: set[str]) -> list[int]:
+        """The accesses of a line, in the function itself or in those that it calls."""
+        found = statements.accesses(line, writing=writing)
+        seen = {*seen, statements.function.name}
+        for name in set(calls(statements.function)) - seen:
+            callee = self.functions.get(name)
+            if callee and self._accesses(callee, line, writing=writing, seen=seen):
+                found += statements.calls_of(name)
+        return sorted(found)
+
+    def _try(self, cut: _Cut, races: frozenset[Key]) -> bool:
+        """Put a barrier in; true, and noted, if it removes the races."""
+        function, place = cut.statements.function, cut.place
+        for barrier in self._barriers(races):
+            there = replace(barrier, location=function.body[place.at].location)
+            module = exchanged(self.module, edited(function, {place.at: there}))
+            ended = self._for_good(module, races) if self._holds(module, races) else frozenset()
+            if not ended:
+                continue
+            how = f"add {_CALLED[barrier]} {place.at_words}"
+            if barrier is BLOCK_BARRIER and not set(self._wanted()) - races:
+                with suppress(_OutOfWorkError):
+                    spare = self._spare(cut, races, there)
+                    how = f"move the {_CALLED[barrier]} of line {spare} {place.to_words}" if spare else how
+            self.found.update(dict.fromkeys(ended, f"{how}: tried, and the race is gone"))
+            return True
+        return False
+
+    def _for_good(self, module: Module, races: frozenset[Key]) -> frozenset[Key]:
+        """Those of the races that are repaired: a barrier between two stores only says which one comes last.
+
+        Where the output is wrong even so, one of the two should not store there at all.
+        """
+        stores = frozenset(race for race in races if race[1] == "WAW")
+        showing = [trial for trial in self.trials if trial.keys & stores]
+        if all(self.is_right(trial, self._run(module, trial)) for trial in showing):
+            return races
+        return races - stores
+
+    def _barriers(self, races: frozenset[Key]) -> list[Instruction]:
+        """The kinds of barrier to try, the cheaper one first where all happens within warps."""
+        of_warp = all(
+            finding.severity is Severity.WARNING
+            for trial in self.trials
+            for finding in trial.findings
+            if key(finding) in races
+        )
+        x, y, z = self.trials[0].launch.block
+        by_warps = x * y * z > _WARP or any(
+            each.opcode == "bar" and "warp" in each.modifiers
+            for function in self.module.functions
+            for each in function.body
+        )
+        return [WARP_BARRIER, BLOCK_BARRIER] if of_warp and by_warps else [BLOCK_BARRIER]
+
+    def _spare(self, cut: _Cut, races: frozenset[Key], barrier: Instruction) -> int:
+        """The line of a barrier that is of no use as soon as another stands in a better place; else 0."""
+        statements, at = cut.statements, cut.place.at
+        near = sorted(statements.barriers(), key=lambda each: (abs(each - at), each))
+        for line in list(dict.fromkeys(statements.lines[each] for each in near))[:ATTEMPTS]:
+            moved = edited(statements.function, {at: barrier}, statements.barriers(line))
+            judged = self._can_be_judged(statements, line)
+            if judged and self._holds(exchanged(self.module, moved), races, thoroughly=True):
+                return line
+        return 0
+
+    def _can_be_judged(self, statements: Statements, line: int) -> bool:
+        """Whether the cases tell if a barrier is needed: one in a loop orders one turn and the next.
+
+        Atomic and volatile accesses race with nothing, and still it matters what comes first.
+        """
+        once = not any(statements.flow.loops_around(at) for at in statements.barriers(line))
+        return not self.strong and (once or line in self.repeated)
+
+    def _move_barriers(self) -> None:
+        """Repair barriers that some threads do not reach."""
+        for divergence in [each for each in self._wanted() if each[0] == FindingKind.BARRIER_DIVERGENCE]:
+            for statements in self.functions.values():
+                barriers = statements.barriers(divergence[2] or 0)
+                if barriers:
+                    self._move(divergence, statements, barriers)
+
+    def _move(self, divergence: Key, statements: Statements, barriers: list[int]) -> None:
+        apart, _ = statements.depth(barriers[0])
+        loops = statements.flow.loops_around(barriers[0])
+        better = [
+            place
+            for place in statements.places
+            if statements.depth(place.at)[0] < apart and statements.flow.loops_around(place.at) == loops
+        ]
+        better.sort(key=lambda place: (abs(place.at - barriers[0]), place.at))
+        line = divergence[2]
+        for place in better[:ATTEMPTS]:
+            there = replace(BLOCK_BARRIER, location=statements.function.body[place.at].location)
+            moved = edited(statements.function, {place.at: there}, barriers)
+            if self._holds(exchanged(self.module, moved), frozenset({divergence}), thoroughly=True):
+                how = f"move the {_CALLED[BLOCK_BARRIER]} of line {line} {place.to_words}"
+                self.found[divergence] = f"{how}: tried, and every thread reaches it"
+                return
+
+    def _holds(self, module: Module, gone: frozenset[Key], *, thoroughly: bool = False) -> bool:
+        """Whether in every trial these hazards are gone and nothing else was found than before.
+
+        Raises _OutOfWorkError where the budget does not last for that.
+        """
+        showing = [trial for trial in self.trials if trial.keys & gone]
+        others = [trial for trial in self.trials if not trial.keys & gone]
+        if thoroughly:
+            others += [trial for trial in self.thorough if trial not in self.trials]
+        return all(self._attempt(module, trial) <= trial.keys - gone for trial in (*showing, *others))
+
+    def _attempt(self, module: Module, trial: Trial) -> frozenset[Key]:
+        run = self._run(module, trial)
+        keys = frozenset(map(key, run.findings))
+        return keys if run.completed else keys | {(FindingKind.TIMEOUT, "", None, None)}
+
+    def _run(self, module: Module, trial: Trial) -> Run:
+        """A trial of a changed kernel; raises _OutOfWorkError where the budget does not last for it."""
+        limit = 2 * trial.steps + 1_000
+        if self.left < trial.work(limit):
+            raise _OutOfWorkError
+        run = self.run(module, trial, trial.budget(limit))
+        self.left -= trial.work(run.steps)
+        return run

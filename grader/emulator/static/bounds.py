@@ -1,0 +1,116 @@
+"""How far the variable reaches that an access was written for: what is beyond belongs to another.
+
+`grader.emulator.static.provenance` says which variable an address stems from; here that becomes bytes, once
+the launch is laid out and for the sites that are come to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from grader.emulator.memory.memory import Allocation
+from grader.emulator.naming import SharedArray
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.emulator.linking.program import Program
+    from grader.emulator.memory.layout import Layout
+    from grader.emulator.static.provenance import Origin
+    from grader.model import Argument
+    from grader.ptx import Function
+
+
+class LocalArray(NamedTuple):
+    """An object in the frame of a function; the PTX does not say what it is called."""
+
+    start: int
+    size: int
+
+
+Holder: TypeAlias = Allocation | SharedArray | LocalArray
+
+
+class Bound(NamedTuple):
+    """Bytes ``low`` to ``high`` in a state space: of a block, of a frame, or generic addresses.
+
+    ``holders`` are the variables that they belong to; where an address may stem from several shared arrays
+    those lie between ``low`` and ``high``, and others may too. Nothing is left of what must not be written.
+    """
+
+    space: str
+    low: int
+    high: int
+    holders: tuple[Holder, ...]
+
+
+class Bounds(dict[int, "Bound | None"]):
+    """The bounds of each site of a launch, found out when it is first asked for; None: not known."""
+
+    def __init__(
+        self, program: Program, layout: Layout, entry: Function, arguments: tuple[Argument, ...]
+    ) -> None:
+        super().__init__()
+        self._program = program
+        self._frames = {f.name: f for f in program.module.functions}
+        placed = {argument.name: place for argument, _, place in layout.arrays}
+        self._places: dict[str, Holder | None] = {array.name: array for array in layout.shared}
+        self._base = layout.memory.base
+        starts = {self._base + each.start: each for each in layout.memory.allocations}
+        for name, address in layout.addresses.items():
+            self._places.setdefault(name, starts.get(address))
+        passed = (argument for argument in arguments if argument.is_parameter)
+        for formal, argument in zip(entry.parameters, passed, strict=True):
+            names = (argument.name, *(name for name, _ in argument.pointers))
+            self._places[formal.name] = placed.get(names[-1]) if len(names) <= 2 else None  # noqa: PLR2004
+
+    def __missing__(self, site: int) -> Bound | None:
+        """Work it out, and remember."""
+        self[site] = found = self._bound(site)
+        return found
+
+    def stores_to(self, array: Holder) -> list[int] | None:
+        """The sites that write an array; None where what some store was written for is not known."""
+        found = []
+        for site, instruction in enumerate(self._program.sites):
+            if instruction.opcode in _STORES and "param" not in instruction.modifiers:
+                bound = self[site]
+                if bound is None:
+                    return None
+                if any(type(each) is type(array) and each.start == array.start for each in bound.holders):
+                    found.append(site)
+        return found
+
+    def _bound(self, site: int) -> Bound | None:
+        origins, frame = self._program.origins[site]
+        holders: list[Holder | None] = []
+        for origin in origins or ():
+            if origin.function:
+                holders.append(self._in_frame(origin, frame))
+            elif origin.name in self._places:  # else a variable of another kernel, which nobody launched
+                holders.append(self._places[origin.name])
+        known = tuple(each for each in holders if each is not None)
+        if not known or len(known) < len(holders) or len({type(each) for each in known}) > 1:
+            return None
+        if isinstance(known[0], Allocation):
+            low, high = self._base + known[0].start, self._base + known[0].end
+            if known[0].constant and self._program.sites[site].opcode in _STORES:
+                high = low
+            return Bound("global", low, high, known) if len(known) == 1 else None
+        ends = [each.start + each.size for each in known if not isinstance(each, Allocation)]
+        space = "local" if isinstance(known[0], LocalArray) else "shared"
+        return Bound(space, min(each.start for each in known), max(ends), known)
+
+    def _in_frame(self, origin: Origin, frame: Mapping[str, int]) -> LocalArray | None:
+        """From where an object begins to where the next one does."""
+        function = self._frames[origin.function]
+        whole = next((v.size for v in function.variables if v.name == origin.name), 0)
+        if origin.start < 0:
+            return LocalArray(frame[origin.name], whole)
+        later = [
+            start for start in self._program.provenance().starts[origin.function] if start > origin.start
+        ]
+        return LocalArray(frame[origin.name] + origin.start, min([*later, whole]) - origin.start)
+
+
+_STORES = ("st", "atom", "red", "mbarrier")

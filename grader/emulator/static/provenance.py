@@ -1,0 +1,246 @@
+"""Which variable an address stems from, as far as the code tells: provenance of pointers.
+
+C allows no walk from one object into another, however near they lie; a flat memory does not notice. So each
+access is traced back, over the whole module and without regard to order, to the variables and kernel
+parameters whose address it was computed from. Nothing is claimed where an address, or one that may take its
+place, was loaded from memory or made in a way that is not followed.
+
+A register is a sum of what it was computed from; of several definitions any may hold. What comes of a
+product, a shift or a load is no address by itself: added to one, it is an index.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from grader.emulator.static.uses import names_in
+from grader.ptx import Address, Immediate, Register, Symbol, Tuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.ptx import Function, Instruction, Module, Operand, Variable
+
+
+class Origin(NamedTuple):
+    """A variable by its name in the PTX, or a parameter of a kernel.
+
+    ``start`` is where an object of the frame begins within it; -1 for a variable as a whole. ``function`` is
+    whose frame it is in, empty for what is not in a frame.
+    """
+
+    name: str
+    function: str = ""
+    start: int = -1
+
+
+Node: TypeAlias = tuple[str, str]
+"""A register or a parameter, in a function."""
+
+Origins: TypeAlias = "frozenset[Origin] | None"
+"""The variables that an address may be computed from; None where that is unknown."""
+
+_ANY_OF = {
+    **dict.fromkeys(("mov", "cvta", "cvt", "neg", "not"), slice(1, None)),
+    **dict.fromkeys(("selp", "min", "max"), slice(1, 3)),
+    "mad": slice(3, None),
+}
+"""Instructions whose result is one of these operands, or as good as one."""
+
+_SUMS = {"add", "sub", "and", "or", "xor"}
+_FRAME = re.compile(r"__local_depot\d+$")
+"""What the compiler calls the local variables of a function, all in one; it adds where each begins."""
+
+_POINTER = 8
+"""Bytes of an address."""
+
+
+class _Rule(NamedTuple):
+    """How one definition of ``to`` is made of nodes: of their ``sum``, else of any one of them.
+
+    ``known`` are origins that it has anyway; ``lost`` that another part of it is unknown. One that ``leaves``
+    a function is unknown if it lies in its frame: the next frame may be one of the same function.
+    """
+
+    to: Node
+    nodes: tuple[Node, ...] = ()
+    known: frozenset[Origin] = frozenset()
+    lost: bool = False
+    sum: bool = False
+    leaves: bool = False
+    begins: int | None = None
+    """An object of the frame begins this far into what the node is."""
+
+
+@dataclass(eq=False, slots=True)
+class Provenance:
+    """The origins of every address in a module."""
+
+    module: Module
+    starts: dict[str, set[int]] = field(default_factory=dict)
+    """Where the objects of each function's frame begin."""
+    _values: dict[Node, Origins] = field(default_factory=dict)
+    _variables: dict[str, dict[str, str]] = field(default_factory=dict)
+    """The variables that each function sees, with whose frame each is in, if any."""
+    _registers: dict[str, frozenset[str]] = field(default_factory=dict)
+    _functions: dict[str, Function] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Follow all definitions until nothing new comes of them."""
+        for function in self.module.functions:
+            own = [variable for variable in function.variables if variable.space != "param"]
+            self._variables[function.name] = dict.fromkeys((v.name for v in self.module.variables), "") | {
+                v.name: function.name if v.space == "local" else "" for v in own
+            }
+            self._registers[function.name] = frozenset(name for name, _ in function.registers)
+            if function.defined:
+                self._functions[function.name] = function
+        rules = [rule for function in self._functions.values() for rule in self._rules(function)]
+        rules += [_Rule((f.name, v.name), lost=True) for f in self._named() for v in f.parameters]
+        changing = True
+        while changing:
+            changing = False
+            for rule in rules:
+                changing |= self._follow(rule)
+
+    def of_access(self, function: Function, instruction: Instruction) -> Origins:
+        """What the address of an instruction stems from; unknown where it has none, or two."""
+        addresses = [operand for operand in instruction.operands if isinstance(operand, Address)]
+        if len(addresses) != 1 or "param" in instruction.modifiers:
+            return None
+        known, nodes = self._parts(function, addresses[0].base)
+        if known:
+            return known
+        return self._values.get(nodes[0]) if nodes else None
+
+    def _follow(self, rule: _Rule) -> bool:
+        """Add what a rule gives; whether that is news."""
+        old = self._values.get(rule.to, frozenset())
+        if old is None:
+            return False
+        new = self._outcome(rule)
+        if new is None or not new <= old:
+            self._values[rule.to] = None if new is None else old | new
+            return True
+        return False
+
+    def _outcome(self, rule: _Rule) -> Origins:
+        """The origins by what is known so far; none at all where nothing is yet."""
+        values = [self._values.get(node, frozenset()) for node in rule.nodes]
+        known = rule.known.union(*(value for value in values if value is not None))
+        lost = rule.lost or None in values
+        if rule.leaves and any(each.function for each in known):
+            return None
+        if rule.begins is not None and known and all(_is_frame(each) for each in known):
+            for each in known:
+                self.starts.setdefault(each.function, set()).add(rule.begins)
+            return frozenset(each._replace(start=rule.begins) for each in known)
+        if rule.sum:
+            waiting = any(value is not None and not value for value in values)
+            return None if lost and not known and not waiting else known
+        return None if lost else known
+
+    def _parts(self, function: Function, operand: Operand) -> tuple[frozenset[Origin], tuple[Node, ...]]:
+        """What an operand is at once, and the node to ask; neither for what is no address."""
+        if isinstance(operand, Symbol) and operand.name in self._variables[function.name]:
+            return frozenset({Origin(operand.name, self._variables[function.name][operand.name])}), ()
+        if isinstance(operand, Register) and operand.name in self._registers[function.name]:
+            return frozenset(), ((function.name, operand.name),)
+        return frozenset(), ()
+
+    def _rules(self, function: Function) -> Iterator[_Rule]:
+        if function.is_entry:
+            for formal in function.parameters:
+                whole = formal.size == _POINTER
+                known = frozenset({Origin(formal.name)}) if whole else frozenset()
+                yield _Rule((function.name, formal.name), known=known, lost=not whole)
+        for instruction in function.body:
+            yield from self._of_instruction(function, instruction)
+
+    def _named(self) -> Iterator[Function]:
+        """The functions whose address is taken: who calls them is not followed."""
+        operands = [initial for variable in self.module.variables for initial in variable.initial]
+        for function in self._functions.values():
+            for instruction in function.body:
+                operands += () if instruction.opcode == "call" else instruction.operands  # type: ignore[arg-type]
+        names = {each.name for each in operands if isinstance(each, Symbol)}
+        yield from (function for name, function in self._functions.items() if name in names)
+
+    def _of_instruction(self, function: Function, ins: Instruction) -> Iterator[_Rule]:
+        if ins.opcode == "call":
+            yield from self._of_call(function, ins)
+            return
+        if not ins.operands:
+            return
+        first = ins.operands[0]
+        if ins.opcode == "st" and "param" in ins.modifiers:
+            yield self._made_of(function, _parameter(function, first), ins.operands[1:])
+        elif ins.opcode == "ld" and "param" in ins.modifiers and isinstance(first, Register):
+            parameter = _parameter(function, ins.operands[1])
+            yield _Rule(
+                (function.name, first.name), (parameter,) if parameter[1] else (), lost=not parameter[1]
+            )
+        elif isinstance(first, Register) and ins.opcode in _ANY_OF:
+            operands = ins.operands[_ANY_OF[ins.opcode]]
+            yield self._made_of(function, (function.name, first.name), operands)
+        elif isinstance(first, Register) and ins.opcode in _SUMS:
+            yield self._sum(function, first, ins)
+        elif not isinstance(first, Address):
+            for name in names_in(first):
+                yield _Rule((function.name, name), lost=True)
+
+    def _made_of(self, function: Function, to: Node, operands: tuple[Operand, ...]) -> _Rule:
+        """Any one of the operands; unknown where one of them is no address."""
+        parts = [self._parts(function, operand) for operand in operands]
+        lost = not to[1] or any(not known and not nodes for known, nodes in parts)
+        known = frozenset().union(*(known for known, _ in parts))
+        return _Rule(to, tuple(node for _, nodes in parts for node in nodes), known, lost)
+
+    def _sum(self, function: Function, to: Register, ins: Instruction) -> _Rule:
+        """Operands added up; where the compiler's ``add.u64`` adds a number to the frame an object begins."""
+        rule = self._made_of(function, (function.name, to.name), ins.operands[1:])
+        last = ins.operands[-1]
+        begins = ins.opcode == "add" and ins.modifiers == ("u64",) and isinstance(last, Immediate)
+        return rule._replace(sum=True, begins=last.value if begins and isinstance(last, Immediate) else None)
+
+    def _of_call(self, function: Function, ins: Instruction) -> Iterator[_Rule]:
+        """Arguments become parameters, results become what the caller reads; frames stay behind."""
+        lists = [_names(operand) for operand in ins.operands if isinstance(operand, Tuple)]
+        callee = next((o for o in ins.operands if isinstance(o, Symbol)), None)
+        called = self._functions.get(callee.name) if callee else None
+        returned = lists[0] if isinstance(ins.operands[0], Tuple) and len(ins.operands) > 1 else []
+        if called is None:
+            for name in returned:
+                yield _Rule((function.name, name), lost=True)
+            return
+        passed = lists[1 if returned else 0] if len(lists) > bool(returned) else []
+        for formal, actual in zip(called.parameters, passed, strict=False):
+            yield _Rule(
+                (called.name, formal.name), ((function.name, actual),), lost=_is_part(formal), leaves=True
+            )
+        for formal, actual in zip(called.results, returned, strict=False):
+            yield _Rule(
+                (function.name, actual), ((called.name, formal.name),), lost=_is_part(formal), leaves=True
+            )
+
+
+def _parameter(function: Function, operand: Operand) -> Node:
+    """The parameter that is stored or loaded as a whole; one without a name where it is a part."""
+    whole = isinstance(operand, Address) and isinstance(operand.base, Symbol) and not operand.offset
+    name = operand.base.name if whole else ""  # type: ignore[union-attr]
+    return function.name, name
+
+
+def _is_part(formal: Variable) -> bool:
+    """Whether a parameter is no address, or more than one."""
+    return formal.size != _POINTER
+
+
+def _is_frame(origin: Origin) -> bool:
+    return origin.start < 0 and bool(_FRAME.match(origin.name))
+
+
+def _names(operand: Tuple) -> list[str]:
+    return [each.name for each in operand.elements if isinstance(each, Symbol)]

@@ -1,0 +1,1 @@
+"""Tracing: one launch with everything written down that one block does."""

@@ -1,0 +1,209 @@
+"""The arrays that a traced block touches: their numbers, their elements, the part of them worth showing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.emulator.machine.values import DTYPES
+from grader.model.trace import TracedArray, Window
+from grader.precision import numbers as as_numbers
+from grader.precision import type_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.memory import Allocation, Region
+    from grader.emulator.memory.place import Place
+    from grader.emulator.naming import SharedArray
+    from grader.model import Argument
+    from grader.model.trace import Numbers
+
+WHOLE = 4096
+"""An array of at most so many elements is shown as a whole."""
+
+MOST_SHOWN = 8192
+"""Elements of a window at most."""
+
+MOST_COLUMNS = 512
+
+_SIZES = (1, 2, 4, 8)
+
+
+@dataclass(eq=False, slots=True)
+class Touched:
+    """An array as far as it is known: where it lies, how its elements are read, which were touched."""
+
+    name: str
+    space: str
+    start: int
+    itemsize: int
+    count: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    direction: str = ""
+    before: NDArray[Any] | None = None
+    """The contents before the launch; None where they hold nothing yet."""
+    elements: set[int] = field(default_factory=set)
+
+    def read(self, region: Region, start: int) -> Numbers:
+        """All elements from byte ``start`` of a region; None where nothing was stored yet."""
+        size = self.count * self.itemsize
+        values = as_numbers(region.bytes[start : start + size].copy().view(self.dtype)).tolist()
+        written = region.written(start, start + size).reshape(-1, self.itemsize)
+        held: list[bool] = np.all(written, axis=1).tolist()
+        return tuple(value if here else None for value, here in zip(values, held, strict=True))
+
+
+@dataclass(eq=False, slots=True)
+class Arrays:
+    """The arrays of a launch by number, in the order in which the block comes to them."""
+
+    given: Mapping[str, Argument]
+    known: list[Touched] = field(default_factory=list)
+    _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def holding(
+        self, m: Machine, place: Place, index: NDArray[np.int64], size: int, kind: str, base: int
+    ) -> list[tuple[int, Any, int]]:
+        """The arrays that bytes lie in: number, which of the bytes, and where the array begins."""
+        if place.space != "shared":
+            return [
+                (number, part, self.known[number].start) for number, part in self.of_global(m, index, size)
+            ]
+        found = []
+        for array in m.reporter.names.shared:
+            start = base + array.start
+            part = (index >= start) & (index < start + array.size)
+            if part.any() and array.size >= size:
+                found.append((self.of_shared(array, size, kind), part, start))
+        return found[:1] if all(part.all() for _, part, _ in found) else found
+
+    def of_global(self, m: Machine, index: NDArray[np.int64], size: int) -> Iterator[tuple[int, Any]]:
+        """For each array that some of the bytes lie in, its number and which of them (a mask or a slice)."""
+        holder = m.memory.holding(int(index.min()), int(index.max()) + size)
+        if holder is not None:
+            yield self._global(m, holder), slice(None)
+            return
+        for each in m.memory.touching(int(index.min()), int(index.max()) + size):
+            within = (index >= each.start) & (index + size <= each.end)
+            if within.any():
+                yield self._global(m, each), within
+
+    def _global(self, m: Machine, place: Allocation) -> int:
+        key = ("global", place.start)
+        if key not in self._numbers:
+            argument = self.given.get(place.name) if place.direction in ("in", "out", "inout") else None
+            if argument is not None and argument.value.nbytes == place.end - place.start:
+                dtype = argument.value.dtype
+                given = as_numbers(np.asarray(argument.value)).reshape(-1)
+                before = None if argument.direction == "out" else given
+            else:
+                size = place.itemsize if place.itemsize in _SIZES else 1
+                dtype = np.dtype(f"f{size}" if size in (4, 8) else f"i{size}")
+                before = m.memory.bytes[place.start : place.end].copy().view(dtype)
+            count = (place.end - place.start) // dtype.itemsize
+            shape = place.shape or (count,)
+            made = Touched(place.name, "global", place.start, dtype.itemsize, count, dtype, shape)
+            made.direction, made.before = place.direction, before
+            self._enter(key, made)
+        return self._numbers[key]
+
+    def of_shared(self, array: SharedArray, size: int, kind: str) -> int:
+        """The number of a shared array; the first access says what it holds, or a later that knows better."""
+        key = ("shared", array.start)
+        if key not in self._numbers:
+            itemsize = array.itemsize(size)
+            itemsize, shape = (itemsize, array.shape) if itemsize in _SIZES else (size, ())
+            dtype, count = _type(kind, itemsize), array.size // itemsize
+            self._enter(
+                key, Touched(array.name, "shared", array.start, itemsize, count, dtype, shape or (count,))
+            )
+        number = self._numbers[key]
+        touched = self.known[number]
+        if kind in ("f16", "f32", "f64") and DTYPES[kind].itemsize == touched.itemsize:
+            touched.dtype = DTYPES[kind]
+        return number
+
+    def _enter(self, key: tuple[str, int], made: Touched) -> None:
+        self._numbers[key] = len(self.known)
+        self.known.append(made)
+
+    def records(self) -> tuple[TracedArray, ...]:
+        """The arrays as records, each with the window that is worth showing."""
+        return tuple(map(_record, self.known))
+
+
+def _type(kind: str, size: int) -> np.dtype[Any]:
+    """How to read elements that are accessed as a PTX type: without a sign only where nothing else fits."""
+    known = DTYPES.get(kind)
+    if known is not None and known.kind == "f" and known.itemsize == size:
+        return known
+    return np.dtype(f"i{size}")
+
+
+def _record(touched: Touched) -> TracedArray:
+    columns = touched.shape[-1] if touched.shape else touched.count
+    window = window_of(touched.elements, touched.count, columns)
+    values: Numbers = ()
+    if touched.before is not None:
+        rows = touched.before.reshape(-1, columns)[window.first_row : window.end_row]
+        values = tuple(rows[:, window.first_column : window.end_column].reshape(-1).tolist())
+    elif touched.space == "global":
+        cells = (window.end_row - window.first_row) * (window.end_column - window.first_column)
+        values = (None,) * cells
+    return TracedArray(
+        touched.name,
+        touched.space,
+        type_name(touched.dtype),
+        touched.shape,
+        window,
+        touched.direction,
+        values,
+    )
+
+
+def window_of(elements: set[int], count: int, columns: int) -> Window:
+    """The part of an array to show: all of a small one, else what lies around the elements touched."""
+    rows = -(-count // max(1, columns))
+    if count <= WHOLE:
+        return Window(0, rows, 0, columns)
+    if not elements:
+        return Window(0, 0, 0, 0, cropped=True)
+    index = np.fromiter(elements, np.int64)
+    row, column = index // columns, index % columns
+    first_row, end_row = int(row.min()), int(row.max()) + 1
+    first_column, end_column = int(column.min()), int(column.max()) + 1
+    most = MOST_COLUMNS if rows > 1 else MOST_SHOWN
+    shown_columns = min(end_column, first_column + most)
+    shown_rows = min(end_row, first_row + max(1, MOST_SHOWN // max(1, shown_columns - first_column)))
+    cropped = (shown_rows, shown_columns) != (end_row, end_column)
+    return Window(first_row, shown_rows, first_column, shown_columns, cropped)
+
+
+def values_at(place: Place, index: NDArray[np.int64], size: int, dtype: np.dtype[Any]) -> Numbers:
+    """What lies at some bytes; None where nothing was stored yet."""
+    missing = place.region.uninitialised(index, size)
+    read = as_type(place.region.read(index, np.dtype(f"u{size}")), dtype).tolist()
+    if missing is None:
+        return tuple(read)
+    there = np.broadcast_to(~missing, index.shape)
+    return tuple(value if known else None for value, known in zip(read, there, strict=True))
+
+
+def as_type(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The same bits as another type of the same size; of another size as signed integers."""
+    values = np.atleast_1d(values)
+    if values.dtype.itemsize == dtype.itemsize:
+        return as_numbers(values.view(dtype))
+    return values if values.dtype.kind == "f" else values.view(f"i{values.dtype.itemsize}")
+
+
+def numbers(values: NDArray[Any]) -> Numbers:
+    """An array as Python's numbers."""
+    return tuple(values.tolist())

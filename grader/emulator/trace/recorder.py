@@ -1,0 +1,263 @@
+"""An observer that keeps what one block does, beside looking for hazards in all of them.
+
+Events come instruction by instruction for the lanes that run together. They are sorted into steps, a line and
+how many times the thread has come to it in the interval, so that threads that a branch kept apart for a while
+stand side by side again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.emulator.machine.machine import Observer
+from grader.emulator.machine.values import FOLDED, spread
+from grader.emulator.memory.place import parts_of
+from grader.emulator.outside import Bad, outside
+from grader.emulator.trace.accumulators import name_of
+from grader.emulator.trace.arrays import Arrays, as_type, numbers, values_at
+from grader.emulator.trace.interval import Batch, Interval, part_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.machine.machine import Machine, StrayAccess
+    from grader.emulator.machine.values import Lanes, Value
+    from grader.emulator.memory.access import Place
+    from grader.model import Dim3
+    from grader.model.trace import Numbers
+    from grader.ptx import Instruction
+
+MOST_ACCESSES = 250_000
+"""Accesses that are kept: a block of 256 threads over 60 phases of 16."""
+
+MOST_INTERVALS = 400
+
+MOST_ELEMENTS = 16
+"""Elements of a local array that are shown."""
+
+
+@dataclass(eq=False, slots=True)
+class Recorder(Observer):
+    """Records the block ``block`` (a linear index) of ``threads`` threads."""
+
+    block: int = 0
+    threads: int = 0
+    grid: Dim3 = (1, 1, 1)
+    arrays: Arrays = field(default_factory=lambda: Arrays({}))
+    source: Sequence[str] = ()
+    intervals: list[Interval] = field(default_factory=list)
+    now: Interval = field(default_factory=Interval)
+    accumulators: list[tuple[int, int]] = field(default_factory=list)
+    """Line, and place in the frame (-1 for a register), of each accumulator."""
+    sums: list[NDArray[Any]] = field(default_factory=list)
+    machine: Machine | None = None
+    low: int = 0
+    taken: int = 0
+    full: bool = False
+
+    def began(self, m: Machine) -> None:
+        """A chunk of blocks begins; the traced one may be among them."""
+        if self.machine is not None:  # the chunk that the traced block was in is over
+            self.close("exit")
+        within = self.block - m.geometry.first_block
+        self.machine = m if 0 <= within < m.geometry.blocks else None
+        self.low = within * self.threads
+
+    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Keep the access, and which threads read what nobody wrote."""
+        self._read(m, site, place, size)
+        self._access(m, "load", site, place, size)
+
+    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
+        """Keep the access with its values."""
+        self._access(m, "store", site, place, value.dtype.itemsize, value)
+
+    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Keep the access, and which threads read what nobody wrote."""
+        self._read(m, site, place, size)
+        self._access(m, "atomic", site, place, size)
+
+    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+        """Keep loads, and the copies as stores when they are issued, of values not known yet."""
+        if source is not None:
+            for part_of_source, bytes_ in parts_of(source, read):
+                self.loaded(m, source.site, part_of_source, bytes_)
+        for part_of_destination, bytes_ in parts_of(destination, size):
+            self._access(m, "copy", destination.site, part_of_destination, bytes_)
+        return 0
+
+    def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
+        """A barrier is complete: close the interval if it is one of the traced block."""
+        mine = m is self.machine and (blocks is None or blocks[self.low // self.threads])
+        if mine:
+            there = [(each, self._mine(each.group.lanes)[1]) for each in m.waiting if not each.goes_on]
+            arrived = np.concatenate([np.zeros(0, np.intp), *(threads for _, threads in there)])
+            self.now.absent = tuple(np.setdiff1d(np.arange(self.threads), arrived).tolist())
+            lines = {self._line(m, each.site) for each, threads in there if threads.size}
+            self.close("barrier", tuple(sorted(lines - {0})))
+
+    def computed(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
+        """Keep the result of an instruction that gathers."""
+        threads = self._mine(m.active)[1]
+        if m is not self.machine or self.full or not threads.size:
+            return
+        flat = m.unfold(value) if value.ndim == FOLDED else spread(value, m.size)
+        values = flat[self.low + threads]
+        self._sum(line, -1, instruction, threads, values)
+
+    def out_of_bounds(
+        self, m: Machine, site: int, access: StrayAccess, address: Value, bad: NDArray[np.bool_]
+    ) -> None:
+        """Keep which threads of the traced block accessed what belongs to no array, and where."""
+        lanes = m.lanes()
+        mine = np.flatnonzero(bad & (lanes >= self.low) & (lanes < self.low + self.threads))
+        if m is not self.machine or not mine.size:
+            return
+        names, (space, verb, size) = m.reporter.names, access
+        starts = np.broadcast_to(address, lanes.shape)[mine].tolist()
+        accesses = [Bad(f"{verb}s", space, start, size, m.memory.base) for start in starts]
+        words = [outside(m, names, m.bounds[site], each)[0] for each in accesses]
+        instruction = names.program.sites[site]
+        numbers_of = {array.name: number for number, array in enumerate(self.arrays.known)}
+        target = numbers_of.get(words[0].partition("[")[0], -1)
+        batch = Batch(
+            "outside",
+            target,
+            instruction.ptx_line,
+            lanes[mine] - self.low,
+            words=tuple(f"{word} {verb}" for word in words),
+        )
+        self._keep(names.line(instruction) or 0, batch, again=False)
+
+    def _read(self, m: Machine, site: int, place: Place, size: int) -> None:
+        """Note which threads read what nobody wrote."""
+        missing = place.uninitialised(size)
+        if missing is not None:
+            self._unset(m, site, place, missing, size)
+
+    def _unset(self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int) -> None:
+        """Some lanes read what nobody wrote."""
+        which, threads = self._mine(place.lanes)
+        if m is not self.machine or self.full or not threads.size or place.space == "local":
+            return
+        there = missing[which] if missing.size > 1 else np.broadcast_to(missing, threads.shape)
+        index = spread(place.index, m.size if place.lanes is None else len(place.lanes))[which][there]
+        line = self._line(m, site)
+        for array, part, start in self.arrays.holding(m, place, index, size, "", self._shared_base(m)):
+            elements = (index[part] - start) // self.arrays.known[array].itemsize
+            pairs = zip(elements.tolist(), threads[there][part].tolist(), strict=True)
+            self.now.unset.extend((line, array, element, thread) for element, thread in pairs)
+
+    def close(self, ends: str, lines: tuple[int, ...] = ()) -> None:
+        """The interval is over: keep what shared memory and the accumulators hold."""
+        m = self.machine
+        if m is None or self.full:
+            return
+        self.now.ends, self.now.barrier_lines = ends, lines
+        base = self._shared_base(m)
+        for number, touched in enumerate(self.arrays.known):
+            if touched.space == "shared":
+                self.now.shared.append((number, touched.read(m.shared, base + touched.start)))
+                self.taken += touched.count
+        self.now.sums = [(number, numbers(values)) for number, values in enumerate(self.sums)]
+        self.taken += self.threads * len(self.sums)
+        self.intervals.append(self.now)
+        self.now = Interval()
+        self.full = self.taken > MOST_ACCESSES or len(self.intervals) >= MOST_INTERVALS
+
+    def _mine(self, lanes: Lanes) -> tuple[slice, NDArray[np.intp]]:
+        """Which of some lanes are of the traced block, and their threads' numbers."""
+        if lanes is None:
+            return slice(self.low, self.low + self.threads), np.arange(self.threads)
+        first, end = np.searchsorted(lanes, [self.low, self.low + self.threads])
+        return slice(int(first), int(end)), lanes[first:end] - self.low
+
+    def _shared_base(self, m: Machine) -> int:
+        """Where the block's shared memory begins."""
+        return int(m.shared_start[self.low])
+
+    def _line(self, m: Machine, site: int) -> int:
+        return m.reporter.names.line(m.reporter.names.program.sites[site]) or 0
+
+    def _access(
+        self, m: Machine, kind: str, site: int, place: Place, size: int, value: Value | None = None
+    ) -> None:
+        which, threads = self._mine(place.lanes)
+        if m is not self.machine or self.full or not threads.size:
+            return
+        instruction = m.reporter.names.program.sites[site]
+        line, count = self._line(m, site), m.size if place.lanes is None else len(place.lanes)
+        index = np.broadcast_to(place.index, count)[which]
+        values = None if value is None else spread(value, count)[which]
+        if place.space == "local":
+            if values is not None and values.dtype.kind == "f" and name_of(line, self.source):
+                self._local(m, line, instruction, threads, index, values)
+            return
+        type_ = instruction.modifiers[-1] if instruction.modifiers else ""
+        for array, part, start in self.arrays.holding(m, place, index, size, type_, self._shared_base(m)):
+            touched = self.arrays.known[array]
+            elements = ((index[part] - start) // touched.itemsize).tolist()
+            touched.elements.update(elements)
+            told: Numbers = ()
+            if values is not None:
+                told = numbers(as_type(values[part], touched.dtype))
+            elif kind == "load":  # what an atomic or a copy will leave there is not known yet
+                told = values_at(place, index[part], size, touched.dtype)
+            words = (".".join(instruction.modifiers[-3:]),) if kind == "atomic" else ()
+            batch = Batch(
+                kind.replace("copy", "store"),
+                array,
+                instruction.ptx_line,
+                threads[part],
+                tuple(elements),
+                told,
+                words,
+            )
+            self._keep(line, batch, again=place.request != 0)
+
+    def _local(
+        self,
+        m: Machine,
+        line: int,
+        instruction: Instruction,
+        threads: NDArray[np.intp],
+        index: NDArray[np.int64],
+        values: NDArray[Any],
+    ) -> None:
+        """A store to a local variable that lies in the frame: an array, or one whose address is used."""
+        places = index - m.local_start[self.low + threads]
+        for place in np.unique(places).tolist():
+            mine = places == place
+            self._sum(line, place, instruction, threads[mine], values[mine])
+
+    def _sum(
+        self, line: int, place: int, instruction: Instruction, threads: NDArray[np.intp], values: NDArray[Any]
+    ) -> None:
+        """Threads have a new value in an accumulator."""
+        key = (line, place)
+        if key not in self.accumulators:
+            if place >= 0 and sum(each[0] == line for each in self.accumulators) >= MOST_ELEMENTS:
+                return
+            self.accumulators.append(key)
+            self.sums.append(np.full(self.threads, None, object))
+        number = self.accumulators.index(key)
+        shown = values.view(f"i{values.dtype.itemsize}") if values.dtype.kind == "u" else values
+        self.sums[number][threads] = shown.tolist()
+        batch = Batch("add", number, instruction.ptx_line, threads, values=numbers(shown))
+        self._keep(line, batch, again=True)
+
+    def _keep(self, line: int, batch: Batch, *, again: bool) -> None:
+        self.taken += batch.threads.size
+        if self.full or self.taken > MOST_ACCESSES:
+            self.close("limit")
+            self.full = True
+            return
+        turns = self.now.turns(line, batch.position, batch.threads, self.threads, again=again)
+        for turn in np.unique(turns).tolist():
+            part = batch if (turns == turn).all() else part_of(batch, turns == turn)
+            self.now.steps.setdefault((line, turn), []).append(part)
