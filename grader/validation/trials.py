@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.answers.staff import filled_in
 from grader.assignment import expand_cases
+from grader.checks import CHECKS
 from grader.debug import log_swallowed
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
@@ -38,7 +39,7 @@ _NO_CODE = re.compile(
     r"^[ \t]*(?:\.(?:loc|file)\b.*|\$L__tmp\d+:|//.*)?\n|^[ \t]*\.section[\s\S]*", re.MULTILINE
 )
 
-STYLE = ("structure",)
+STYLE = tuple(check.name for check in CHECKS if check.style)
 """Checks that say how a kernel is written: losing one of them alone does not tell right from wrong."""
 
 
