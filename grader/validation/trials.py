@@ -14,12 +14,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.answers.staff import filled_in
 from grader.assignment import expand_cases
 from grader.checks import CHECKS
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
-from grader.model import KernelInterface, Submission, Verdict
+from grader.kinds import kind_of
+from grader.kinds.answers.staff import filled_in
+from grader.model import Submission, Verdict
 from grader.nvcc import build_with
 from grader.validation.barrier_mutants import without_barrier
 from grader.validation.records import Made, Outcome
@@ -211,4 +212,4 @@ def _submission(file: str, source: bytes) -> Submission:
 
 def is_kernel(assignment: Assignment) -> bool:
     """Whether an assignment asks for kernels: only then there are mutants, and an emulator to run them."""
-    return isinstance(assignment.interface, KernelInterface)
+    return kind_of(assignment).has_kernels

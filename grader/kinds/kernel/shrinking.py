@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.compare import compare
+from grader.kinds.kernel.planning import arguments
 from grader.model import Finding, Visibility
 from grader.nvcc.launch import plan_launch
-from grader.plan import arguments
 from grader.precision import numbers
 
 if TYPE_CHECKING:
