@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from grader import gpu
 from grader.assignment import reference_folder
 from grader.backends import emulator
+from grader.debug import log_swallowed
 from grader.diagnosis import agreed
 from grader.emulator.by_hand import handwriting
 from grader.emulator.hanging import much_work
@@ -284,8 +285,11 @@ def _finished(
     if not plan.feedback:
         return replace(evidence, cases=shown)
     launches = [(each.kernel, each.launch, each.arguments) for each in cases]
-    with suppress(Exception), limited():  # a courtesy, and no part of the grade
-        shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
+    try:
+        with limited():
+            shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("running threads in another order")
     shown = agreed(plan.assignment, evidence.build, shown)
     if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
         shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
@@ -298,6 +302,7 @@ def _finished(
             advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
         return replace(evidence, cases=shown, advice=tuple(advice))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("trying repairs")
         return replace(evidence, cases=shown)
 
 

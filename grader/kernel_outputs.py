@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.compare import compare, untouched
+from grader.debug import log_swallowed
 from grader.diagnosis import WrongOutput, fitting, load_hypotheses, telling
 from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR, is_clean
 from grader.mistakes import texts
@@ -168,4 +169,5 @@ def _explained(
         mistakes = tuple(mistake for mistake in fitting(hypotheses, wrong) if mistake in with_texts)
         return replace(comparison, fitting=mistakes, telling=telling(wrong))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("naming the mistake in an output")
         return comparison

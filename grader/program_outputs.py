@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.checks.cases import option
+from grader.checks.array import ArrayCheck
 from grader.checks.printed import quoted
 from grader.compare import compare
+from grader.debug import log_swallowed
 from grader.diagnosis import NO_HYPOTHESES, explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.model import Assignment, Case, Comparison, ProgramRun, RubricItem
+    from grader.model import Assignment, Case, Comparison, ProgramRun
     from grader.oracle import Expected, Oracle
 
     Array = NDArray[Any]
@@ -47,14 +48,14 @@ def compared(
 
     """
     comparisons, findings = [], []
-    for item in _array_items(assignment):
-        if run.ending != "exit" or not item.looks_at(case):
+    for check in _array_checks(assignment):
+        if run.ending != "exit" or not check.item.looks_at(case):
             continue
-        found = _compared(assignment, item, run, oracle)
-        if isinstance(found, Finding):
-            findings.append(replace(found, case=case.id))
+        comparison = _compared(assignment, check, run, oracle)
+        if isinstance(comparison, Finding):
+            findings.append(replace(comparison, case=case.id))
         else:
-            comparisons.append(found)
+            comparisons.append(comparison)
     return tuple(comparisons), tuple(findings)
 
 
@@ -63,31 +64,30 @@ def verify(assignment: Assignment, oracle: Oracle | None) -> None:
 
     A program is not told its inputs: only kinds of inputs that are the same each time make sense.
     """
-    for item in _array_items(assignment):
+    for check in _array_checks(assignment):
         try:
-            _expected(item, oracle)
-            differ = _differ(_inputs(item, oracle, seed=1), _inputs(item, oracle, seed=2))
+            _expected(check, oracle)
+            differ = _differ(_inputs(check, oracle, seed=1), _inputs(check, oracle, seed=2))
         except OurError as problem:
-            raise UsageError(f"rubric item `{item.id}`: {problem}") from None
+            raise UsageError(f"rubric item `{check.item.id}`: {problem}") from None
         if differ:
-            kind = option(item, "inputs")
             raise UsageError(
-                f"rubric item `{item.id}`: inputs of kind `{kind}` depend on chance, and a program does not "
-                "get them; expected a kind that is always the same"
+                f"rubric item `{check.item.id}`: inputs of kind `{check.inputs}` depend on chance, and a "
+                "program does not get them; expected a kind that is always the same"
             )
 
 
-def _array_items(assignment: Assignment) -> Iterator[RubricItem]:
-    return (item for item in assignment.rubric if item.check == "array")
+def _array_checks(assignment: Assignment) -> Iterator[ArrayCheck]:
+    return (ArrayCheck.from_item(item) for item in assignment.rubric if item.check == ArrayCheck.name)
 
 
 def _compared(
-    assignment: Assignment, item: RubricItem, run: ProgramRun, oracle: Oracle | None
+    assignment: Assignment, check: ArrayCheck, run: ProgramRun, oracle: Oracle | None
 ) -> Comparison | Finding:
-    output = str(option(item, "output"))
-    expected = _expected(item, oracle)
+    output = check.output
+    expected = _expected(check, oracle)
     values, bound = expected[output]
-    got = _read(run, str(option(item, "of")), np.dtype(option(item, "dtype")), values.shape)
+    got = _read(run, check.of, np.dtype(check.dtype), values.shape)
     if isinstance(got, str):
         return Finding(FindingKind.WRONG_OUTPUT, got, address=output)
     with np.errstate(invalid="ignore"):  # a signalling NaN, which is no number like any other
@@ -95,20 +95,21 @@ def _compared(
     if not comparison.wrong or not np.isfinite(got).all():
         return comparison
     unwritten = np.zeros(got.shape, np.bool_)
-    inputs = tuple(_inputs(item, oracle).items())
+    inputs = tuple(_inputs(check, oracle).items())
     wrong = WrongOutput(output, got, values, bound, unwritten, inputs=inputs)
     hypotheses = load_hypotheses(oracle.folder) if oracle else NO_HYPOTHESES
     try:
         found = explain_output(hypotheses, wrong, assignment.feedback)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("naming the mistake in an output")
         found = None
     if found is None:
         return comparison
     return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)
 
 
-def _inputs(item: RubricItem, oracle: Oracle | None, seed: int = 0) -> dict[str, Array]:
-    kind, shape = str(option(item, "inputs")), dict(option(item, "shape"))
+def _inputs(check: ArrayCheck, oracle: Oracle | None, seed: int = 0) -> dict[str, Array]:
+    kind, shape = check.inputs, dict(check.shape)
     if oracle is None:
         raise OurError("there is no oracle to say what the array should hold")
     if kind not in oracle.kinds:
@@ -116,10 +117,9 @@ def _inputs(item: RubricItem, oracle: Oracle | None, seed: int = 0) -> dict[str,
     return oracle.inputs(kind, shape, np.random.default_rng(seed))
 
 
-def _expected(item: RubricItem, oracle: Oracle | None) -> Expected:
-    inputs = _inputs(item, oracle)
-    output, shape = str(option(item, "output")), dict(option(item, "shape"))
-    return expected_of(oracle, inputs, shape, [output]) if oracle else {}
+def _expected(check: ArrayCheck, oracle: Oracle | None) -> Expected:
+    inputs = _inputs(check, oracle)
+    return expected_of(oracle, inputs, dict(check.shape), [check.output]) if oracle else {}
 
 
 def _differ(one: dict[str, Array], other: dict[str, Array]) -> bool:

@@ -1,13 +1,13 @@
 """An assignment's YAML → `Assignment`, checked as a whole.
 
 `document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean
-(`thresholds`: those of a speedup, `program_fields`: those of a program), `structure`, `rubric` and
-`program_rubric` which keys there are, and `forms` which of them a kind of submission has (`schema`: the same
-for editors). `draft` keeps the parts that are sound and `explain` says what is wrong with the others;
-`launching`, `meaning` and `program_meaning` look at what must hold between parts, `records` makes the frozen
-records, and `load` puts it all together. `cases` turns case plans into concrete cases, `wanted` says which
-files a program is to write, `gathered` what of it all is run, `bundled` knows where assignments and
-references are, and `remembered` keeps what was sound.
+(`thresholds`: those of a speedup, `program_fields`: those of a program), `structure` and `rubric` which keys
+there are (those of rubric items come from `grader.checks`, their values from `vocabulary`), and `forms` which
+of them a kind of submission has (`schema`: the same for editors). `draft` keeps the parts that are sound and
+`explain` says what is wrong with the others; `launching`, `meaning` and `program_meaning` look at what must
+hold between parts, `records` makes the frozen records, and `load` puts it all together. `cases` turns case
+plans into concrete cases, `wanted` says which files a program is to write, `gathered` what of it all is run,
+`bundled` knows where assignments and references are, and `remembered` keeps what was sound.
 """
 
 from __future__ import annotations

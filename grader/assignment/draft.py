@@ -7,24 +7,14 @@ be checked against the others.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
 from grader.assignment import explain
 from grader.assignment.fields import Identifier, TextsName
 from grader.assignment.forms import Form, form_of
-from grader.assignment.program_rubric import ArrayItem, ExitItem, TextItem
-from grader.assignment.questions import AnswersFile, AnswersItem, AnswersPart, QuestionPart, SettingPart
-from grader.assignment.rubric import (
-    CompileItem,
-    MemoryItem,
-    OutputItem,
-    RacesItem,
-    SpeedupItem,
-    StructureItem,
-    TrafficItem,
-)
+from grader.assignment.questions import AnswersFile, AnswersPart, QuestionPart, SettingPart
 from grader.assignment.structure import (
     FixedCase,
     KernelFile,
@@ -38,13 +28,9 @@ from grader.assignment.structure import (
 
 if TYPE_CHECKING:
     from grader.assignment.document import Flaw, Plain
+    from grader.assignment.rubric import ItemPart
 
 CasePart: TypeAlias = FixedCase | RandomCases | ProgramCase
-KernelItem: TypeAlias = (
-    CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | StructureItem | SpeedupItem
-)
-ItemPart: TypeAlias = KernelItem | ExitItem | TextItem | ArrayItem | AnswersItem
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)

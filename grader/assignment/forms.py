@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from grader.assignment import program_rubric, questions, rubric, structure
+from grader.assignment import questions, rubric, structure, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,16 +40,8 @@ KERNEL = Form(
     kind="kernel",
     file=structure.KernelFile,
     case=structure.AnyCase,
-    item=rubric.AnyItem,
-    checks={
-        "compile": rubric.CompileItem,
-        "output": rubric.OutputItem,
-        "races": rubric.RacesItem,
-        "memory": rubric.MemoryItem,
-        "traffic": rubric.TrafficItem,
-        "structure": rubric.StructureItem,
-        "speedup": rubric.SpeedupItem,
-    },
+    item=rubric.KernelItem,
+    checks=rubric.items_of("kernel"),
     parts={
         "": structure.KernelFile,
         "submission": structure.KernelPart,
@@ -59,9 +51,7 @@ KERNEL = Form(
         structure.FIXED: structure.FixedCase,
         structure.RANDOM: structure.RandomCases,
         "timing": structure.TimingPart,
-        "steps": rubric.StepPart,
-        "traffic.steps": rubric.ShareStepPart,
-        "require": rubric.RequirePart,
+        **vocabulary.NESTED,
         "message": rubric.MessagePart,
     },
 )
@@ -69,18 +59,13 @@ PROGRAM = Form(
     kind="program",
     file=structure.ProgramFile,
     case=structure.ProgramCase,
-    item=program_rubric.AnyProgramItem,
-    checks={
-        "compile": rubric.CompileItem,
-        "exit": program_rubric.ExitItem,
-        "text": program_rubric.TextItem,
-        "array": program_rubric.ArrayItem,
-    },
+    item=rubric.ProgramItem,
+    checks=rubric.items_of("program"),
     parts={
         "": structure.ProgramFile,
         "submission": structure.ProgramPart,
         "cases": structure.ProgramCase,
-        "numbers": program_rubric.NumberPart,
+        **vocabulary.NESTED,
         "message": rubric.MessagePart,
     },
 )
@@ -88,14 +73,14 @@ ANSWERS = Form(
     kind="answers",
     file=questions.AnswersFile,
     case=None,
-    item=questions.AnswersItem,
-    checks={"answers": questions.AnswersItem},
+    item=rubric.AnswersItem,
+    checks=rubric.items_of("answers"),
     parts={
         "": questions.AnswersFile,
         "submission": questions.AnswersPart,
         "settings": questions.SettingPart,
         "questions": questions.QuestionPart,
-        "rubric": questions.AnswersItem,
+        "rubric": rubric.ITEMS["answers"],
         "message": rubric.MessagePart,
     },
 )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from grader.assignment.wanted import STREAMS
+from grader.checks.text import STREAMS
 from grader.model import Visibility
 
 if TYPE_CHECKING:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from grader.assignment.cases import drawn_ids
 from grader.assignment.document import Flaw, Path
 from grader.assignment.fields import suggestion
-from grader.assignment.rubric import CasesPart, SpeedupItem, StructureItem, TrafficItem
 from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, RandomCases
-from grader.assignment.thresholds import is_below, out_of_order, shares_out_of_order
+from grader.checks.speedup import SpeedupCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.assignment.draft import CasePart, Draft
-    from grader.model import Threshold
+    from grader.checks.check import Check
 
 
 def flaws(draft: Draft, kernels: frozenset[str] | None) -> Iterator[Flaw]:
@@ -91,7 +90,7 @@ def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
         return  # what a case that could not be read is called nobody knows
     known = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
     for index, item in enumerate(draft.rubric):
-        for place, name in enumerate(item.cases if isinstance(item, CasesPart) else ()):
+        for place, name in enumerate(item.named_cases if item and item.CHECK.cases_key == "cases" else ()):
             if name not in known:
                 message = f"no case has the tag or id `{name}`; {suggestion(name, known)}"
                 yield Flaw(("rubric", index, "cases", place), message)
@@ -107,58 +106,39 @@ def _points(draft: Draft) -> Iterator[Flaw]:
         yield Flaw(("rubric",), "expected points for an item that is neither `extra` nor `penalty`; all are")
 
 
-def _thresholds(draft: Draft) -> Iterator[Flaw]:
+def _checks(draft: Draft) -> Iterator[tuple[Path, Check]]:
+    """The sound items of the rubric, as checks with the keys that were written."""
     for index, item in enumerate(draft.rubric):
-        path = ("rubric", index)
-        if isinstance(item, TrafficItem):
-            yield from (Flaw((*path, *place), message) for place, message in _traffic_disorder(item))
-        if isinstance(item, SpeedupItem):
-            yield from (Flaw((*path, *place), message) for place, message in _disorder(item))
-            if not draft.has_timing:
-                yield Flaw((*path, "check"), "a speedup needs the section `timing`, which is missing")
+        if item:
+            yield ("rubric", index), item.as_check()
+
+
+def _thresholds(draft: Draft) -> Iterator[Flaw]:
+    """What does not fit together inside of one item, and speedups of which nothing is timed."""
+    for path, check in _checks(draft):
+        yield from (Flaw((*path, *place), message) for place, message in check.disorder())
+        if isinstance(check, SpeedupCheck) and not draft.has_timing:
+            yield Flaw((*path, "check"), "a speedup needs the section `timing`, which is missing")
 
 
 def _looked_at_kernels(draft: Draft) -> Iterator[Flaw]:
-    """Kernels that a `structure` item names and that no case launches."""
+    """Kernels that an item names and that no case launches."""
     if not isinstance(draft.submission, KernelPart) or None in draft.cases:
         return
     cases = (case for case in draft.cases if isinstance(case, FixedCase | RandomCases))
-    known = {draft.submission.kernel: None, **{case.kernel: None for case in cases if case.kernel}}
-    for index, item in enumerate(draft.rubric):
-        if isinstance(item, StructureItem) and item.kernel is not None and item.kernel not in known:
-            message = f"no case launches a kernel `{item.kernel}`; {suggestion(item.kernel, known)}"
-            yield Flaw(("rubric", index, "kernel"), message)
-
-
-def _disorder(item: SpeedupItem) -> Iterator[tuple[Path, str]]:
-    """What does not grow in a `speedup` item, whether it has two ends or steps."""
-    if item.none_below and item.full_at and is_below(item.full_at, item.none_below):
-        yield ("none_below",), "expected at most what `full_at` says"
-    if item.steps:
-        for index, key, message in out_of_order((step.at, step.credit) for step in item.steps):
-            yield ("steps", index, key), message
-
-
-def _traffic_disorder(item: TrafficItem) -> Iterator[tuple[Path, str]]:
-    """What does not fit together in a `traffic` item, however it says how much may be moved."""
-    if item.none_above is not None and item.full_at is not None and item.full_at > item.none_above:
-        yield ("full_at",), "expected at most what `none_above` says: less is better"
-    if item.steps:
-        for index, key, message in shares_out_of_order(item.credit()):
-            yield ("steps", index, key), message
-    ways = (("at_most", item.at_most), ("full_at", item.full_at), ("steps", item.credit()[-1:]))
-    key, last = next((key, value) for key, value in ways if value is not None)
-    least = last[0][0] if isinstance(last, tuple) else last
-    if item.at_least is not None and item.at_least > least:
-        said = "the last of `steps` says" if key == "steps" else f"`{key}` says"
-        yield ("at_least",), f"expected at most what {said}"
+    launched = {draft.submission.kernel: None, **{case.kernel: None for case in cases if case.kernel}}
+    for path, check in _checks(draft):
+        kernel = getattr(check, "kernel", None)
+        if kernel is not None and kernel not in launched:
+            message = f"no case launches a kernel `{kernel}`; {suggestion(kernel, launched)}"
+            yield Flaw((*path, "kernel"), message)
 
 
 def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
     named: list[tuple[Path, str]] = [
-        (("rubric", index, "baseline"), item.baseline)
-        for index, item in enumerate(draft.rubric)
-        if isinstance(item, TrafficItem | SpeedupItem)
+        ((*path, "baseline"), baseline)
+        for path, check in _checks(draft)
+        if (baseline := getattr(check, "baseline", None))
     ]
     if draft.timing:
         named.append((("timing", "baseline"), draft.timing.baseline))
@@ -173,24 +153,13 @@ def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
 def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
     """Speedups over another kernel than the one that is timed, or relative to one that is not there."""
     timing = draft.timing
-    for index, item in enumerate(draft.rubric):
-        if not isinstance(item, SpeedupItem) or timing is None:
+    for path, check in _checks(draft):
+        if not isinstance(check, SpeedupCheck) or timing is None:
             continue
-        path = ("rubric", index)
-        if item.baseline in kernels and item.baseline != timing.baseline:
+        if check.baseline in kernels and check.baseline != timing.baseline:
             message = f"expected `{timing.baseline}`, the baseline of `timing`: no other kernel is timed"
             yield Flaw((*path, "baseline"), message)
         if timing.solution is None and SOLUTION not in kernels:
-            for place in _relative(item):
+            for place in check.shares_of_solution():
                 message = f"a share of the model solution needs its kernel, and there is no `{SOLUTION}.cu`"
                 yield Flaw((*path, *place), f"{message} in the reference; name it in `timing.solution`")
-
-
-def _relative(item: SpeedupItem) -> Iterator[Path]:
-    """Where an item asks for a share of what the model solution reaches."""
-    places: list[tuple[Path, Threshold | None]] = [
-        (("none_below",), item.none_below),
-        (("full_at",), item.full_at),
-        *((("steps", index, "at"), step.at) for index, step in enumerate(item.steps or ())),
-    ]
-    yield from (place for place, threshold in places if threshold and threshold.of_solution)

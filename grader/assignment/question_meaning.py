@@ -10,7 +10,6 @@ from grader.analysis import SUBJECTS, AnalysisProblem
 from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.assignment.document import Flaw
 from grader.assignment.fields import suggestion
-from grader.assignment.questions import AnswersItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,16 +111,16 @@ def _items(draft: Draft) -> Iterator[Flaw]:
     ids = [question.id for question in draft.questions if question]
     owner: dict[str, int] = {}
     for index, item in enumerate(draft.rubric):
-        if not isinstance(item, AnswersItem):
+        if item is None or item.CHECK.cases_key != "questions":
             continue
-        for place, name in enumerate(item.questions):
+        for place, name in enumerate(item.named_cases):
             path = ("rubric", index, "questions", place)
             if name not in ids:
                 yield Flaw(path, f"there is no question `{name}`; {suggestion(name, ids)}")
             elif name in owner:
                 yield Flaw(path, f"rubric[{owner[name]}] gives points for `{name}` already")
             owner.setdefault(name, index)
-    if all(isinstance(item, AnswersItem) for item in draft.rubric):
+    if None not in draft.rubric:
         for index, name in enumerate(ids):
             if name not in owner:
                 yield Flaw(("questions", index), f"no item of the rubric gives points for `{name}`")

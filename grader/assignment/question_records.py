@@ -25,7 +25,7 @@ def interface(file: AnswersFile) -> AnswersInterface:
 
 def cases(file: AnswersFile) -> tuple[CasePlan, ...]:
     """A case for each question, as visible as the item that asks for it: a verdict alone tells something."""
-    seen = {name: item.visibility for item in file.rubric for name in item.questions}
+    seen = {name: item.visibility for item in file.rubric for name in item.named_cases}
     return tuple(CasePlan(q.id, (), (), seen.get(q.id, Visibility.VISIBLE), "") for q in file.questions)
 
 

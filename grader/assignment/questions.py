@@ -6,7 +6,7 @@ answer: global_load_bytes}`` and an item ``{id: traffic, points: 10, check: answ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -14,17 +14,13 @@ from pydantic_core import PydanticCustomError
 from grader.assignment.fields import (  # noqa: TC001 - pydantic reads annotations; so below
     Formula,
     Identifier,
-    Identifiers,
     Name,
     Sentence,
 )
 from grader.assignment.program_fields import EXACTLY, Within
 from grader.assignment.question_fields import Numbers, QuestionText, Seed, Unit  # noqa: TC001
-from grader.assignment.rubric import ItemPart
+from grader.assignment.rubric import AnswersItem  # noqa: TC001
 from grader.assignment.structure import AssignmentFile, Part
-
-if TYPE_CHECKING:
-    from grader.model import Named
 
 MOST_QUESTIONS = 100
 
@@ -78,23 +74,6 @@ class QuestionPart(Part):
     unit: Unit | None = None
     tolerance: Within = EXACTLY
     note: Sentence = ""
-
-
-class AnswersItem(ItemPart):
-    """Some of the questions are answered rightly.
-
-    The worked explanation of a wrong answer is shown ``always``, or only to the staff until they have
-    ``released`` it: by a rubric that says ``always``.
-    """
-
-    check: Literal["answers"]
-    questions: Annotated[Identifiers, Field(min_length=1)]
-    partial: Literal["per-question"] | None = None
-    explain: Literal["always", "released"] = "released"
-
-    def options(self) -> Named[Any]:
-        """When explanations are shown."""
-        return (("explain", self.explain),)
 
 
 class AnswersFile(AssignmentFile):

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.arithmetic import Name
 from grader.assignment import question_records
-from grader.assignment.questions import AnswersFile, AnswersItem
-from grader.assignment.rubric import CasesPart
+from grader.assignment.questions import AnswersFile
 from grader.assignment.structure import SOLUTION, KernelFile, ProgramCase, ProgramPart, RandomCases
 from grader.model import (
     AnswersInterface,
@@ -16,7 +15,6 @@ from grader.model import (
     KernelInterface,
     Parameter,
     ProgramInterface,
-    RubricItem,
     TimingPlan,
 )
 
@@ -25,23 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.assignment.declarations import Declaration
-    from grader.assignment.draft import CasePart, ItemPart
+    from grader.assignment.draft import CasePart
     from grader.assignment.structure import KernelPart, ProgramFile, TimingPart
     from grader.model import Named
-
-_TITLES = {
-    "compile": "compiles",
-    "output": "right answers",
-    "races": "no races",
-    "memory": "memory accesses",
-    "traffic": "memory traffic",
-    "speedup": "speed",
-    "structure": "how it is built",
-    "exit": "how it ends",
-    "text": "what it prints",
-    "array": "the array that it writes",
-    "answers": "answers",
-}
 
 _MEBIBYTE = 2**20
 
@@ -64,7 +48,7 @@ def assignment(
         reference="" if isinstance(file, AnswersFile) else file.reference or "",
         interface=interface,
         cases=plans,
-        rubric=tuple(map(_item, file.rubric)),
+        rubric=tuple(item.record() for item in file.rubric),
         timing=_timing(timing, kernels) if timing else None,
         path=folder,
         digest=digest,
@@ -137,25 +121,3 @@ def _plan(part: CasePart) -> CasePlan:
 def _timing(part: TimingPart, kernels: Collection[str]) -> TimingPlan:
     solution = part.solution or (SOLUTION if SOLUTION in kernels else "")
     return TimingPlan(tuple(part.shape.items()), part.baseline, solution, part.inputs, part.budget)
-
-
-def _item(part: ItemPart) -> RubricItem:
-    cases = part.cases if isinstance(part, CasesPart) else []
-    if isinstance(part, AnswersItem):
-        cases = part.questions
-    return RubricItem(
-        id=part.id,
-        title=part.title or f"{part.id.replace('-', ' ')}: {_TITLES[part.check]}",
-        points=part.points,
-        check=part.check,
-        cases=tuple(cases),
-        needs=tuple(part.needs),
-        partial=getattr(part, "partial", None) or "",
-        visibility=part.visibility,
-        hint=part.hint,
-        options=part.options(),
-        extra=part.extra,
-        penalty=part.penalty,
-        message_pass=part.message.passed,
-        message_fail=part.message.failed,
-    )

@@ -1,24 +1,24 @@
-"""The rubric of an assignment file: an item for each check, with the keys that the check knows."""
+"""The rubric of an assignment file: a mapping for each check, made of the keys that its class declares."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+import operator
+from dataclasses import replace
+from functools import reduce
+from inspect import get_annotations
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.assignment.fields import Exact, Flag, Identifier, Identifiers, KernelName, Metric, Sentence, Whole
-from grader.assignment.thresholds import Credit, Shares, Speedup, Steps, band, falling
-from grader.model import Severity, Visibility
+from grader.assignment.fields import Exact, Flag, Identifier, Identifiers, Sentence
+from grader.assignment.vocabulary import KEYS_WE_KNOW, VALUES
+from grader.checks import CHECKS
+from grader.checks.check import REQUIRED, Check
+from grader.model import RubricItem, Visibility
 
 if TYPE_CHECKING:
-    from grader.model import Named
-
-KEYS_WE_KNOW = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-"""Validators are built when the first file is read, once for all mappings instead of once for each."""
-
-BAND = ("none_above", "full_at")
-"""The two ends of a linear band of traffic."""
+    from dataclasses import Field as CheckKey
 
 
 class MessagePart(BaseModel):
@@ -33,8 +33,7 @@ class ItemPart(BaseModel):
     """What every rubric item may say."""
 
     model_config = KEYS_WE_KNOW
-    OPTIONS: ClassVar[tuple[str, ...]] = ()
-    """The keys that only this check knows."""
+    CHECK: ClassVar[type[Check]]
 
     id: Identifier
     points: Exact
@@ -47,218 +46,116 @@ class ItemPart(BaseModel):
     message: MessagePart = MessagePart()
 
     @model_validator(mode="after")
-    def _adds_or_takes(self) -> Self:
+    def _agrees_with_itself(self) -> Self:
+        contradiction = self.as_check().contradiction()
         if self.extra and self.penalty:
             message = "expected either `extra` or `penalty`: points cannot be both added and taken off"
-            raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "penalty"})
+            contradiction = "penalty", message
+        if contradiction:
+            key, message = contradiction
+            raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": key})
         return self
 
-    def options(self) -> Named[Any]:
-        """What the check is told, of the keys that are there."""
-        values = ((name, getattr(self, name)) for name in self.OPTIONS)
-        return tuple((name, value) for name, value in values if value is not None)
+    @property
+    def named_cases(self) -> list[str]:
+        """The cases, or the questions, that it names."""
+        named: list[str] = getattr(self, self.CHECK.cases_key) if self.CHECK.cases_key else []
+        return named
+
+    def as_check(self) -> Check:
+        """The check with the keys as they were written."""
+        values = ((key.name, _plain(getattr(self, key.name))) for key in self.CHECK.own_keys())
+        title = self.title or f"{self.id.replace('-', ' ')}: {self.CHECK.title}"
+        item = RubricItem(
+            id=self.id,
+            title=title,
+            points=self.points,
+            check=self.CHECK.name,
+            cases=tuple(self.named_cases),
+            needs=tuple(self.needs),
+            partial=getattr(self, "partial", None) or "",
+            visibility=self.visibility,
+            hint=self.hint,
+            options=tuple(values),
+            extra=self.extra,
+            penalty=self.penalty,
+            message_pass=self.message.passed,
+            message_fail=self.message.failed,
+        )
+        return self.CHECK.from_item(item)
+
+    def record(self) -> RubricItem:
+        """The record of the item."""
+        check = self.as_check()
+        return replace(check.item, options=check.options())
 
 
-class CasesPart(ItemPart):
-    """An item that looks at cases: all of them, or those with the tags or ids it names."""
-
-    cases: Identifiers = []
-
-
-class CasesItemPart(CasesPart):
-    """An item that may give credit case by case."""
-
-    partial: Literal["per-case"] | None = None
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a key holds
+    """A value as records hold it: no mapping of the file, no list."""
+    if isinstance(value, BaseModel):
+        return value.record()  # type: ignore[attr-defined]
+    if isinstance(value, list):
+        return tuple(map(_plain, value))
+    return tuple(value.items()) if isinstance(value, dict) else value
 
 
-class CompileItem(ItemPart):
-    """It compiles, and has the kernel with the right parameters."""
-
-    check: Literal["compile"]
+Questions = Annotated[Identifiers, Field(min_length=1)]
 
 
-class TellingItem(CasesItemPart):
-    """An item that tells what went wrong, and where.
-
-    Of hidden cases it tells kinds and arrays only. With ``hidden_lines`` it tells the lines and the named
-    mistakes, too: whoever hands in again may find out the shapes and inputs of hidden cases by them.
-    """
-
-    OPTIONS: ClassVar[tuple[str, ...]] = ("hidden_lines",)
-    hidden_lines: Flag | None = None
-
-
-class OutputItem(TellingItem):
-    """The answers are right."""
-
-    check: Literal["output"]
-
-
-class RacesItem(TellingItem):
-    """No hazards, and no divergent barriers.
-
-    Hazards inside one warp are warnings, and cost the item like errors unless it says ``severity: error``.
-    """
-
-    OPTIONS = ("severity", "hidden_lines")
-    check: Literal["races"]
-    severity: Literal["error", "warning"] = Severity.WARNING.value
-
-
-class MemoryItem(TellingItem):
-    """No access out of bounds, misaligned or to what nobody wrote."""
-
-    check: Literal["memory"]
-
-
-class ShareStepPart(BaseModel):
-    """A share of what the baseline needs, and the share of the points that staying within it is worth."""
-
-    model_config = KEYS_WE_KNOW
-    at_most: Exact
-    credit: Credit
-
-
-class TrafficItem(CasesItemPart):
-    """A counter, as a share of what the baseline kernel needs.
-
-    All points at ``at_most`` and none above it; or credit that grows from nothing at ``none_above`` to all of
-    it at ``full_at``, a tenth at a time; or credit in ``steps``. Less than ``at_least`` earns nothing.
-    """
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                {"required": ["at_most"]},
-                {"required": ["none_above", "full_at"]},
-                {"required": ["steps"]},
-            ]
-        }
+def _item_model(check: type[Check]) -> type[ItemPart]:
+    """The mapping of a check's items: keys of all items, keys that checks share, ``check``, its own keys."""
+    keys = {key.name: _key(key) for key in check.own_keys()}
+    declared = [name for name in keys if name in get_annotations(check)]
+    inherited = {name: keys[name] for name in keys if name not in declared}
+    cases: dict[str, Any] = {"cases": (Identifiers, []), "questions": (Questions, ...)}
+    cases = {name: value for name, value in cases.items() if name == check.cases_key}
+    partial: dict[str, Any] = {"partial": (Literal[check.partial] | None, None)} if check.partial else {}
+    tag: dict[str, Any] = {"check": (Literal[check.name], ...)}
+    required = [{"required": list(names)} for names in check.one_of]
+    model: type[ItemPart] = create_model(  # type: ignore[call-overload] # the keys are data
+        f"{check.name.capitalize()}Item",
+        __base__=ItemPart,
+        __doc__=check.__doc__,
+        __module__=__name__,
+        __cls_kwargs__={"json_schema_extra": {"oneOf": required}} if required else {},
+        **cases,
+        **partial,
+        **inherited,
+        **tag,
+        **{name: keys[name] for name in declared},
     )
-    OPTIONS = ("metric", "baseline", "at_most", "at_least")
-    check: Literal["traffic"]
-    metric: Metric
-    baseline: Identifier
-    at_most: Exact | None = None
-    none_above: Exact | None = None
-    full_at: Exact | None = None
-    steps: Annotated[list[ShareStepPart], Field(min_length=1, max_length=20)] | None = None
-    at_least: Exact | None = None
-
-    @model_validator(mode="after")
-    def _says_it_in_one_way(self) -> Self:
-        given = [key for key in ("at_most", "steps", *BAND) if getattr(self, key) is not None]
-        if len(given) == 1 and given[0] in BAND:
-            missing = next(key for key in BAND if key not in given)
-            key, message = missing, f"expected a key `{missing}`, which is missing"
-        elif not given:
-            key, message = "at_most", "expected a key `at_most`, which is missing"
-        elif len(given) > 1 and tuple(given) != BAND:
-            key = given[1]
-            message = "expected only one of `at_most`, `none_above` with `full_at`, and `steps`"
-        else:
-            return self
-        raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": key})
-
-    def options(self) -> Named[Any]:
-        """The counter, the baseline, and the limit or the steps of credit."""
-        steps = self.credit()
-        return (*super().options(), *((("steps", steps),) if steps else ()))
-
-    def credit(self) -> Shares:
-        """All steps of credit, from the least; none where it is all or nothing."""
-        if self.none_above is not None and self.full_at is not None:
-            return falling(self.none_above, self.full_at)
-        return tuple((step.at_most, step.credit) for step in self.steps or ())
+    model.CHECK = check
+    return model
 
 
-class RequirePart(BaseModel):
-    """What a kernel must consist of; ``false`` asks for the opposite."""
-
-    model_config = KEYS_WE_KNOW
-    uses_shared_memory: Flag | None = None
-    uses_barriers: Flag | None = None
-    uses_atomics: Flag | None = None
-    uses_shuffles: Flag | None = None
-    uses_constant_memory: Flag | None = None
-    no_library_calls: Flag | None = None
-    max_registers: Whole | None = None
-    max_shared_bytes: Whole | None = None
-
-    @model_validator(mode="after")
-    def _asks_for_something(self) -> Self:
-        if all(value is None for _, value in self):
-            known = ", ".join(type(self).model_fields)
-            raise PydanticCustomError("of_one_key", "{text}", {"text": f"expected one of {known}", "key": ""})
-        return self
+def _key(key: CheckKey[Any]) -> tuple[Any, Any]:
+    """A key's type and default, as pydantic wants them."""
+    values = key.metadata["values"]
+    kind = VALUES[values] if isinstance(values, str) else Literal[values]
+    if key.default is REQUIRED:
+        return kind, ...
+    return (kind | None if key.default is None else kind), key.default
 
 
-class StructureItem(ItemPart):
-    """How the kernel is built, by its instructions and by what it takes; decided without running it."""
-
-    OPTIONS = ("kernel",)
-    check: Literal["structure"]
-    require: RequirePart
-    kernel: KernelName | None = None
-
-    def options(self) -> Named[Any]:
-        """What is required, in the order of `RequirePart`, and of which kernel where there are several."""
-        required = tuple((key, value) for key, value in self.require if value is not None)
-        return (*super().options(), ("require", required))
+ITEMS = {check.name: _item_model(check) for check in CHECKS}
+"""The mapping of each check's items."""
 
 
-class StepPart(BaseModel):
-    """A speedup, and the share of the points that it is worth."""
-
-    model_config = KEYS_WE_KNOW
-    at: Speedup
-    credit: Credit
+def items_of(kind: str) -> dict[str, type[ItemPart]]:
+    """The mappings that the rubric of a kind of assignment may hold, by check."""
+    return {name: item for name, item in ITEMS.items() if kind in item.CHECK.kinds}
 
 
-class SpeedupItem(ItemPart):
-    """How many times as fast as the baseline.
-
-    Credit grows from nothing at ``none_below`` to all of it at ``full_at``, a tenth at a time, or in
-    ``steps``. What the measurement cannot decide counts for the student.
-    """
-
-    model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["none_below", "full_at"]}, {"required": ["steps"]}]}
-    )
-    OPTIONS = ("baseline", "steps")
-    check: Literal["speedup"]
-    baseline: Identifier
-    none_below: Speedup | None = None
-    full_at: Speedup | None = None
-    steps: Annotated[list[StepPart], Field(min_length=1, max_length=20)] | None = None
-
-    @model_validator(mode="after")
-    def _says_it_in_one_way(self) -> Self:
-        ends = {"none_below": self.none_below, "full_at": self.full_at}
-        given = [key for key, end in ends.items() if end is not None]
-        if self.steps is not None and given:
-            key, message = given[0], "expected either `none_below` and `full_at`, or `steps`, not both"
-        elif self.steps is None and given and len(given) < len(ends):
-            key = next(key for key in ends if key not in given)
-            message = f"expected a key `{key}`, which is missing"
-        elif self.steps is None and not given:
-            key, message = "steps", "expected `none_below` and `full_at`, or `steps`, and none is there"
-        else:
-            return self
-        raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": key})
-
-    def options(self) -> Named[Any]:
-        """The baseline, and the steps of credit that the item asks for in either way."""
-        return ("baseline", self.baseline), ("steps", self.credit())
-
-    def credit(self) -> Steps:
-        """All steps of credit, from the lowest."""
-        if self.none_below is not None and self.full_at is not None:
-            return band(self.none_below, self.full_at)
-        return tuple((step.at, step.credit) for step in self.steps or ())
+def _any_of(kind: str) -> Any:  # noqa: ANN401 - pydantic's annotations are no types to mypy
+    items = tuple(items_of(kind).values())
+    if len(items) == 1:
+        return items[0]
+    return Annotated[reduce(operator.or_, items), Field(discriminator="check")]
 
 
-AnyItem = Annotated[
-    CompileItem | OutputItem | RacesItem | MemoryItem | TrafficItem | StructureItem | SpeedupItem,
-    Field(discriminator="check"),
-]
+if TYPE_CHECKING:
+    KernelItem: TypeAlias = ItemPart
+    ProgramItem: TypeAlias = ItemPart
+    AnswersItem: TypeAlias = ItemPart
+else:
+    KernelItem, ProgramItem, AnswersItem = map(_any_of, ("kernel", "program", "answers"))

@@ -27,9 +27,9 @@ from grader.assignment.fields import (
     suggestion,
 )
 from grader.assignment.program_fields import Mebibytes, RunArguments, Seconds, Stdin
-from grader.assignment.program_rubric import AnyProgramItem
-from grader.assignment.rubric import KEYS_WE_KNOW, AnyItem
+from grader.assignment.rubric import KernelItem, ProgramItem
 from grader.assignment.thresholds import Budget
+from grader.assignment.vocabulary import KEYS_WE_KNOW
 from grader.model import Constant, Visibility
 
 KINDS = ("kernel", "program", "answers")
@@ -199,7 +199,7 @@ class KernelFile(AssignmentFile):
     reference: Identifier
     submission: KernelPart
     cases: Annotated[list[AnyCase], Field(min_length=1)]
-    rubric: Annotated[list[AnyItem], Field(min_length=1)]
+    rubric: Annotated[list[KernelItem], Field(min_length=1)]
     timing: TimingPart | None = None
 
 
@@ -209,4 +209,4 @@ class ProgramFile(AssignmentFile):
     reference: Identifier | None = None
     submission: ProgramPart
     cases: Annotated[list[ProgramCase], Field(min_length=1)]
-    rubric: Annotated[list[AnyProgramItem], Field(min_length=1)]
+    rubric: Annotated[list[ProgramItem], Field(min_length=1)]

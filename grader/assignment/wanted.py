@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.checks.text import STREAMS
+
 if TYPE_CHECKING:
     from grader.model import Assignment
-
-STREAMS = ("stdout", "stderr")
-LOOKING = ("text", "array")
-"""The checks that have an ``of``."""
 
 
 def wanted_files(assignment: Assignment) -> tuple[str, ...]:
     """The names of the files that some item looks at, in the order of the rubric; plain names, no folders."""
-    named = (str(dict(item.options)["of"]) for item in assignment.rubric if item.check in LOOKING)
-    return tuple(dict.fromkeys(name for name in named if name not in STREAMS))
+    named = (dict(item.options).get("of") for item in assignment.rubric)
+    return tuple(dict.fromkeys(name for name in named if name and name not in STREAMS))

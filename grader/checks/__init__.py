@@ -1,4 +1,4 @@
-"""The checks: one file per kind of rubric item, and the table that dispatches to them.
+"""The checks: one class in a file of its own per kind of rubric item, and the table of them.
 
 How `needs` works. An item is judged only where everything it needs has passed, with full marks:
 
@@ -19,47 +19,45 @@ does not build, or where something that it needs has failed.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from grader.checks import (
-    answers,
-    array,
-    memory,
-    output,
-    races,
-    secrecy,
-    speedup,
-    structure,
-    text,
-    traffic,
-)
-from grader.checks import compile as compile_
-from grader.checks import exit as exit_
+from grader.checks import secrecy
+from grader.checks.answers import AnswersCheck
+from grader.checks.array import ArrayCheck
 from grader.checks.cases import FULL, NOTHING
+from grader.checks.compile import CompileCheck
+from grader.checks.exit import ExitCheck
+from grader.checks.memory import MemoryCheck
+from grader.checks.output import OutputCheck
+from grader.checks.races import RacesCheck
+from grader.checks.speedup import SpeedupCheck
+from grader.checks.structure import StructureCheck
+from grader.checks.text import TextCheck
+from grader.checks.traffic import TrafficCheck
 from grader.checks.wording import printable
 from grader.errors import OurError
 from grader.model import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from grader.checks.check import Check
     from grader.model import CheckResult, Evidence, RubricItem
 
-    Check: TypeAlias = Callable[[RubricItem, Evidence], CheckResult]
+CHECKS: tuple[type[Check], ...] = (
+    CompileCheck,
+    OutputCheck,
+    RacesCheck,
+    MemoryCheck,
+    TrafficCheck,
+    StructureCheck,
+    SpeedupCheck,
+    ExitCheck,
+    TextCheck,
+    ArrayCheck,
+    AnswersCheck,
+)
+"""Every check there is; a new one is its own file and a line here."""
 
-CHECKS: dict[str, Check] = {
-    "compile": compile_.check,
-    "output": output.check,
-    "races": races.check,
-    "memory": memory.check,
-    "traffic": traffic.check,
-    "structure": structure.check,
-    "speedup": speedup.check,
-    "exit": exit_.check,
-    "text": text.check,
-    "array": array.check,
-    "answers": answers.check,
-}
+BY_NAME = {check.name: check for check in CHECKS}
 
 BLOCKING = (Verdict.FAIL, Verdict.ERROR, Verdict.SKIP)
 """The verdicts of a need that decide for the item, the strongest first."""
@@ -86,10 +84,16 @@ def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[Chec
     return tuple(results[item.id] for item in rubric)
 
 
+def check_of(item: RubricItem) -> Check:
+    """The check of a rubric item; raises OurError where there is none of its name."""
+    if item.check not in BY_NAME:
+        raise OurError(f"rubric item {item.id} names the check {item.check}; there are {', '.join(BY_NAME)}")
+    return BY_NAME[item.check].from_item(item)
+
+
 def _checked(item: RubricItem, evidence: Evidence) -> CheckResult:
-    if item.check not in CHECKS:
-        raise OurError(f"rubric item {item.id} names the check {item.check}; there are {', '.join(CHECKS)}")
-    result = CHECKS[item.check](item, secrecy.kept(item, evidence))
+    check = check_of(item)
+    result = check.judge(secrecy.kept(check, evidence))
     if item.penalty and not evidence.build.ok and item.check != "compile":
         return replace(result, fraction=FULL)
     return result

@@ -7,11 +7,13 @@ worked explanation goes into the finding; whether a student may see it `explain`
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
-from grader.checks.cases import FULL, NOTHING, option, selected
+from grader.checks.cases import FULL, NOTHING, selected
+from grader.checks.check import Check, key
 from grader.model import CheckResult, Finding, FindingKind, Verdict
 
 if TYPE_CHECKING:
@@ -24,33 +26,51 @@ ROUNDED = Fraction(1, 1000)
 """So near to the value of a mistake is that mistake, rounded."""
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Judge the item's questions: all must be right, or each earns its share (``partial: per-question``)."""
-    build = evidence.build
-    if build.error:
-        return _ours(item, build.error)
-    if not build.ok:
-        return CheckResult(item, Verdict.FAIL, NOTHING, _unreadable(build.findings))
-    cases = selected(item, evidence)
-    if not cases:
-        return CheckResult(item, Verdict.SKIP, NOTHING, "none of its questions was asked this time")
-    broken = next((case for case in cases if case.error or case.answer is None), None)
-    if broken is not None:
-        return _ours(item, broken.error or "an answer was not looked at, and nothing says why")
-    right = [is_right(case.answer) for case in cases if case.answer]
-    passed = sum(right)
-    return CheckResult(
-        item=item,
-        verdict=Verdict.PASS if passed == len(cases) else Verdict.FAIL,
-        fraction=_fraction(item, passed, len(cases)),
-        message=_message(passed, len(cases), cases),
-        hint=item.hint if passed < len(cases) else "",
-        findings=(*_wrong(item, cases), *(build.warnings if passed < len(cases) else ())),
-        case_verdicts=tuple(
-            (case.case.id, Verdict.PASS if fine else Verdict.FAIL)
-            for case, fine in zip(cases, right, strict=True)
-        ),
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswersCheck(Check):
+    """Some of the questions are answered rightly.
+
+    The worked explanation of a wrong answer is shown ``always``, or only to the staff until they have
+    ``released`` it: by a rubric that says ``always``.
+    """
+
+    name: ClassVar[str] = "answers"
+    title: ClassVar[str] = "answers"
+    kinds: ClassVar[tuple[str, ...]] = ("answers",)
+    cases_key: ClassVar[str] = "questions"
+    partial: ClassVar[tuple[str, ...]] = ("per-question",)
+    explain: str = key(("always", "released"), "released")
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge the item's questions: all must be right, or with ``partial`` each earns its share."""
+        build = evidence.build
+        if build.error:
+            return _ours(self.item, build.error)
+        if not build.ok:
+            return CheckResult(self.item, Verdict.FAIL, NOTHING, _unreadable(build.findings))
+        cases = selected(self.item, evidence)
+        if not cases:
+            return CheckResult(self.item, Verdict.SKIP, NOTHING, "none of its questions was asked this time")
+        broken = next((case for case in cases if case.error or case.answer is None), None)
+        if broken is not None:
+            return _ours(self.item, broken.error or "an answer was not looked at, and nothing says why")
+        right = [is_right(case.answer) for case in cases if case.answer]
+        passed = sum(right)
+        return CheckResult(
+            item=self.item,
+            verdict=Verdict.PASS if passed == len(cases) else Verdict.FAIL,
+            fraction=_fraction(self.item, passed, len(cases)),
+            message=_message(passed, len(cases), cases),
+            hint=self.item.hint if passed < len(cases) else "",
+            findings=(
+                *_wrong(cases, withheld=self.explain != "always"),
+                *(build.warnings if passed < len(cases) else ()),
+            ),
+            case_verdicts=tuple(
+                (case.case.id, Verdict.PASS if fine else Verdict.FAIL)
+                for case, fine in zip(cases, right, strict=True)
+            ),
+        )
 
 
 def _unreadable(findings: tuple[Finding, ...]) -> str:
@@ -96,9 +116,8 @@ def _message(passed: int, total: int, cases: tuple[CaseEvidence, ...]) -> str:
     return f"{sentence}; there is none for {names}"
 
 
-def _wrong(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> tuple[Finding, ...]:
+def _wrong(cases: tuple[CaseEvidence, ...], *, withheld: bool) -> tuple[Finding, ...]:
     """A finding for each wrong answer; of what is not answered only the number is told."""
-    withheld = option(item, "explain") != "always"
     return tuple(
         Finding(
             FindingKind.ANSWER,

@@ -6,36 +6,55 @@ here. A file that is not there, or no such array, is a finding about the output.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
-from grader.checks.cases import option
+from grader.checks.check import Check, key
 from grader.checks.output import element_sentence
 from grader.checks.program_cases import RIGHT, Outcome, ended_early, failed, judge_cases
 from grader.model import FindingKind, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import CaseEvidence, CheckResult, Evidence, ProgramRun, RubricItem
+    from grader.model import CaseEvidence, CheckResult, Evidence, Named, ProgramRun
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Judge the array that the runs of the item's cases left."""
-    output = str(option(item, "output"))
-    return judge_cases(item, evidence, lambda case, run: _judge(case, run, output))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArrayCheck(Check):
+    """An ``.npy`` file that it writes holds what the oracle computes for ``shape`` and ``inputs``."""
+
+    name: ClassVar[str] = "array"
+    title: ClassVar[str] = "the array that it writes"
+    kinds: ClassVar[tuple[str, ...]] = ("program",)
+    partial: ClassVar[tuple[str, ...]] = ("per-case",)
+    of: str = key("ArrayFile")
+    output: str = key("Name")
+    dtype: str = key("Dtype")
+    shape: Named[int] = key("Shape")
+    inputs: str = key("Identifier")
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The output, which the assignment names."""
+        return (self.output,)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge the array that the runs of the item's cases left."""
+        return judge_cases(self.item, evidence, lambda case, run: _judge(case, run, self.output))
 
 
 def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> Outcome:
     early = ended_early(run)
     if early is not None:
         return early
-    about_it = (found for found in case.findings if found.address == output)
-    malformed = next((found for found in about_it if found.kind is FindingKind.WRONG_OUTPUT), None)
+    about_it = (finding for finding in case.findings if finding.address == output)
+    malformed = next((finding for finding in about_it if finding.kind is FindingKind.WRONG_OUTPUT), None)
     if malformed is not None:
         return failed(f"there is no array `{output}` to look at", wording.printable(malformed.message))
-    found = next((comparison for comparison in case.comparisons if comparison.array == output), None)
-    if found is None:
+    compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
+    if compared is None:
         return Outcome(Verdict.ERROR, f"no array `{output}` was compared")
-    if not found.wrong:
+    if not compared.wrong:
         return RIGHT
-    explained = f"; {found.explanation}" if found.explanation else ""
-    return failed(found.explanation or f"`{output}` is wrong", element_sentence(found) + explained)
+    explained = f"; {compared.explanation}" if compared.explanation else ""
+    return failed(compared.explanation or f"`{output}` is wrong", element_sentence(compared) + explained)

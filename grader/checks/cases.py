@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.checks import wording
 from grader.model import (
@@ -54,11 +54,6 @@ class CaseVerdict:
 def is_visible(case: CaseEvidence) -> bool:
     """Whether a case may be named and quoted in a message."""
     return case.case.visibility is Visibility.VISIBLE
-
-
-def option(item: RubricItem, name: str, default: Any = None) -> Any:  # noqa: ANN401 - as the spec holds it
-    """The value of an option of a rubric item."""
-    return dict(item.options).get(name, default)
 
 
 def selected(item: RubricItem, evidence: Evidence) -> tuple[CaseEvidence, ...]:

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING
+from grader.checks.check import Check
 from grader.model import CheckResult, Finding, FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import Build, Evidence, RubricItem
+    from grader.model import Build, Evidence
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Pass where there is a build; warnings cost nothing."""
-    build = evidence.build
-    if build.error:
-        message = f"not judged, through no fault of the submission: {wording.printable(build.error)}"
-        return CheckResult(item, Verdict.ERROR, NOTHING, message)
-    if build.ok:
-        findings = (*build.warnings, *_instance(build))
-        return CheckResult(item, Verdict.PASS, FULL, _praise(build), findings=findings)
-    reached = bool(build.toolkit)  # what the staff advise is about errors of a compiler
-    hint = item.hint if reached else ""
-    return CheckResult(item, Verdict.FAIL, NOTHING, _complaint(build), hint=hint, findings=build.findings)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompileCheck(Check):
+    """It compiles, and has the kernel with the right parameters."""
+
+    name: ClassVar[str] = "compile"
+    title: ClassVar[str] = "compiles"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program")
+    whole_submission: ClassVar[bool] = True
+    cases_key: ClassVar[str] = ""
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Pass where there is a build; warnings cost nothing."""
+        build = evidence.build
+        if build.error:
+            message = f"not judged, through no fault of the submission: {wording.printable(build.error)}"
+            return CheckResult(self.item, Verdict.ERROR, NOTHING, message)
+        if build.ok:
+            findings = (*build.warnings, *_instance(build))
+            return CheckResult(self.item, Verdict.PASS, FULL, _praise(build), findings=findings)
+        reached = bool(build.toolkit)  # what the staff advise is about errors of a compiler
+        hint = self.item.hint if reached else ""
+        return CheckResult(
+            self.item, Verdict.FAIL, NOTHING, _complaint(build), hint=hint, findings=build.findings
+        )
 
 
 def _praise(build: Build) -> str:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import endings
-from grader.checks.cases import option
+from grader.checks.check import Check, key
 from grader.checks.program_cases import RIGHT, Outcome, judge_cases
 from grader.model import Verdict
 
 if TYPE_CHECKING:
-    from grader.model import CheckResult, Evidence, ProgramRun, RubricItem
+    from grader.model import CheckResult, Evidence, ProgramRun
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Judge how the runs of the item's cases ended; the last lines of standard error are quoted."""
-    status = int(option(item, "status", 0))
-    return judge_cases(item, evidence, lambda _, run: _judge(run, status))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExitCheck(Check):
+    """It ends by itself, with this status."""
+
+    name: ClassVar[str] = "exit"
+    title: ClassVar[str] = "how it ends"
+    kinds: ClassVar[tuple[str, ...]] = ("program",)
+    partial: ClassVar[tuple[str, ...]] = ("per-case",)
+    status: int = key("Status", 0)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge how the runs of the item's cases ended; the last lines of standard error are quoted."""
+        return judge_cases(self.item, evidence, lambda _, run: _judge(run, self.status))
 
 
 def _judge(run: ProgramRun, status: int) -> Outcome:

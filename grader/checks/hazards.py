@@ -19,7 +19,6 @@ from grader.checks.cases import (
     given_up,
     merged,
     nothing_to_judge,
-    option,
     our_trouble,
     refusal,
     selected,
@@ -39,14 +38,17 @@ def check_kinds(
     evidence: Evidence,
     kinds: Collection[FindingKind],
     clean: str,
+    severity: str = Severity.WARNING,
     extra: tuple[Finding, ...] = (),
 ) -> CheckResult:
-    """Fail cases with findings of ``kinds``; ``extra`` ones hold for all cases; ``clean`` is the praise."""
+    """Fail cases with findings of ``kinds`` that are at least as severe as ``severity``.
+
+    ``extra`` findings hold for all cases; ``clean`` is the praise.
+    """
     empty = nothing_to_judge(item, evidence)
     if empty is not None:
         return empty
     cases = selected(item, evidence)
-    severity = option(item, "severity", Severity.WARNING)
     extra = at_least(extra, severity)
     judged = tuple(_judge(case, kinds, severity, fails_anyway=bool(extra)) for case in cases)
     findings = (*merged(shown_findings(cases, severity, kinds)), *extra)

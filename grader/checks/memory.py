@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
+from grader.checks.check import FindingsCheck
 from grader.checks.hazards import check_kinds
 from grader.model import FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
-    from grader.model import CheckResult, Evidence, Finding, RubricItem
+    from grader.model import CheckResult, Evidence, Finding
 
 KINDS = (
     FindingKind.OUT_OF_BOUNDS,
@@ -22,9 +23,16 @@ OF_THE_THREAD = ("local", "register")
 """Where a thread's own variables are."""
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Fail on a bad access in any of the item's cases, or on a variable that nvcc sees used unset."""
-    return check_kinds(item, evidence, KINDS, "no bad access", unset_variables(evidence))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCheck(FindingsCheck):
+    """No access out of bounds, misaligned or to what nobody wrote."""
+
+    name: ClassVar[str] = "memory"
+    title: ClassVar[str] = "memory accesses"
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Fail on a bad access in any of the item's cases, or on a variable that nvcc sees used unset."""
+        return check_kinds(self.item, evidence, KINDS, "no bad access", extra=unset_variables(evidence))
 
 
 def unset_variables(evidence: Evidence) -> tuple[Finding, ...]:

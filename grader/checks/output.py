@@ -9,9 +9,9 @@ tells how many fail, and the mistake.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
 from grader.checks.cases import (
@@ -27,27 +27,35 @@ from grader.checks.cases import (
     shown_findings,
     stopped_by,
 )
+from grader.checks.check import FindingsCheck
 from grader.model import Finding, FindingKind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.model import Build, CaseEvidence, CheckResult, Comparison, Evidence, Named, RubricItem
+    from grader.model import Build, CaseEvidence, CheckResult, Comparison, Evidence, Named
 
 TELLING = 1e-5
 """Right and a relative error above this: a sum has cancelled to nearly nothing, and its share says little."""
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Judge the outputs of the item's cases."""
-    empty = nothing_to_judge(item, evidence)
-    if empty is not None:
-        return empty
-    judged = tuple(judge(case, evidence.build_of(case)) for case in selected(item, evidence))
-    failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
-    told = failing or evidence.build.implied
-    message = _message(judged, failing) + (_assumed(evidence.build) if told else "")
-    return decide(item, judged, message, _hint(failing), _findings(failing))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputCheck(FindingsCheck):
+    """The answers are right."""
+
+    name: ClassVar[str] = "output"
+    title: ClassVar[str] = "right answers"
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge the outputs of the item's cases."""
+        empty = nothing_to_judge(self.item, evidence)
+        if empty is not None:
+            return empty
+        judged = tuple(judge(case, evidence.build_of(case)) for case in selected(self.item, evidence))
+        failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
+        told = failing or evidence.build.implied
+        message = _message(judged, failing) + (_assumed(evidence.build) if told else "")
+        return decide(self.item, judged, message, _hint(failing), _findings(failing))
 
 
 def _assumed(build: Build) -> str:

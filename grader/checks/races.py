@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
+from grader.checks.check import FindingsCheck, key
 from grader.checks.hazards import check_kinds
-from grader.model import FindingKind
+from grader.model import FindingKind, Severity
 
 if TYPE_CHECKING:
-    from grader.model import CheckResult, Evidence, RubricItem
+    from grader.model import CheckResult, Evidence
 
 KINDS = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE, FindingKind.UNDEFINED)
 """A file that is two programs earns nothing: what holds for the one says little of the other."""
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Fail on a race or a diverging barrier in any of the item's cases."""
-    return check_kinds(item, evidence, KINDS, "no race and no diverging barrier")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RacesCheck(FindingsCheck):
+    """No hazards, and no divergent barriers.
+
+    Hazards inside one warp are warnings, and cost the item like errors unless it says ``severity: error``.
+    """
+
+    name: ClassVar[str] = "races"
+    title: ClassVar[str] = "no races"
+    severity: str = key(("error", "warning"), Severity.WARNING.value)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Fail on a race or a diverging barrier in any of the item's cases."""
+        return check_kinds(self.item, evidence, KINDS, "no race and no diverging barrier", self.severity)

@@ -13,23 +13,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.checks import wording
-from grader.checks.cases import is_visible, option
+from grader.checks.cases import is_visible
 from grader.model import SEVERITIES, Evidence, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import CaseEvidence, RubricItem
+    from grader.checks.check import Check
+    from grader.model import CaseEvidence
 
 ERROR = "an error of the grader in a hidden case"
 """All that is told of such an error: its text names instructions and lines that the kernel chose."""
 
 
-def kept(item: RubricItem, evidence: Evidence) -> Evidence:
-    """The evidence as the check of ``item`` may see it; verdicts do not depend on what is left out."""
-    if option(item, "hidden_lines", False):
+def kept(check: Check, evidence: Evidence) -> Evidence:
+    """The evidence as a check may see it; verdicts do not depend on what is left out."""
+    if check.shows_hidden_lines:
         return evidence
-    arrays = (*evidence.array_parameters, str(option(item, "output", "")))  # a program's array is its item's
+    arrays = (*evidence.array_parameters, *check.arrays)
     cases = tuple(case if is_visible(case) else _veiled(case, arrays) for case in evidence.cases)
     return replace(evidence, cases=cases)
 

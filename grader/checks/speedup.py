@@ -10,18 +10,23 @@ fit to measure anything, and that is ours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from grader.checks import output, wording
-from grader.checks.cases import FULL, NOTHING, option, our_trouble
+from grader.checks.cases import FULL, NOTHING, our_trouble
+from grader.checks.check import Check, key
+from grader.checks.credit import band, is_below, out_of_order
 from grader.checks.digits import Limit, decimals, limit, milliseconds
 from grader.model import CheckResult, Finding, FindingKind, Ratio, Severity, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from fractions import Fraction
 
-    from grader.model import Evidence, RubricItem, Threshold, Timing
+    from grader.checks.check import Disorder
+    from grader.checks.credit import Steps
+    from grader.model import Evidence, Named, RubricItem, Threshold, Timing
 
 NOISE = 0.02
 """How far from 1 the whole interval of the baseline against itself may lie."""
@@ -35,24 +40,113 @@ class Step(NamedTuple):
     threshold: Threshold
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Compare the measured speedup with the item's steps; skip where nothing is timed."""
-    timing = evidence.timing
-    if timing is None:
-        on_emulator = evidence.backend == "emulator"
-        why = "needs a GPU: time is measured there only" if on_emulator else "nothing was timed this time"
-        return CheckResult(item, Verdict.SKIP, NOTHING, why)
-    if timing.error:
-        return _error(item, timing.error)
-    wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)
-    if wrong:
-        return CheckResult(item, Verdict.FAIL, NOTHING, wording.with_line(wrong[0]), findings=wrong)
-    if timing.speedup is None:
-        return _not_timed(item, evidence)
-    trouble = _trouble(item, timing)
-    if trouble:
-        return _error(item, trouble)
-    return _judge(item, timing, timing.speedup)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeedupCheck(Check):
+    """How many times as fast as the baseline.
+
+    Credit grows from nothing at ``none_below`` to all of it at ``full_at``, a tenth at a time, or in
+    ``steps``. What the measurement cannot decide counts for the student.
+    """
+
+    name: ClassVar[str] = "speedup"
+    title: ClassVar[str] = "speed"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    whole_submission: ClassVar[bool] = True
+    cases_key: ClassVar[str] = ""
+    one_of: ClassVar[tuple[tuple[str, ...], ...]] = (("none_below", "full_at"), ("steps",))
+    baseline: str = key("Identifier")
+    none_below: Threshold | None = key("Speedup", None)
+    full_at: Threshold | None = key("Speedup", None)
+    steps: Steps | None = key("SpeedupSteps", None)
+
+    def options(self) -> Named[Any]:
+        """The baseline, and the steps of credit that the item asks for in either way."""
+        return Check.options(replace(self, none_below=None, full_at=None, steps=self.credit()))
+
+    def credit(self) -> Steps:
+        """All steps of credit, from the lowest."""
+        if self.none_below is not None and self.full_at is not None:
+            return band(self.none_below, self.full_at)
+        return self.steps or ()
+
+    def contradiction(self) -> tuple[str, str] | None:
+        """Where the steps of credit are not asked for, or in two ways."""
+        ends = {"none_below": self.none_below, "full_at": self.full_at}
+        given = [name for name, end in ends.items() if end is not None]
+        if self.steps is not None and given:
+            return given[0], "expected either `none_below` and `full_at`, or `steps`, not both"
+        if self.steps is None and given and len(given) < len(ends):
+            missing = next(name for name in ends if name not in given)
+            return missing, f"expected a key `{missing}`, which is missing"
+        if self.steps is None and not given:
+            return "steps", "expected `none_below` and `full_at`, or `steps`, and none is there"
+        return None
+
+    def disorder(self) -> Iterator[Disorder]:
+        """What does not grow, whether there are two ends or steps."""
+        if self.none_below and self.full_at and is_below(self.full_at, self.none_below):
+            yield ("none_below",), "expected at most what `full_at` says"
+        for index, name, message in out_of_order(self.steps) if self.steps else ():
+            yield ("steps", index, name), message
+
+    def shares_of_solution(self) -> Iterator[tuple[str | int, ...]]:
+        """The keys that ask for a share of what the model solution reaches."""
+        ends = ((("none_below",), self.none_below), (("full_at",), self.full_at))
+        steps = ((("steps", index, "at"), at) for index, (at, _) in enumerate(self.steps or ()))
+        yield from (path for path, threshold in (*ends, *steps) if threshold and threshold.of_solution)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Compare the measured speedup with the item's steps; skip where nothing is timed."""
+        timing = evidence.timing
+        if timing is None:
+            on_emulator = evidence.backend == "emulator"
+            why = "needs a GPU: time is measured there only" if on_emulator else "nothing was timed this time"
+            return CheckResult(self.item, Verdict.SKIP, NOTHING, why)
+        if timing.error:
+            return _error(self.item, timing.error)
+        wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)
+        if wrong:
+            return CheckResult(self.item, Verdict.FAIL, NOTHING, wording.with_line(wrong[0]), findings=wrong)
+        if timing.speedup is None:
+            return _not_timed(self.item, evidence)
+        trouble = self._trouble(timing)
+        if trouble:
+            return _error(self.item, trouble)
+        return self._judge_timing(timing, timing.speedup)
+
+    def _trouble(self, timing: Timing) -> str:
+        """Why the measurement cannot be used, through no fault of the student; empty where it can."""
+        baseline = timing.baseline
+        if self.baseline != baseline:
+            return f"the {self.baseline} kernel was not timed, but the {baseline} kernel"
+        if timing.control is None:
+            return f"the {baseline} kernel was not timed against itself"
+        if timing.control.low > 1 + NOISE or timing.control.high < 1 - NOISE:
+            gave = f"the baseline against itself gave {timing.control.median:.2f}"
+            return f"the device was too noisy to measure: {gave}"
+        steps = self.credit()
+        if not steps:
+            return "the rubric does not say which speedup it asks for"
+        if any(threshold.of_solution for threshold, _ in steps) and timing.solution is None:
+            return "the model solution was not timed, and the points depend on it"
+        return ""
+
+    def _judge_timing(self, timing: Timing, speedup: Ratio) -> CheckResult:
+        solution = timing.solution.median if timing.solution else 0.0
+        steps = tuple(
+            Step(limit(threshold, solution), credit, threshold) for threshold, credit in self.credit()
+        )
+        earned = _credit(step for step in steps if not speedup.high < step.asked.value)
+        full = earned == FULL
+        findings = () if full else (Finding(FindingKind.SLOW, _against_others(timing), witnesses=("gpu",)),)
+        return CheckResult(
+            item=self.item,
+            verdict=Verdict.PASS if full else Verdict.FAIL,
+            fraction=earned,
+            message=_message(timing, speedup, steps, earned),
+            hint="" if full else self.item.hint,
+            findings=findings,
+        )
 
 
 def _error(item: RubricItem, reason: str) -> CheckResult:
@@ -74,42 +168,6 @@ def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
         message = "not timed, because it does not compute the right answer in every case"
         return CheckResult(item, Verdict.FAIL, NOTHING, message)
     return _error(item, "it was not timed, and nothing says why")
-
-
-def _trouble(item: RubricItem, timing: Timing) -> str:
-    """Why the measurement cannot be used, through no fault of the student; empty where it can."""
-    baseline, asked = timing.baseline, option(item, "baseline", timing.baseline)
-    if asked != baseline:
-        return f"the {asked} kernel was not timed, but the {baseline} kernel"
-    if timing.control is None:
-        return f"the {baseline} kernel was not timed against itself"
-    if timing.control.low > 1 + NOISE or timing.control.high < 1 - NOISE:
-        gave = f"the baseline against itself gave {timing.control.median:.2f}"
-        return f"the device was too noisy to measure: {gave}"
-    steps = option(item, "steps", ())
-    if not steps:
-        return "the rubric does not say which speedup it asks for"
-    if any(threshold.of_solution for threshold, _ in steps) and timing.solution is None:
-        return "the model solution was not timed, and the points depend on it"
-    return ""
-
-
-def _judge(item: RubricItem, timing: Timing, speedup: Ratio) -> CheckResult:
-    solution = timing.solution.median if timing.solution else 0.0
-    steps = tuple(
-        Step(limit(threshold, solution), credit, threshold) for threshold, credit in option(item, "steps", ())
-    )
-    earned = _credit(step for step in steps if not speedup.high < step.asked.value)
-    full = earned == FULL
-    findings = () if full else (Finding(FindingKind.SLOW, _against_others(timing), witnesses=("gpu",)),)
-    return CheckResult(
-        item=item,
-        verdict=Verdict.PASS if full else Verdict.FAIL,
-        fraction=earned,
-        message=_message(timing, speedup, steps, earned),
-        hint="" if full else item.hint,
-        findings=findings,
-    )
 
 
 def _credit(reached: Iterable[Step]) -> Fraction:

@@ -7,14 +7,16 @@ ptxas says (shared memory that a launch asks for is not among it).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from grader.checks import wording
-from grader.checks.cases import FULL, NOTHING, option
+from grader.checks.cases import FULL, NOTHING
+from grader.checks.check import Check, key
 from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import CaseEvidence, Evidence, Resources, RubricItem, Structure
+    from grader.model import CaseEvidence, Evidence, Named, Resources, RubricItem, Structure
 
 MOST_NAMED = 4
 """Lines, or libraries, that a message names."""
@@ -43,33 +45,48 @@ class Fact(NamedTuple):
     line: int | None = None
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Compare what is required with the facts; all of it must be met."""
-    build = evidence.build
-    if build.error:
-        return _error(item, build.error)
-    if not build.ok:
-        message = "could not be looked at, because the submission does not build"
-        return CheckResult(item, Verdict.FAIL, NOTHING, message)
-    name = option(item, "kernel", "")
-    structures, others = dict(evidence.structures), dict(build.others)
-    structure = structures.get(name) if name else next(iter(structures.values()), None)
-    resources = others[name].resources if name in others else build.resources
-    if structure is None and any(_by_hand(case) for case in evidence.cases):
-        message = "could not be looked at, because of an instruction written by hand"
-        return CheckResult(item, Verdict.FAIL, NOTHING, message)
-    if structure is None or resources is None:
-        return _error(item, "nobody looked at the instructions of the kernel")
-    facts = [_fact(key, value, structure, resources) for key, value in option(item, "require", ())]
-    unmet = [fact for fact in facts if not fact.met]
-    if not unmet:
-        return CheckResult(item, Verdict.PASS, FULL, f"{_called(name)} {_listed(facts)}")
-    findings = tuple(
-        Finding(FindingKind.STRUCTURE, f"{_called(name)} {fact.told}", file=structure.file, line=fact.line)
-        for fact in unmet
-    )
-    message = f"{_called(name)} {'; it '.join(fact.told for fact in unmet)}"
-    return CheckResult(item, Verdict.FAIL, NOTHING, message, hint=item.hint, findings=findings)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructureCheck(Check):
+    """How the kernel is built, by its instructions and by what it takes; decided without running it."""
+
+    name: ClassVar[str] = "structure"
+    title: ClassVar[str] = "how it is built"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    whole_submission: ClassVar[bool] = True
+    style: ClassVar[bool] = True
+    cases_key: ClassVar[str] = ""
+    require: Named[int] = key("Requirements")
+    kernel: str | None = key("KernelName", None)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Compare what is required with the facts; all of it must be met."""
+        build = evidence.build
+        if build.error:
+            return _error(self.item, build.error)
+        if not build.ok:
+            message = "could not be looked at, because the submission does not build"
+            return CheckResult(self.item, Verdict.FAIL, NOTHING, message)
+        name = self.kernel or ""
+        structures, others = dict(evidence.structures), dict(build.others)
+        structure = structures.get(name) if name else next(iter(structures.values()), None)
+        resources = others[name].resources if name in others else build.resources
+        if structure is None and any(_by_hand(case) for case in evidence.cases):
+            message = "could not be looked at, because of an instruction written by hand"
+            return CheckResult(self.item, Verdict.FAIL, NOTHING, message)
+        if structure is None or resources is None:
+            return _error(self.item, "nobody looked at the instructions of the kernel")
+        facts = [_fact(key, value, structure, resources) for key, value in self.require]
+        unmet = [fact for fact in facts if not fact.met]
+        if not unmet:
+            return CheckResult(self.item, Verdict.PASS, FULL, f"{_called(name)} {_listed(facts)}")
+        findings = tuple(
+            Finding(
+                FindingKind.STRUCTURE, f"{_called(name)} {fact.told}", file=structure.file, line=fact.line
+            )
+            for fact in unmet
+        )
+        message = f"{_called(name)} {'; it '.join(fact.told for fact in unmet)}"
+        return CheckResult(self.item, Verdict.FAIL, NOTHING, message, hint=self.item.hint, findings=findings)
 
 
 def _by_hand(case: CaseEvidence) -> bool:

@@ -8,41 +8,90 @@ its end has not printed what it should, whatever it printed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import numbers, printed, text_diff, wording
-from grader.checks.cases import option
+from grader.checks.check import Check, key
 from grader.checks.program_cases import RIGHT, Outcome, ended_early, failed, judge_cases
 
 if TYPE_CHECKING:
-    from grader.model import CheckResult, Evidence, ExpectedNumber, ProgramRun, RubricItem
+    from collections.abc import Iterator
+
+    from grader.checks.check import Disorder
+    from grader.model import CheckResult, Evidence, ExpectedNumber, ProgramRun
+
+WAYS = ("exact", "lines", "matches", "numbers")
+"""How an item looks at what was printed: in one of these ways."""
+
+STREAMS = ("stdout", "stderr")
+"""What an item may look at that is no file."""
 
 MOST_NUMBERS = 8
 """Wrong numbers that are told."""
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Judge one text of the runs of the item's cases."""
-    return judge_cases(item, evidence, lambda _, run: _judge(item, run))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextCheck(Check):
+    """It prints, or writes to a file, what it should; in exactly one of the `WAYS`."""
 
+    name: ClassVar[str] = "text"
+    title: ClassVar[str] = "what it prints"
+    kinds: ClassVar[tuple[str, ...]] = ("program",)
+    partial: ClassVar[tuple[str, ...]] = ("per-case", "per-number")
+    of: str = key("Stream", "stdout")
+    exact: str | None = key("Verbatim", None)
+    lines: str | None = key("Lines", None)
+    matches: str | None = key("Pattern", None)
+    numbers: tuple[ExpectedNumber, ...] | None = key("ExpectedNumbers", None)
 
-def _judge(item: RubricItem, run: ProgramRun) -> Outcome:
-    early = ended_early(run)
-    if early is not None:
-        return early
-    of = str(option(item, "of", "stdout"))
-    text = printed.content(run, of)
-    if text is None:
-        return failed(f"the program left no file {printed.quoted(of)}, or one that is too large")
-    options = dict(item.options)
-    if "exact" in options:
-        return _exact(text, options["exact"], of)
-    if "lines" in options:
-        return _lines(printed.lines(text), printed.lines(printed.decoded(options["lines"].encode())), of)
-    if "matches" in options:
-        return _matches(text, options["matches"], of)
-    return _numbers(printed.loose(text), options["numbers"], of)
+    def contradiction(self) -> tuple[str, str] | None:
+        """Where there is none of the `WAYS`, or more than one."""
+        given = [way for way in WAYS if getattr(self, way) is not None]
+        if len(given) != 1:
+            listed = " and ".join(f"`{way}`" for way in given) or "none"
+            return given[1] if given else WAYS[0], f"expected one of {', '.join(WAYS)}, found {listed}"
+        if self.item.partial == "per-number" and self.numbers is None:
+            return "partial", "expected `per-case`: only `numbers` can earn points one by one"
+        return None
+
+    def disorder(self) -> Iterator[Disorder]:
+        """A stream in capitals, shares of nothing, and numbers that are looked for at one place."""
+        if self.of.casefold() in STREAMS and self.of not in STREAMS:
+            yield ("of",), f"expected `{self.of.casefold()}`, in lower case"
+        seen: dict[tuple[str, int], int] = {}
+        for index, number in enumerate(self.numbers or ()):
+            if number.relative and number.value == 0:
+                yield (
+                    ("numbers", index, "within"),
+                    "expected an absolute number, like 0.001: any share of 0 is 0",
+                )
+            where = (number.after, number.nth)
+            if where in seen:
+                message = f"numbers[{seen[where]}] looks at the same place; say `nth: 2` for the next number"
+                yield ("numbers", index, "after"), message
+            seen.setdefault(where, index)
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge one text of the runs of the item's cases."""
+        return judge_cases(self.item, evidence, lambda _, run: self._judge_run(run))
+
+    def _judge_run(self, run: ProgramRun) -> Outcome:
+        early = ended_early(run)
+        if early is not None:
+            return early
+        text = printed.content(run, self.of)
+        if text is None:
+            return failed(f"the program left no file {printed.quoted(self.of)}, or one that is too large")
+        if self.exact is not None:
+            return _exact(text, self.exact, self.of)
+        if self.lines is not None:
+            expected = printed.lines(printed.decoded(self.lines.encode()))
+            return _lines(printed.lines(text), expected, self.of)
+        if self.matches is not None:
+            return _matches(text, self.matches, self.of)
+        return _numbers(printed.loose(text), self.numbers or (), self.of)
 
 
 def _exact(text: str, expected: str, of: str) -> Outcome:

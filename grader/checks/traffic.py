@@ -8,9 +8,9 @@ and without one the item fails. The sums are integers and the ratio is exact.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from grader.checks import output, wording
 from grader.checks.cases import (
@@ -21,14 +21,19 @@ from grader.checks.cases import (
     given_up,
     is_visible,
     nothing_to_judge,
-    option,
     our_trouble,
     selected,
 )
+from grader.checks.check import Check, key
+from grader.checks.credit import falling, shares_out_of_order
 from grader.model import CheckResult, Finding, FindingKind, LineCounters, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import CaseEvidence, Evidence, RubricItem
+    from collections.abc import Iterator
+
+    from grader.checks.check import Disorder
+    from grader.checks.credit import Shares
+    from grader.model import CaseEvidence, Evidence, Named, RubricItem
 
 METRICS = {
     "global_load_bytes": ("reads", "bytes of global memory"),
@@ -44,6 +49,9 @@ METRICS = {
 }
 """Counter → how a sentence says it."""
 
+
+BAND = ("none_above", "full_at")
+"""The two ends of a linear band of traffic."""
 
 _WHERE = {"reads": "from", "writes": "to", "has": "in"}
 _MANY = 10
@@ -66,27 +74,181 @@ class Sums(NamedTuple):
         return Fraction(self.own, self.baseline)
 
 
-def check(item: RubricItem, evidence: Evidence) -> CheckResult:
-    """Compare the metric's ratio with what the item asks for: a limit, or steps of credit."""
-    empty = nothing_to_judge(item, evidence)
-    if empty is not None:
-        return empty
-    cases = selected(item, evidence)
-    trouble = next(filter(None, map(our_trouble, cases)), "")
-    if trouble:
-        return _error(item, trouble)
-    right = tuple(
-        case for case in cases if output.judge(case).verdict is Verdict.PASS and not case.too_much_work
-    )
-    if not right:
-        return _nothing_counted(item, cases)
-    uncounted = next((case.uncounted for case in right if case.uncounted), "")
-    if uncounted:
-        return _error(item, f"nobody counted what the kernel moves: {uncounted}")
-    baseline = str(option(item, "baseline", "naive"))
-    if any(baseline not in dict(case.baselines) for case in right):
-        return _error(item, f"the {baseline} kernel was not measured on every case")
-    return _judge(item, evidence, right, baseline)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficCheck(Check):
+    """A counter, as a share of what the baseline kernel needs.
+
+    All points at ``at_most`` and none above it; or credit that grows from nothing at ``none_above`` to all of
+    it at ``full_at``, a tenth at a time; or credit in ``steps``. Less than ``at_least`` earns nothing.
+    """
+
+    name: ClassVar[str] = "traffic"
+    title: ClassVar[str] = "memory traffic"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    partial: ClassVar[tuple[str, ...]] = ("per-case",)
+    one_of: ClassVar[tuple[tuple[str, ...], ...]] = (("at_most",), BAND, ("steps",))
+    metric: str = key("Metric")
+    baseline: str = key("Identifier")
+    at_most: Fraction | None = key("Exact", None)
+    none_above: Fraction | None = key("Exact", None)
+    full_at: Fraction | None = key("Exact", None)
+    steps: Shares | None = key("ShareSteps", None)
+    at_least: Fraction | None = key("Exact", None)
+
+    def options(self) -> Named[Any]:
+        """The counter, the baseline, and the limit or the steps of credit, to which a band is turned."""
+        steps = None if self.at_most is not None else self.credit()
+        return Check.options(replace(self, none_above=None, full_at=None, steps=steps))
+
+    def credit(self) -> Shares:
+        """The shares of the baseline's that earn credit, with the credit; the last earns all of it."""
+        if self.at_most is not None:
+            return ((self.at_most, FULL),)
+        if self.none_above is not None and self.full_at is not None:
+            return falling(self.none_above, self.full_at)
+        return self.steps or ()
+
+    def contradiction(self) -> tuple[str, str] | None:
+        """Where credit is asked for in no way, or in more than one."""
+        given = [name for name in ("at_most", "steps", *BAND) if getattr(self, name) is not None]
+        if len(given) == 1 and given[0] in BAND:
+            missing = next(name for name in BAND if name not in given)
+            return missing, f"expected a key `{missing}`, which is missing"
+        if not given:
+            return "at_most", "expected a key `at_most`, which is missing"
+        if len(given) > 1 and tuple(given) != BAND:
+            return given[1], "expected only one of `at_most`, `none_above` with `full_at`, and `steps`"
+        return None
+
+    def disorder(self) -> Iterator[Disorder]:
+        """Ends and steps that do not grow, and a lower limit above the upper one."""
+        if self.none_above is not None and self.full_at is not None and self.full_at > self.none_above:
+            yield ("full_at",), "expected at most what `none_above` says: less is better"
+        if self.steps:
+            for index, name, message in shares_out_of_order(self.steps):
+                yield ("steps", index, name), message
+        limit: Fraction | None
+        if self.steps:
+            limit, said = self.steps[-1][0], "the last of `steps` says"
+        elif self.full_at is not None:
+            limit, said = self.full_at, "`full_at` says"
+        else:
+            limit, said = self.at_most, "`at_most` says"
+        if self.at_least is not None and limit is not None and self.at_least > limit:
+            yield ("at_least",), f"expected at most what {said}"
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Compare the metric's ratio with what the item asks for: a limit, or steps of credit."""
+        empty = nothing_to_judge(self.item, evidence)
+        if empty is not None:
+            return empty
+        cases = selected(self.item, evidence)
+        trouble = next(filter(None, map(our_trouble, cases)), "")
+        if trouble:
+            return _error(self.item, trouble)
+        right = tuple(
+            case for case in cases if output.judge(case).verdict is Verdict.PASS and not case.too_much_work
+        )
+        if not right:
+            return _nothing_counted(self.item, cases)
+        uncounted = next((case.uncounted for case in right if case.uncounted), "")
+        if uncounted:
+            return _error(self.item, f"nobody counted what the kernel moves: {uncounted}")
+        if any(self.baseline not in dict(case.baselines) for case in right):
+            return _error(self.item, f"the {self.baseline} kernel was not measured on every case")
+        return self._judge_counted(evidence, right)
+
+    def _judge_counted(self, evidence: Evidence, right: tuple[CaseEvidence, ...]) -> CheckResult:
+        """The verdict over the cases that count: one sum, so one verdict for all of them."""
+        sums = _sums(self.metric, right, self.baseline)
+        if not sums.baseline:
+            return _error(
+                self.item, f"the {self.baseline} kernel has {self.metric} = 0, so there is no ratio to it"
+            )
+        earned = self._earned(sums.ratio)
+        verdict = Verdict.PASS if earned == FULL else Verdict.FAIL
+        shown = tuple(case for case in right if is_visible(case))
+        message = self._message(
+            sums, _sums(self.metric, shown, self.baseline), hidden=len(right) - len(shown)
+        )
+        findings = [] if verdict is Verdict.PASS else [Finding(FindingKind.TRAFFIC, message)]
+        if any(sums.ratio > limit for limit, _ in self.credit()):
+            findings += _places(self.metric, evidence, right)
+        result = decide(
+            self.item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=tuple(findings)
+        )
+        return replace(result, fraction=earned)
+
+    def _earned(self, ratio: Fraction) -> Fraction:
+        """The share of the points that a ratio earns."""
+        steps = self.credit()
+        if self.at_least is not None and ratio < self.at_least:
+            return NOTHING
+        if not steps:
+            return FULL
+        return max((credit for limit, credit in steps if ratio <= limit), default=NOTHING)
+
+    def _message(self, sums: Sums, shown: Sums, *, hidden: int) -> str:
+        """`reads 64,704 bytes of global memory; the naive kernel reads 908,160: 7.1 %, at most 10 % asked`.
+
+        A number of hidden cases, or a ratio to which they belong, would tell of their shapes: where there are
+        any, the visible ones are told by themselves, and of all together on which side of a limit they are.
+        """
+        verb, unit = METRICS[sums.metric]
+        asked = self._asked(self._earned(sums.ratio))
+        if not hidden:
+            numbers = f"{verb} {sums.own:,} {unit}; the {self.baseline} kernel {verb} {sums.baseline:,}"
+            return f"{numbers}: {self._share(sums)}{asked}"
+        what = f"the {unit} that the {self.baseline} kernel {verb}"
+        overall = self._overall(sums.ratio)
+        if not shown.baseline:
+            return (
+                f"{verb} {overall} of {what}"
+                if len(self._limits()) == 1
+                else f"{verb} {overall} of {what}{asked}"
+            )
+        baseline = f"the {self.baseline} kernel {verb} {shown.baseline:,}"
+        numbers = f"{verb} {shown.own:,} {unit} in the visible cases; {baseline}"
+        told = f"{numbers}: {self._share(shown)}, and with the hidden cases {overall}"
+        return told if len(self._limits()) == 1 else told + asked
+
+    def _share(self, sums: Sums) -> str:
+        if sums.ratio >= _MANY:
+            return f"{float(sums.ratio):,.0f} times as many"
+        limits = self._limits()
+        nearest = min(limits, key=lambda limit: abs(limit - sums.ratio), default=sums.ratio)
+        return wording.percent(sums.ratio, nearest)
+
+    def _limits(self) -> list[Fraction]:
+        """All shares that decide about points."""
+        return [*(limit for limit, _ in self.credit()), *([] if self.at_least is None else [self.at_least])]
+
+    def _overall(self, ratio: Fraction) -> str:
+        """Between which limits a ratio is, and no more: `more than the 10 % asked`, `at most 25 %`."""
+        shares, at_least = [limit for limit, _ in self.credit()], self.at_least
+        kept = min((limit for limit in shares if ratio <= limit), default=None)
+        if at_least is not None and (ratio < at_least or not shares):
+            word, limit = "less than" if ratio < at_least else "at least", at_least
+        else:
+            word, limit = ("more than", max(shares, default=ratio)) if kept is None else ("at most", kept)
+        share = wording.plain_percent(limit)
+        return f"{word} the {share} asked" if len(self._limits()) == 1 else f"{word} {share}"
+
+    def _asked(self, earned: Fraction) -> str:
+        """What is asked for full credit, and for the next part of it where there are parts."""
+        steps, at_least = self.credit(), self.at_least
+        parts = []
+        above = next(((limit, credit) for limit, credit in steps if credit > earned), None)
+        if above is not None and above[1] != FULL:
+            share = wording.plain_percent(above[1])
+            parts.append(f"at most {wording.plain_percent(above[0])} for {share} of the points")
+        if steps:
+            parts.append(
+                f"at most {wording.plain_percent(steps[-1][0])}{' for full credit' if steps[1:] else ''}"
+            )
+        if at_least is not None:
+            parts.append(f"at least {wording.plain_percent(at_least)}")
+        return f", {', '.join(parts)} asked" if parts else ""
 
 
 def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> CheckResult:
@@ -101,27 +263,6 @@ def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> Check
 def _error(item: RubricItem, reason: str) -> CheckResult:
     message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
     return CheckResult(item, Verdict.ERROR, NOTHING, message)
-
-
-def _judge(
-    item: RubricItem, evidence: Evidence, right: tuple[CaseEvidence, ...], baseline: str
-) -> CheckResult:
-    """The verdict over the cases that count: one sum, so one verdict for all of them."""
-    metric = str(option(item, "metric", "global_load_bytes"))
-    sums = _sums(metric, right, baseline)
-    if not sums.baseline:
-        return _error(item, f"the {baseline} kernel has {metric} = 0, so there is no ratio to it")
-    earned = _credit(item, sums.ratio)
-    verdict = Verdict.PASS if earned == FULL else Verdict.FAIL
-    shown = tuple(case for case in right if is_visible(case))
-    message = _message(item, sums, _sums(metric, shown, baseline), baseline, hidden=len(right) - len(shown))
-    findings = [] if verdict is Verdict.PASS else [Finding(FindingKind.TRAFFIC, message)]
-    if any(sums.ratio > limit for limit, _ in _steps(item)):
-        findings += _places(metric, evidence, right)
-    result = decide(
-        item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=tuple(findings)
-    )
-    return replace(result, fraction=earned)
 
 
 def _sums(metric: str, cases: tuple[CaseEvidence, ...], baseline: str) -> Sums:
@@ -149,86 +290,3 @@ def _places(metric: str, evidence: Evidence, cases: tuple[CaseEvidence, ...]) ->
             told = f"{verb} {part} {unit}{whose} in case `{case.case.id}`"
             found.append(Finding(FindingKind.TRAFFIC, told, file=file, line=each.line, case=case.case.id))
     return found
-
-
-def _steps(item: RubricItem) -> tuple[tuple[Fraction, Fraction], ...]:
-    """The shares of the baseline's that earn credit, with the credit; the last earns all of it."""
-    at_most = option(item, "at_most")
-    return option(item, "steps", ()) if at_most is None else ((at_most, FULL),)
-
-
-def _credit(item: RubricItem, ratio: Fraction) -> Fraction:
-    """The share of the points that a ratio earns."""
-    at_least, steps = option(item, "at_least"), _steps(item)
-    if at_least is not None and ratio < at_least:
-        return NOTHING
-    if not steps:
-        return FULL
-    return max((credit for limit, credit in steps if ratio <= limit), default=NOTHING)
-
-
-def _message(item: RubricItem, sums: Sums, shown: Sums, baseline: str, *, hidden: int) -> str:
-    """`reads 64,704 bytes of global memory; the naive kernel reads 908,160: 7.1 %, at most 10 % asked`.
-
-    A number of hidden cases, or a ratio to which they belong, would tell of their shapes: where there are
-    any, the visible ones are told by themselves, and of all together on which side of a limit they are.
-    """
-    verb, unit = METRICS[sums.metric]
-    asked = _asked(item, _credit(item, sums.ratio))
-    if not hidden:
-        numbers = f"{verb} {sums.own:,} {unit}; the {baseline} kernel {verb} {sums.baseline:,}"
-        return f"{numbers}: {_share(item, sums)}{asked}"
-    what = f"the {unit} that the {baseline} kernel {verb}"
-    overall = _overall(item, sums.ratio)
-    if not shown.baseline:
-        return (
-            f"{verb} {overall} of {what}" if len(_limits(item)) == 1 else f"{verb} {overall} of {what}{asked}"
-        )
-    numbers = (
-        f"{verb} {shown.own:,} {unit} in the visible cases; the {baseline} kernel {verb} {shown.baseline:,}"
-    )
-    told = f"{numbers}: {_share(item, shown)}, and with the hidden cases {overall}"
-    return told if len(_limits(item)) == 1 else told + asked
-
-
-def _share(item: RubricItem, sums: Sums) -> str:
-    if sums.ratio >= _MANY:
-        return f"{float(sums.ratio):,.0f} times as many"
-    limits = _limits(item)
-    nearest = min(limits, key=lambda limit: abs(limit - sums.ratio), default=sums.ratio)
-    return wording.percent(sums.ratio, nearest)
-
-
-def _limits(item: RubricItem) -> list[Fraction]:
-    """All shares that decide about points."""
-    at_least = option(item, "at_least")
-    return [*(limit for limit, _ in _steps(item)), *([] if at_least is None else [at_least])]
-
-
-def _overall(item: RubricItem, ratio: Fraction) -> str:
-    """Between which limits a ratio is, and no more than that: `more than the 10 % asked`, `at most 25 %`."""
-    shares, at_least = [limit for limit, _ in _steps(item)], option(item, "at_least")
-    kept = min((limit for limit in shares if ratio <= limit), default=None)
-    if at_least is not None and (ratio < at_least or not shares):
-        word, limit = "less than" if ratio < at_least else "at least", at_least
-    else:
-        word, limit = ("more than", max(shares, default=ratio)) if kept is None else ("at most", kept)
-    share = wording.plain_percent(limit)
-    return f"{word} the {share} asked" if len(_limits(item)) == 1 else f"{word} {share}"
-
-
-def _asked(item: RubricItem, earned: Fraction) -> str:
-    """What is asked for full credit, and for the next part of it where there are parts."""
-    steps, at_least = _steps(item), option(item, "at_least")
-    parts = []
-    above = next(((limit, credit) for limit, credit in steps if credit > earned), None)
-    if above is not None and above[1] != FULL:
-        share = wording.plain_percent(above[1])
-        parts.append(f"at most {wording.plain_percent(above[0])} for {share} of the points")
-    if steps:
-        parts.append(
-            f"at most {wording.plain_percent(steps[-1][0])}{' for full credit' if steps[1:] else ''}"
-        )
-    if at_least is not None:
-        parts.append(f"at least {wording.plain_percent(at_least)}")
-    return f", {', '.join(parts)} asked" if parts else ""

@@ -297,8 +297,8 @@ class Execution:
                 break
         if machine is not None:
             completed = self._judge(self.log.finish, machine, completed=completed)
-        for space, conflict, where in self.log.conflicts:
-            self.reporter.race(where, space, conflict, self.log.grain)
+        for space, conflict, chunk in self.log.conflicts:
+            self.reporter.race(chunk, space, conflict, self.log.grain)
         return self._result(completed=completed)
 
     def _run_chunk(self, machine: Machine, budget: int, *, later_blocks: bool) -> bool:

@@ -23,7 +23,7 @@ from grader.ptx.symbols import symbol_name
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.machine import ChunkRecord, Machine
     from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Value
     from grader.emulator.memory.access import Place
@@ -123,7 +123,7 @@ class Reporter(Collected):
         if not missing.any():
             return
         lane, index = _at(m, place, int(np.flatnonzero(missing)[0]))
-        element = self._element(m, place.space, index, lane, size)
+        element = self._element(m.record(), place.space, index, lane, size)
         output = empty_output(m, place.space, index)
         code = FindingCode.UNSET_OUTPUT if output else FindingCode.UNSET_MEMORY
         message = f"reads {element} before anything was written there"
@@ -153,15 +153,17 @@ class Reporter(Collected):
     def read_of(self, m: Machine, site: int, place: Place, which: int, size: int) -> tuple[int, str]:
         """What identifies a read of undefined bytes by one of the lanes: its line, and what it reads."""
         lane, index = _at(m, place, which)
-        return self._line(site) or 0, self._element(m, place.space, index, lane, size).partition("[")[0]
+        return self._line(site) or 0, self._element(m.record(), place.space, index, lane, size).partition(
+            "["
+        )[0]
 
-    def _element(self, m: Machine, space: str, index: int, lane: int, size: int) -> str:
+    def _element(self, chunk: ChunkRecord, space: str, index: int, lane: int, size: int) -> str:
         if space == "shared":
-            return self.names.shared_element(index - int(m.shared_start[lane % m.size]), size)
+            return self.names.shared_element(index - chunk.shared_start(lane), size)
         if space == "local":
             return LOCAL_VARIABLE
-        holder = m.memory.holding(index, index + 1)
-        return global_element(holder, index, size) if holder else hex(index + m.memory.base)
+        holder = chunk.memory.holding(index, index + 1)
+        return global_element(holder, index, size) if holder else hex(index + chunk.memory.base)
 
     def unset_register(self, m: Machine, instruction: Instruction) -> None:
         """A lane used a variable that the source never set; to pass an object without members is no use."""
@@ -174,13 +176,13 @@ class Reporter(Collected):
         finding = replace(finding, access=Access("read", "register", size=_bytes(instruction)))
         self.add((FindingKind.UNINITIALISED, line, "register"), finding, m.count)
 
-    def race(self, m: Machine, space: str, conflict: Conflict, grain: int) -> None:
+    def race(self, chunk: ChunkRecord, space: str, conflict: Conflict, grain: int) -> None:
         """Two threads whose accesses nothing orders; of a pair of lines the gravest is told."""
         sites = self._site(conflict.site), self._site(conflict.other_site)
         size = max(grain, _bytes(sites[0]))
-        element = self._element(m, space, conflict.cell * grain, conflict.lane, size)
+        element = self._element(chunk, space, conflict.cell * grain, conflict.lane, size)
         line, other_line = (self.names.line(site) for site in sites)
-        finding = race_finding(m, space, conflict, element)
+        finding = race_finding(chunk.geometry, space, conflict, element)
         finding = replace(finding, line=line, other_line=other_line)
         where = (line or conflict.site, other_line or conflict.other_site)
         key = (finding.kind, finding.hazard, *where, finding.array)

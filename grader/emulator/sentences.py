@@ -10,7 +10,7 @@ from grader.model import Finding, FindingCode, FindingKind, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.geometry import Geometry
     from grader.emulator.races.conflicts import Conflict
     from grader.model import Dim3
 
@@ -56,7 +56,7 @@ _CODES = {
 }
 
 
-def race_finding(m: Machine, space: str, conflict: Conflict, element: str) -> Finding:
+def race_finding(geometry: Geometry, space: str, conflict: Conflict, element: str) -> Finding:
     """A race without its lines and its sentence."""
     severity = Severity.WARNING if conflict.level == "lane" else Severity.ERROR
     lane, other = conflict.lane, conflict.other_lane
@@ -64,19 +64,19 @@ def race_finding(m: Machine, space: str, conflict: Conflict, element: str) -> Fi
         FindingKind.RACE,
         "",
         hazard=conflict.hazard,
-        block=m.geometry.block_index(lane) if space == "shared" else _block(m, lane),
-        thread=m.geometry.thread_index(lane),
-        other_block=_block(m, other) if conflict.level == "block" else None,
-        other_thread=m.geometry.thread_index(other),
+        block=geometry.block_index(lane) if space == "shared" else _block(geometry, lane),
+        thread=geometry.thread_index(lane),
+        other_block=_block(geometry, other) if conflict.level == "block" else None,
+        other_thread=geometry.thread_index(other),
         address=element,
         severity=Severity.INFO if conflict.silent else severity,
         code=_CODES[conflict.level],
     )
 
 
-def _block(m: Machine, lane: int) -> Dim3:
+def _block(geometry: Geometry, lane: int) -> Dim3:
     """The block of a lane counted over the whole launch."""
-    return unflatten(lane // m.geometry.threads, m.geometry.launch.grid)
+    return unflatten(lane // geometry.threads, geometry.launch.grid)
 
 
 def race_sentence(finding: Finding, level: str) -> str:

@@ -4,16 +4,16 @@
     files ─nvcc▶ object ─nvcc▶ program
 
 `build` is the whole stage for a kernel (the steps are in `grader.nvcc.compiler`), `build_program` for a
-program (`grader.nvcc.program_compiler`).
+program (`grader.nvcc.program`).
 """
 
 from __future__ import annotations
 
-from grader.nvcc.cubin import OWN_SOURCE, assemble, compile_own
+from grader.nvcc.any_kind import build_at, build_with
+from grader.nvcc.assembly import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.program import build_program
 from grader.nvcc.stage import LIMITS, build
 from grader.nvcc.toolchain import Toolchain, Tools, find_toolchain, toolchain_in
-from grader.nvcc.tools import build_at, build_with
 
 __all__ = [
     "LIMITS",

@@ -1,16 +1,27 @@
-"""ptxas: what the kernel takes, and what only the assembler refuses."""
+"""ptxas: PTX → a cubin for one GPU, what a kernel takes, and what only the assembler refuses.
+
+The PTX of a cubin is the very text that the emulator runs, so that both backends judge one program.
+Cubins are kept by digest like builds; so are those of our own device code.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from grader.errors import OurError
 from grader.model import Finding, FindingKind, Resources
+from grader.nvcc.cache import read_entry, write_entry
+from grader.nvcc.compiler import CUBIN, PTX
 from grader.nvcc.mangled import read_name
 from grader.nvcc.shown import harmless
+from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from grader.nvcc.toolchain import Tools
 
 _TOO_MUCH_SHARED = re.compile(
     r"Entry function '(?P<name>[^']+)' uses too much shared data \(0x(?P<used>[0-9a-f]+) bytes, "
@@ -88,3 +99,43 @@ def resources(log: str, entry: str) -> Resources:
         spill_bytes=numbers.get("spill", 0),
         constant_bytes=numbers.get("bytes cmem", 0),
     )
+
+
+OWN_SOURCE = "own.cu"
+_LIMITS = Limits()
+_LAST_WORDS = 300
+
+
+def assemble(tools: Tools, ptx: str, architecture: str, *, optimised: bool = True) -> bytes:
+    """What ptxas makes of a PTX text for an architecture such as ``sm_90``, with source lines.
+
+    Raises OurError where it makes nothing: the same text was assembled for its own architecture before.
+    """
+    options = ("-lineinfo",) if optimised else ("-lineinfo", "-O0")
+    argv = (tools.toolchain.ptxas, f"-arch={architecture}", *options, PTX, "-o", CUBIN)
+    return _made(tools, argv, (PTX, ptx.encode()))
+
+
+def compile_own(tools: Tools, source: bytes, architecture: str, *, optimised: bool = True) -> bytes:
+    """A cubin of our own device code, which it calls `OWN_SOURCE`; raises OurError if nvcc refuses it."""
+    options = ("-ccbin", tools.toolchain.host_compiler, "-cubin", f"-arch={architecture}", "-lineinfo")
+    plain = () if optimised else ("-Xcicc", "-O0", "-Xptxas", "-O0")
+    argv = (str(tools.toolchain.nvcc), *options, *plain, OWN_SOURCE, "-o", CUBIN)
+    return _made(tools, argv, (OWN_SOURCE, source))
+
+
+def _made(tools: Tools, argv: tuple[str, ...], file: tuple[str, bytes]) -> bytes:
+    """The cubin that a command makes of a file, from the cache where it is known."""
+    key = hashlib.sha256(repr((argv, tools.toolchain.version, file)).encode()).hexdigest()
+    path = tools.cache / "cubins" / key[:2] / f"{key}.cubin" if tools.cache else None
+    stored = read_entry(path) if path else None
+    if stored is not None:
+        return stored
+    result = tools.sandbox.run(Job(argv, (file,), (CUBIN,), _LIMITS))
+    cubin = result.file(CUBIN)
+    if not result.outcome.ok or not cubin:
+        words = " ".join((result.outcome.stdout + result.outcome.stderr).decode(errors="replace").split())
+        raise OurError(f"no cubin could be made ({result.outcome.status}): {words[-_LAST_WORDS:]}")
+    if path:
+        write_entry(path, cubin)
+    return cubin

@@ -1,12 +1,19 @@
-"""nvcc drives other programs: how one of them ended, which files they read, what the assembler said."""
+"""nvcc drives other programs: how one of them ended, which files they read, what assembler and linker said.
+
+The object file has the host code's line numbers (`-g1`), so that the linker names them (ld(1)).
+It is ELF for 64 bits, little-endian (System V ABI, chapters 4 "Sections" and "Symbol Table").
+"""
 
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from grader.errors import ToolMissing
 from grader.nvcc.diagnostics import Message
+from grader.nvcc.shown import harmless
 from grader.nvcc.source import SOURCE_NAME
 from grader.sandbox import Status
 
@@ -95,3 +102,123 @@ def files_read(dependencies: Iterable[str]) -> tuple[str, ...]:
 
 def _rules(dependencies: str) -> Iterator[str]:
     return (line for line in dependencies.replace("\\\n", " ").splitlines() if line.strip())
+
+
+_UNRESOLVED = re.compile(r"(?P<kind>undefined reference to|multiple definition of) [`'](?P<name>.+?)'(?:;|$)")
+_LINKED_PLACE = re.compile(r"(?P<path>[^\s:]+):(?P<line>\d+): $")
+_ABSENT = re.compile(r"cannot find (?P<name>[^\s:]+)")
+_TOO_FAR = re.compile(r"relocation truncated to fit|failed to convert GOTPCREL relocation")
+_OURS = re.compile(r"^.*(?:\bld(?:\.\w+)?|collect2): (?P<text>.*)$")
+_LONGEST_LINE = 4000
+_LIBRARIES = (
+    (re.compile(r"cu[A-Z]\w*"), "the CUDA driver's library (libcuda)"),
+    (re.compile(r"cublas\w+"), "cuBLAS"),
+    (re.compile(r"cufft\w+"), "cuFFT"),
+    (re.compile(r"curand[A-Z]\w*"), "cuRAND"),
+    (re.compile(r"cusolver\w+"), "cuSOLVER"),
+    (re.compile(r"cusparse\w+"), "cuSPARSE"),
+    (re.compile(r"omp_\w+|GOMP_\w+"), "OpenMP"),
+    (re.compile(r"MPI_\w+"), "MPI"),
+)
+"""Functions of libraries that programs are not linked with, by their names."""
+
+NO_MAIN = "this file has no `main` function, and a program begins there"
+TOO_LARGE = "the global and static arrays of this program are too large: together more than 2 GiB"
+
+
+def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
+    """An error for each name that is defined nowhere or twice, in order; one error for what else is wrong.
+
+    Raises ToolMissing where a library is missing that every program is linked with.
+    """
+    lines = [line[:_LONGEST_LINE] for line in log.splitlines()]
+    unresolved = [(line, match) for line in lines if (match := _UNRESOLVED.search(line))]
+    absent = next(filter(None, map(_ABSENT.search, lines)), None)
+    if absent and not unresolved:  # libraries come first: this is no name of the student's
+        raise ToolMissing(
+            f"no program can be linked here: {harmless(absent['name'])} is missing; "
+            "`grader doctor` says what is installed"
+        )
+    if too_large(log):
+        return (Message(True, TOO_LARGE),)
+    own = (SOURCE_NAME, *headers)
+    found = [_linker_message(line, match, own) for line, match in unresolved]
+    return tuple(dict.fromkeys(found)) or (_linker_refusal(lines),)
+
+
+def too_large(log: str) -> bool:
+    """Whether addresses do not reach over the program's arrays; the linker says so once for each use."""
+    return bool(_TOO_FAR.search(log))
+
+
+def _linker_message(line: str, match: re.Match[str], own: tuple[str, ...]) -> Message:
+    name = match["name"]
+    if name == "main" and match["kind"].startswith("undefined"):
+        return Message(True, NO_MAIN)
+    place = _LINKED_PLACE.search(line[: match.start()])
+    path = place["path"] if place else ""
+    file = next((each for each in own if path == each or path.endswith(f"/{each}")), "")
+    number = int(place["line"]) if place and file else None
+    if match["kind"].startswith("multiple"):
+        text = f"`{name}` is defined here and once more elsewhere (multiple definition); rename it"
+    else:
+        text = f"`{name}` is used here, but nothing defines it (undefined reference); {_advice(name)}"
+    return Message(True, text, file, number)
+
+
+def _advice(name: str) -> str:
+    library = next((library for names, library in _LIBRARIES if names.fullmatch(name)), "")
+    if library:
+        return f"it is a function of {library}, which programs are not linked with here"
+    return "define it in this file, or check how its name and its parameters are spelt"
+
+
+def _linker_refusal(lines: list[str]) -> Message:
+    said = [match["text"] for line in lines if (match := _OURS.match(line))]
+    reason = f": {said[0]}" if said else " and does not say why"
+    return Message(True, f"the linker refuses this program{reason}")
+
+
+_MAGIC = b"\x7fELF\x02\x01"
+_SECTION_TABLE = struct.Struct("<40xQ10xHH")
+"""Of the file's header: where the sections' headers are, how long each is, how many."""
+
+_SECTION = struct.Struct("<4xI16xQQI20x")
+"""A section's header: its type, where it is, how long, and the section that belongs to it."""
+
+_SYMBOL = struct.Struct("<IxxH16x")
+"""A symbol: where its name begins, and the section that defines it."""
+
+_SYMBOL_TABLE, _NOWHERE = 2, 0
+
+
+def undefined_names(code: bytes) -> frozenset[str]:
+    """The names of the undefined symbols of an object file; raises ValueError where it is none."""
+    if not code.startswith(_MAGIC):
+        raise ValueError("no ELF file for 64 bits")
+    try:
+        return frozenset(_undefined(code))
+    except struct.error as problem:
+        raise ValueError(f"no whole object file: {problem}") from None
+
+
+def _undefined(code: bytes) -> list[str]:
+    place, step, count = _SECTION_TABLE.unpack_from(code)
+    if step < _SECTION.size:
+        raise ValueError("no headers of sections")
+    sections = [_SECTION.unpack_from(code, place + index * step) for index in range(count)]
+    found = []
+    for kind, offset, size, link in sections:
+        if kind != _SYMBOL_TABLE:
+            continue
+        if size % _SYMBOL.size or link >= count:
+            raise ValueError("no table of symbols")
+        names = code[sections[link][1] :][: sections[link][2]]
+        symbols = _SYMBOL.iter_unpack(code[offset : offset + size])
+        found += [_text(names, begin) for begin, where in symbols if begin and where == _NOWHERE]
+    return found
+
+
+def _text(names: bytes, begin: int) -> str:
+    end = names.find(b"\0", begin)
+    return names[begin : end if end >= 0 else len(names)].decode(errors="replace")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from grader.model import KernelInterface
     from grader.nvcc.declarations import Kernel
-    from grader.nvcc.entries import Entry
     from grader.nvcc.mangled import Signature
+    from grader.nvcc.signature import Entry
 
 MOST_LISTED = 10
 

@@ -3,32 +3,151 @@
     submission ─nvcc -c▶ object ─┬─ nvcc ──────▶ program
                                  └─ its symbols▶ does it call the CUDA runtime?
 
-The steps are in `grader.nvcc.program_compiler`.
+nvcc starts half a dozen programs. Each preprocessor among them notes the files that it read, and so does the
+assembler; nothing that a compiler says is shown before those lists are looked at.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.model import Build
+from grader.model import Build, Finding, FindingKind
 from grader.nvcc import cache as cache_folder
-from grader.nvcc import diagnostics
-from grader.nvcc.compiler import Refused
+from grader.nvcc import diagnostics, driver
+from grader.nvcc.compiler import Compiler, Refused
 from grader.nvcc.diagnostics import Files
-from grader.nvcc.program_compiler import ProgramCompiler, calls_device
 from grader.nvcc.shown import harmless
 from grader.nvcc.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
-from grader.sandbox import Limits, Stage
+from grader.nvcc.toolchain import UNIT
+from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.model import ProgramInterface, Submission
+    from grader.nvcc.diagnostics import Message
     from grader.nvcc.toolchain import Tools
-    from grader.sandbox import Sandbox
+    from grader.sandbox import Outcome, Result, Sandbox
+
+OBJECT, PROGRAM = f"{UNIT}.o", f"{UNIT}.out"
+_READ, _ASSEMBLED = f"{UNIT}.d", f"{UNIT}.asm.d"
+
+_LANGUAGE = ("-std=c++17", "-O2", "-lineinfo")
+_HOST_OPTIONS = (
+    *("-idirafter", "."),
+    "-g1",  # the linker tells lines from it; it is stripped from the program
+    "-fdiagnostics-color=never",
+    "-fno-diagnostics-show-caret",
+    f"-fmax-errors={diagnostics.MOST_FINDINGS + 5}",
+    *("-Xassembler", "--MD", "-Xassembler", _ASSEMBLED),
+)
+_NOTED = ("SUNPRO_DEPENDENCIES", _READ)
+"""Every preprocessor that nvcc starts adds what it read to one file (GCC manual, "Environment Variables")."""
+
+_CALLS_DEVICE = re.compile(r"cuda[A-Z]\w*|__cudaPushCallConfiguration|cu[A-Z]\w*")
+"""Names that a program needs only if it calls the runtime or the driver: ``<<<…>>>`` pushes a configuration.
+
+The code that nvcc adds by itself, to register kernels and to launch each of them, has other names.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCompiler(Compiler):
+    """nvcc as the driver of a whole build; ``architecture`` is what its ``-arch`` gets."""
+
+    architecture: str = ""
+
+    def compile(self) -> tuple[bytes, tuple[Message, ...]]:
+        """The object file, and what the compilers say; raises Refused where there is none."""
+        options = ("-Xcompiler", ",".join(_HOST_OPTIONS), "-x", "cu", "-c", SOURCE_NAME, "-o", OBJECT)
+        argv = (*self._nvcc(), *_LANGUAGE, *options)
+        job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED), self.limits, (_NOTED,))
+        result = self._run("compile", job)
+        outcome = driver.revealed(result.outcome)
+        self._check_limits(outcome)
+        noted = self._check_files(result)
+        log = _text(outcome.stdout + outcome.stderr)
+        messages = diagnostics.read_messages(driver.without_own_words(log))
+        if not outcome.ok:
+            raise self._not_compiled(log, messages, noted, outcome)
+        return self._left(result, OBJECT, "what the compiler makes of this file"), messages
+
+    def link(self, code: bytes) -> bytes:
+        """The program; raises Refused where the linker refuses it."""
+        libraries = f"-L{self.toolchain.roots[0]}/lib"  # where NVIDIA's wheels have the runtime
+        argv = (*self._nvcc(), "-nodlink", libraries, "-Xlinker", "-s", OBJECT, "-o", PROGRAM)
+        result = self._run("link", Job(argv, ((OBJECT, code),), (PROGRAM,), self.limits))
+        outcome = driver.revealed(result.outcome)
+        log = _text(outcome.stdout + outcome.stderr)
+        if driver.fatal(log):
+            raise OurError(f"nvcc cannot link: {harmless(driver.fatal(log))}")
+        if (outcome.status is Status.EXIT and not outcome.ok) or driver.too_large(log):
+            raise self.refused(driver.linker_messages(log, self.files.headers))
+        self._check_limits(outcome)
+        return self._left(result, PROGRAM, "this program")
+
+    def _nvcc(self) -> tuple[str, ...]:
+        compiler = ("-ccbin", self.toolchain.host_compiler)
+        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}")
+
+    def _check_files(self, result: Result) -> str:
+        """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""
+        noted = _text(result.file(_READ))
+        lists = (noted, _text(result.file(_ASSEMBLED)))
+        foreign = [path for path in driver.files_read(lists) if self.files.is_foreign(path)]
+        if foreign:
+            raise Refused(
+                tuple(diagnostics.foreign_file(path, self.files, self._mention(path)) for path in foreign)
+            )
+        return noted
+
+    def _mention(self, path: str) -> tuple[str, int] | None:
+        """The student's file and line that name a file, for what they include plainly."""
+        name = path.rsplit("/", 1)[-1]
+        for file, text in self.sources:
+            for number, line in enumerate(_text(text).split("\n"), 1):
+                if name in line and "inc" in line:
+                    return file, number
+        return None
+
+    def _not_compiled(self, log: str, messages: tuple[Message, ...], noted: str, outcome: Outcome) -> Refused:
+        """Why there is no object file; raises OurError where nvcc itself is at a loss."""
+        if driver.fatal(log) and not noted:
+            raise OurError(f"nvcc cannot compile: {harmless(driver.fatal(log))}")
+        said = messages if any(message.error for message in messages) else driver.assembler_messages(log)
+        if not said:
+            return self._gave_up(outcome)
+        return self.refused(said, preprocessing=not driver.is_preprocessed(noted, log))
+
+    def _left(self, result: Result, name: str, what: str) -> bytes:
+        """A file that a step must have left; raises Refused where it is too large to come back."""
+        content = result.file(name)
+        if not content:
+            most = self.limits.file_bytes // 2**20
+            message = f"{what} is larger than {most} MiB; look for large arrays with initial values"
+            raise Refused((Finding(FindingKind.COMPILE, message, file=self.files.source),))
+        return content
+
+
+def calls_device(code: bytes) -> bool:
+    """Whether the student's own code calls the CUDA runtime or driver, by the names that it leaves open.
+
+    What a program loads for itself (`dlopen` of libcuda) is not seen: without a GPU it runs and fails by
+    itself. Raises OurError where the compiler made no object file.
+    """
+    try:
+        return any(map(_CALLS_DEVICE.fullmatch, driver.undefined_names(code)))
+    except ValueError as problem:
+        raise OurError(f"the object file that the compiler made cannot be read: {problem}") from None
+
+
+def _text(content: bytes | None) -> str:
+    return (content or b"").decode(errors="replace")
+
 
 LIMITS = Limits(disk_bytes=640 * 2**20)
 """How far each step may go; there is room for ten files as large as one may be, so that a disk which is full

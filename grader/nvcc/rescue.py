@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.model import Severity
-from grader.nvcc import diagnostics, probes
+from grader.nvcc import diagnostics
 from grader.nvcc.compiler import Refused
+from grader.nvcc.constants import probing_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +83,7 @@ def _without_missing_headers(
         told += refusal.findings
         compiler = replace(compiler, sources=tuple(sources.items()))
         try:
-            compiler.preprocess(probes.wrapper(()))
+            compiler.preprocess(probing_unit(()))
         except Refused as again:
             refusal = again
         else:

@@ -12,7 +12,6 @@ from grader.nvcc import (
     assembly,
     declarations,
     diagnostics,
-    probes,
     rescue,
     sizes,
     suspicions,
@@ -23,16 +22,22 @@ from grader.nvcc import cache as cache_folder
 from grader.nvcc.compiler import Compiler, Refused
 from grader.nvcc.conditional import left_out
 from grader.nvcc.constants import (
+    assumed_constants,
     constants_everywhere,
+    constants_of,
+    failed_names,
     implied_constants,
     literal_constants,
     macros_taken_back,
+    probed_names,
+    probing_unit,
+    take_probed_values,
 )
 from grader.nvcc.diagnostics import Files
-from grader.nvcc.entries import read_entries
 from grader.nvcc.kernel import candidates, instances, not_found
 from grader.nvcc.renaming import student_names
 from grader.nvcc.shown import harmless
+from grader.nvcc.signature import read_entries
 from grader.nvcc.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
 from grader.ptx import parse
 from grader.ptx.by_hand import is_inside_asm, origin, renames_lines
@@ -46,8 +51,8 @@ if TYPE_CHECKING:
     from grader.nvcc.conditional import LeftOut
     from grader.nvcc.declarations import Kernel, OwnText
     from grader.nvcc.diagnostics import Message
-    from grader.nvcc.entries import Entry
     from grader.nvcc.kernel import Candidate
+    from grader.nvcc.signature import Entry
     from grader.nvcc.toolchain import Toolchain
     from grader.ptx import Module
     from grader.sandbox import Sandbox
@@ -140,7 +145,7 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         wanted = " or ".join(f"`{name}`" for name in missing)
         message = f"this file defines no {wanted}, by which the assignment changes its size"
         raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
-    translation, names = _probed(compiler, probes.names_of(interface))
+    translation, names = _probed(compiler, probed_names(interface))
     reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation, names))
     kernel = reading.candidates[0]
     if kernel.problem:
@@ -191,7 +196,7 @@ def _probed(
 
     Returns the names whose probes compile. Raises Refused for errors of the student's own.
     """
-    translation = compiler.translate(probes.wrapper(names))
+    translation = compiler.translate(probing_unit(names))
     errors = tuple(m for m in translation.messages if m.error)
     if not errors:
         return translation, names
@@ -200,7 +205,7 @@ def _probed(
     ours = diagnostics.wrapper_lines(errors)
     if len(ours) < len(errors):
         raise compiler.refused(diagnostics.without_probes(translation.messages))
-    failed = probes.failed_names(names, ours) if retries else None
+    failed = failed_names(names, ours) if retries else None
     left = () if failed is None else tuple(name for name in names if name not in failed)
     return _probed(compiler, left, retries - 1)
 
@@ -213,11 +218,11 @@ def _read(
     declared = declarations.kernels(own)
     module, hazard_module = _parsed(compiler, interface, translation, declared)
     entries = read_entries(module)
-    ptx, probed = probes.take_values(translation.ptx, module, names)
-    hazard_ptx, _ = probes.take_values(translation.hazard_ptx, hazard_module, names)
-    taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probes.names_of(interface))
+    ptx, probed = take_probed_values(translation.ptx, module, names)
+    hazard_ptx, _ = take_probed_values(translation.hazard_ptx, hazard_module, names)
+    taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probed_names(interface))
     literal = literal_constants(own.text, interface.kernel.rsplit("::", 1)[-1])
-    constants = probes.constants_of(interface, probed, taken_back, literal)
+    constants = constants_of(interface, probed, taken_back, literal)
     plain_name = interface.kernel.rsplit("::", 1)[-1]
     known = constants_everywhere(own.text) | probed
     launches = templates.launched(own.text, plain_name, known)
@@ -229,7 +234,7 @@ def _read(
         own=own,
         values=literal | probed | dict(constants),
         constants=constants,
-        assumed=probes.assumed(interface, probed, taken_back, literal),
+        assumed=assumed_constants(interface, probed, taken_back, literal),
         declared=declared,
         entries=entries,
         launches=launches,
@@ -283,7 +288,7 @@ def _instantiated(
     uses = instances(reading.declared, interface, dict(reading.constants), launches)
     if not uses and not best:
         raise Refused((_not_there(compiler, interface, reading),))
-    translation = compiler.translate(probes.wrapper(names, uses)) if uses else reading.translation
+    translation = compiler.translate(probing_unit(names, uses)) if uses else reading.translation
     errors = tuple(m for m in translation.messages if m.error)
     again = reading if errors else _read(compiler, interface, translation, names)
     if again.candidates:

@@ -12,22 +12,21 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from grader.errors import ToolMissing, UsageError
-from grader.nvcc.machine import ThisMachine, Within
-from grader.sandbox import Stage
+from grader.sandbox import Job, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.model import Named
-    from grader.nvcc.machine import Machine
     from grader.sandbox import Sandbox
 
 UNIT = "grader_unit"
@@ -236,3 +235,73 @@ def _told(machine: Machine, argv: tuple[str, ...]) -> str:
         return machine.told(argv)
     except (OSError, subprocess.SubprocessError) as problem:
         raise ToolMissing(f"{argv[0]} cannot be run: {problem}. {HOW_TO_GET_NVCC}") from None
+
+
+_SECONDS = 60
+_WHICH = "import shutil, sys; print(shutil.which(sys.argv[1], path=sys.argv[2]) or '')"
+_REAL = "import os, sys; print(chr(10).join(map(os.path.realpath, sys.argv[1:])))"
+
+
+class Machine(Protocol):
+    """What one asks about a compiler."""
+
+    def told(self, argv: tuple[str, ...]) -> str:
+        """What a program prints about itself, errors first; raises OSError or OurError if it cannot run."""
+
+    def which(self, name: str, path: str) -> str:
+        """Where a program is; empty where it is not."""
+
+    def real_paths(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Each path without links."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThisMachine:
+    """The grader's own machine."""
+
+    def told(self, argv: tuple[str, ...]) -> str:
+        """See `Machine`; also raises subprocess.SubprocessError."""
+        with tempfile.TemporaryDirectory(prefix="grader-") as folder:
+            done = subprocess.run(
+                argv,
+                cwd=folder,
+                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_SECONDS,
+                check=False,
+            )
+        return (done.stderr + done.stdout).decode(errors="replace")
+
+    def which(self, name: str, path: str) -> str:
+        """See `Machine`."""
+        return shutil.which(name, path=path) or ""
+
+    def real_paths(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """See `Machine`."""
+        return tuple(map(os.path.realpath, paths))
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The inside of a sandbox; nothing of a student's has run in it."""
+
+    sandbox: Sandbox
+
+    def told(self, argv: tuple[str, ...]) -> str:
+        """See `Machine`."""
+        outcome = self.sandbox.run(Job(argv)).outcome
+        return (outcome.stderr + outcome.stdout).decode(errors="replace")
+
+    def which(self, name: str, path: str) -> str:
+        """See `Machine`."""
+        return self._asked(_WHICH, name, path)
+
+    def real_paths(self, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """See `Machine`."""
+        return tuple(self._asked(_REAL, *paths).split("\n"))
+
+    def _asked(self, question: str, *arguments: str) -> str:
+        python = self.sandbox.equipment.python
+        outcome = self.sandbox.run(Job((python, "-I", "-S", "-c", question, *arguments))).outcome
+        return outcome.stdout.decode(errors="replace").removesuffix("\n")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from junit_xml import TestCase, TestSuite
 
+from grader.checks import CHECKS
 from grader.model import Verdict
 from grader.reports import points, quotation, safe_text, speed
 from grader.reports.text import case_name, title
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
-WHOLE_SUBMISSION = {"compile", "structure", "speedup"}
+WHOLE_SUBMISSION = {check.name for check in CHECKS if check.whole_submission}
 """The checks that look at no case of their own."""
 
 MARKER = re.compile(r"\[\[(?=\w+\|)")

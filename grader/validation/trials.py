@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.answers.staff import filled_in
 from grader.assignment import expand_cases
+from grader.checks import CHECKS
+from grader.debug import log_swallowed
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
 from grader.model import KernelInterface, Submission, Verdict
@@ -37,7 +39,7 @@ _NO_CODE = re.compile(
     r"^[ \t]*(?:\.(?:loc|file)\b.*|\$L__tmp\d+:|//.*)?\n|^[ \t]*\.section[\s\S]*", re.MULTILINE
 )
 
-STYLE = ("structure",)
+STYLE = tuple(check.name for check in CHECKS if check.style)
 """Checks that say how a kernel is written: losing one of them alone does not tell right from wrong."""
 
 
@@ -83,6 +85,7 @@ class Bench:
             equal = trial.barrier < 0 and same_program(built, self.original)
             made = Made(program(built) if built.ok else "", equal)
         except Exception:  # noqa: BLE001 - as above
+            log_swallowed("compiling a changed file")
             made = Made()
         return made._replace(seconds=time.perf_counter() - began)
 

@@ -52,8 +52,11 @@ def test_the_schema_knows_keys_choices_and_required_parts() -> None:
 
 
 def test_reading_no_assignment_imports_no_pydantic() -> None:
-    """Commands that only list or find assignments do not pay for it."""
-    code = "import sys, grader.assignment; print('pydantic' in sys.modules, 'yaml' in sys.modules)"
+    """Commands that only list or find assignments do not pay for it, nor does judging by the checks."""
+    code = (
+        "import sys, grader.assignment, grader.checks; "
+        "print('pydantic' in sys.modules, 'yaml' in sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, check=True, cwd=STORED.parents[1]
     )

@@ -23,8 +23,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+SOUND: dict[str, dict[str, Any]] = {
+    "traffic": {"metric": "global_load_bytes", "baseline": "naive"},
+    "structure": {"require": ()},
+    "speedup": {"baseline": "naive"},
+    "array": {"of": "c.npy", "output": "C", "dtype": "float32", "shape": (), "inputs": "random"},
+}
+"""The options that an item of a sound rubric has."""
+
+
 def _item(check: str, name: str = "", points: int = 10, **fields: Any) -> RubricItem:  # noqa: ANN401 - a record's own
-    options = tuple(fields.pop("options", {}).items())
+    options = tuple((SOUND.get(check, {}) | fields.pop("options", {})).items())
     title = fields.pop("title", "an item")
     return RubricItem(name or check, title, Fraction(points), check, options=options, **fields)
 

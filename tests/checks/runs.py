@@ -16,13 +16,21 @@ from grader.model import (
     RubricItem,
     Visibility,
 )
+from tests.checks.conftest import SOUND
 
 HIDDEN = Visibility.HIDDEN
 
 
 def item(check: str, *, partial: str = "", **options: Any) -> RubricItem:  # noqa: ANN401 - as the spec holds it
     """A rubric item of 10 points for all cases."""
-    return RubricItem("i", "an item", Fraction(10), check, partial=partial, options=tuple(options.items()))
+    return RubricItem(
+        "i",
+        "an item",
+        Fraction(10),
+        check,
+        partial=partial,
+        options=tuple((SOUND.get(check, {}) | options).items()),
+    )
 
 
 def number(name: str, after: str, value: float, within: float = 0, nth: int = 1) -> ExpectedNumber:

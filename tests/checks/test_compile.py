@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from grader.checks.compile import check
 from grader.model import Build, Finding, FindingKind, Severity, Verdict
+from tests.checks.judging import judge
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
@@ -20,14 +20,14 @@ def failed(*findings: Finding) -> Build:
 
 def test_a_build_earns_all_points(item: Make, evidence: Make) -> None:
     """It compiles."""
-    result = check(item("compile"), evidence())
+    result = judge(item("compile"), evidence())
     assert [result.verdict, result.fraction] == [Verdict.PASS, 1]
 
 
 def test_warnings_are_told_and_cost_nothing(item: Make, evidence: Make) -> None:
     """They come along as findings."""
     warning = Finding(FindingKind.COMPILE, "unused variable", severity=Severity.WARNING)
-    result = check(item("compile"), evidence(build=Build(ok=True, warnings=(warning, warning))))
+    result = judge(item("compile"), evidence(build=Build(ok=True, warnings=(warning, warning))))
     assert result.verdict is Verdict.PASS
     assert result.message == "the submission compiles, with 2 warnings"
     assert result.findings == (warning, warning)
@@ -37,7 +37,7 @@ def test_the_first_error_is_told_with_its_line(item: Make, evidence: Make) -> No
     """A warning before it is not it; how many more errors there are is told."""
     warning = Finding(FindingKind.COMPILE, "unused", line=2, severity=Severity.WARNING)
     error = Finding(FindingKind.COMPILE, 'expected a ";"', line=12)
-    result = check(item("compile", hint="look there"), evidence(build=failed(warning, error, error, error)))
+    result = judge(item("compile", hint="look there"), evidence(build=failed(warning, error, error, error)))
     assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
     assert result.message == 'line 12: expected a ";" (and 2 more errors)'
     assert result.hint == "look there"
@@ -48,7 +48,7 @@ def test_the_hint_of_the_staff_waits_for_a_compiler(item: Make, evidence: Make) 
     problem = Finding(
         FindingKind.COMPILE, "the folder holds 2 .cu files (`a.cu`, `b.cu`); expected exactly one"
     )
-    result = check(item("compile", hint="repair the first error"), evidence(build=Build(False, (problem,))))
+    result = judge(item("compile", hint="repair the first error"), evidence(build=Build(False, (problem,))))
     assert (result.verdict, result.hint) == (Verdict.FAIL, "")
 
 
@@ -65,12 +65,12 @@ def test_a_problem_is_shown_as_its_message_made_harmless(
     item: Make, evidence: Make, finding: Finding, message: str
 ) -> None:
     """What was handed in may be anything."""
-    assert check(item("compile"), evidence(build=failed(finding))).message == message
+    assert judge(item("compile"), evidence(build=failed(finding))).message == message
 
 
 def test_a_flood_of_text_is_cut(item: Make, evidence: Make) -> None:
     """A compiler may print a template's whole life."""
-    message = check(
+    message = judge(
         item("compile"), evidence(build=failed(Finding(FindingKind.COMPILE, "x" * 10_000)))
     ).message
     assert len(message) == 500
@@ -79,11 +79,11 @@ def test_a_flood_of_text_is_cut(item: Make, evidence: Make) -> None:
 
 def test_a_failed_build_that_says_nothing_still_fails(item: Make, evidence: Make) -> None:
     """There is always a message."""
-    assert check(item("compile"), evidence(build=failed())).message == "the submission does not compile"
+    assert judge(item("compile"), evidence(build=failed())).message == "the submission does not compile"
 
 
 def test_a_compiler_that_is_missing_is_our_error(item: Make, evidence: Make) -> None:
     """No student pays for it."""
-    result = check(item("compile"), evidence(build=Build(ok=False, error="nvcc is not installed")))
+    result = judge(item("compile"), evidence(build=Build(ok=False, error="nvcc is not installed")))
     assert result.verdict is Verdict.ERROR
     assert "nvcc is not installed" in result.message

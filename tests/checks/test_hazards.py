@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from grader.checks import memory, races
 from grader.model import Access, Build, Finding, FindingCode, FindingKind, Severity, Verdict
+from tests.checks.judging import judge
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
@@ -39,10 +39,10 @@ UNSET = Finding(
 )
 
 
-@pytest.mark.parametrize("check", [races.check, memory.check])
-def test_clean_runs_earn_all_points(check: Make, item: Make, case: Make, evidence: Make) -> None:
+@pytest.mark.parametrize("check", ["races", "memory"])
+def test_clean_runs_earn_all_points(check: str, item: Make, case: Make, evidence: Make) -> None:
     """However wrong the output is: that is another item's business."""
-    result = check(item("races"), evidence(case("a"), case("b", hidden=True)))
+    result = judge(item(check), evidence(case("a"), case("b", hidden=True)))
     assert [result.verdict, result.fraction] == [Verdict.PASS, 1]
     assert result.message.endswith("in 2 cases")
 
@@ -50,9 +50,9 @@ def test_clean_runs_earn_all_points(check: Make, item: Make, case: Make, evidenc
 @pytest.mark.parametrize(
     ("check", "kinds"),
     [
-        (races.check, {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE, FindingKind.UNDEFINED}),
+        ("races", {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE, FindingKind.UNDEFINED}),
         (
-            memory.check,
+            "memory",
             {
                 FindingKind.OUT_OF_BOUNDS,
                 FindingKind.MISALIGNED,
@@ -63,11 +63,11 @@ def test_clean_runs_earn_all_points(check: Make, item: Make, case: Make, evidenc
     ],
 )
 def test_each_check_fails_on_its_own_kinds_and_no_other(
-    check: Make, kinds: set[FindingKind], item: Make, case: Make, evidence: Make
+    check: str, kinds: set[FindingKind], item: Make, case: Make, evidence: Make
 ) -> None:
     """A race does not cost the memory points, nor a bad access those for barriers."""
     for kind in FindingKind:
-        result = check(item("x"), evidence(case("a", findings=(Finding(kind, "it happened"),))))
+        result = judge(item(check), evidence(case("a", findings=(Finding(kind, "it happened"),))))
         assert (result.verdict is Verdict.FAIL) == (kind in kinds), kind
 
 
@@ -75,7 +75,7 @@ def test_a_race_is_told_once_with_its_counts_summed(item: Make, case: Make, evid
     """The same two lines in two cases are one finding: the first, with the worst severity."""
     second = replace(RACE, count=2, block=(0, 1, 0))
     cases = (case("a", findings=(replace(RACE, severity=Severity.WARNING),)), case("b", findings=(second,)))
-    result = races.check(item("races"), evidence(*cases))
+    result = judge(item("races"), evidence(*cases))
     assert result.findings == (replace(RACE, count=42, case="a"),)
     assert result.message == RACE.message + ", 42 times"
     assert result.case_verdicts == (("a", Verdict.FAIL), ("b", Verdict.FAIL))
@@ -84,7 +84,7 @@ def test_a_race_is_told_once_with_its_counts_summed(item: Make, case: Make, evid
 def test_the_severest_finding_leads(item: Make, case: Make, evidence: Make) -> None:
     """Another race on other lines is another finding."""
     mild = replace(RACE, line=20, severity=Severity.WARNING, message="threads of a warp")
-    result = races.check(item("races"), evidence(case("a", findings=(mild, RACE))))
+    result = judge(item("races"), evidence(case("a", findings=(mild, RACE))))
     assert [finding.line for finding in result.findings] == [18, 20]
     assert result.message.endswith("40 times; and 1 more pair of lines")
 
@@ -92,7 +92,7 @@ def test_the_severest_finding_leads(item: Make, case: Make, evidence: Make) -> N
 def test_how_often_and_in_how_many_places_are_two_counts(item: Make, case: Make, evidence: Make) -> None:
     """A bad access has a place, a race two lines."""
     others = tuple(replace(OUTSIDE, line=line) for line in (14, 15))
-    result = memory.check(item("memory"), evidence(case("a", findings=(OUTSIDE, *others))))
+    result = judge(item("memory"), evidence(case("a", findings=(OUTSIDE, *others))))
     assert result.message.endswith("1 past its end; and at 2 more places")
 
 
@@ -111,65 +111,65 @@ def test_warnings_count_unless_the_item_says_otherwise(
 ) -> None:
     """What nobody can observe never costs anything."""
     found = case("a", findings=(replace(RACE, severity=severity),))
-    assert races.check(item("races", options=option), evidence(found)).verdict is verdict
+    assert judge(item("races", options=option), evidence(found)).verdict is verdict
 
 
 @pytest.mark.parametrize(
     ("check", "kind"),
     [
-        (races.check, FindingKind.TIMEOUT),
-        (races.check, FindingKind.OUT_OF_BOUNDS),
-        (races.check, FindingKind.FAULT),
-        (memory.check, FindingKind.TIMEOUT),
-        (memory.check, FindingKind.BARRIER_DIVERGENCE),
+        ("races", FindingKind.TIMEOUT),
+        ("races", FindingKind.OUT_OF_BOUNDS),
+        ("races", FindingKind.FAULT),
+        ("memory", FindingKind.TIMEOUT),
+        ("memory", FindingKind.BARRIER_DIVERGENCE),
     ],
 )
 def test_a_run_that_stopped_early_earns_nothing_and_the_message_says_so(
-    check: Make, kind: FindingKind, item: Make, case: Make, evidence: Make
+    check: str, kind: FindingKind, item: Make, case: Make, evidence: Make
 ) -> None:
     """What we look for may lie behind the stop."""
     stopped = case("b", completed=False, findings=(Finding(kind, "stopped", line=7),))
-    result = check(item("x"), evidence(case("a"), stopped))
+    result = judge(item(check), evidence(case("a"), stopped))
     assert result.verdict is Verdict.FAIL
     assert result.message.startswith("could not be judged, because case `b` did not run to its end: ")
     assert "line 7" in result.message
     assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.FAIL))
 
 
-@pytest.mark.parametrize("check", [races.check, memory.check])
+@pytest.mark.parametrize("check", ["races", "memory"])
 def test_a_run_that_the_emulator_followed_to_its_end_is_judged_although_a_device_stopped(
-    check: Make, item: Make, case: Make, evidence: Make
+    check: str, item: Make, case: Make, evidence: Make
 ) -> None:
     """Behind the stop lies nothing that nobody saw; what was seen there counts as ever."""
     stop = Finding(FindingKind.TIMEOUT, "did not end", line=7)
     followed = case("a", completed=False, followed=True, findings=(stop,))
-    assert check(item("x"), evidence(followed)).verdict is Verdict.PASS
+    assert judge(item(check), evidence(followed)).verdict is Verdict.PASS
     both = (RACE, replace(RACE, kind=FindingKind.OUT_OF_BOUNDS), stop)
-    assert check(item("x"), evidence(replace(followed, findings=both))).verdict is Verdict.FAIL
+    assert judge(item(check), evidence(replace(followed, findings=both))).verdict is Verdict.FAIL
     undecided = ((str(FindingKind.RACE), "x"), (str(FindingKind.OUT_OF_BOUNDS), "x"))
-    assert check(item("x"), evidence(replace(followed, undecided=undecided))).verdict is Verdict.ERROR
+    assert judge(item(check), evidence(replace(followed, undecided=undecided))).verdict is Verdict.ERROR
 
 
 def test_a_hazard_found_before_the_stop_is_what_gets_told(item: Make, case: Make, evidence: Make) -> None:
     """It is worth more than "could not be judged"."""
     stop = Finding(FindingKind.TIMEOUT, "stopped")
-    result = races.check(item("races"), evidence(case("a", completed=False, findings=(stop, RACE))))
+    result = judge(item("races"), evidence(case("a", completed=False, findings=(stop, RACE))))
     assert result.message.startswith(RACE.message)
 
 
 @pytest.mark.parametrize("fields", [{"error": "out of memory"}, {"completed": False}])
 def test_a_stop_of_ours_is_an_error(fields: Make, item: Make, case: Make, evidence: Make) -> None:
     """Never the student's zero; but a race in another case is one whatever else there is."""
-    result = races.check(item("races"), evidence(case("a"), case("b", **fields)))
+    result = judge(item("races"), evidence(case("a"), case("b", **fields)))
     assert result.verdict is Verdict.ERROR
     assert result.findings == ()
-    raced = races.check(item("races"), evidence(case("a", findings=(RACE,)), case("b", **fields)))
+    raced = judge(item("races"), evidence(case("a", findings=(RACE,)), case("b", **fields)))
     assert raced.verdict is Verdict.FAIL
 
 
 def test_a_race_in_a_hidden_case_shows_lines_only(item: Make, case: Make, evidence: Make) -> None:
     """Element, block, threads and count would tell the shape."""
-    result = races.check(item("races"), evidence(case("secret", hidden=True, findings=(RACE,))))
+    result = judge(item("races"), evidence(case("secret", hidden=True, findings=(RACE,))))
     (finding,) = result.findings
     assert (finding.line, finding.other_line, finding.hazard) == (18, 13, "RAW")
     assert finding.address == "A_tile"
@@ -183,19 +183,19 @@ def test_a_race_in_a_hidden_case_shows_lines_only(item: Make, case: Make, eviden
 def test_a_visible_finding_stands_for_the_hidden_ones(item: Make, case: Make, evidence: Make) -> None:
     """The same race in both: the visible one is shown, and the hidden one adds nothing to its count."""
     cases = (case("secret", hidden=True, findings=(RACE,)), case("open", findings=(RACE,)))
-    result = races.check(item("races"), evidence(*cases))
+    result = judge(item("races"), evidence(*cases))
     assert result.findings == (replace(RACE, case="open"),)
 
 
 def test_credit_per_case_is_the_share_of_clean_cases(item: Make, case: Make, evidence: Make) -> None:
     """Where the staff asks for it."""
     cases = (case("a"), case("b", findings=(OUTSIDE,)))
-    assert memory.check(item("memory", partial="per-case"), evidence(*cases)).fraction == Fraction(1, 2)
+    assert judge(item("memory", partial="per-case"), evidence(*cases)).fraction == Fraction(1, 2)
 
 
 def test_a_bad_access_is_told_with_its_line(item: Make, case: Make, evidence: Make) -> None:
     """The backend's sentence, and the line in front where the sentence lacks it."""
-    result = memory.check(item("memory"), evidence(case("a", findings=(OUTSIDE,))))
+    result = judge(item("memory"), evidence(case("a", findings=(OUTSIDE,))))
     assert result.message == "line 13: reads A[2640], 1 past its end"
     assert result.findings == (replace(OUTSIDE, case="a"),)
 
@@ -209,7 +209,7 @@ def test_a_variable_that_nvcc_sees_used_unset_is_named_where_the_kernel_used_one
     )
     build = Build(ok=True, warnings=(other, UNSET))
     used = Finding(FindingKind.UNINITIALISED, "", line=9, access=Access("read", "register", size=4))
-    result = memory.check(item("memory"), evidence(case("a", findings=(used,)), build=build))
+    result = judge(item("memory"), evidence(case("a", findings=(used,)), build=build))
     assert result.verdict is Verdict.FAIL
     assert {finding.kind for finding in result.findings} == {FindingKind.UNINITIALISED}
     assert UNSET.message in {finding.message for finding in result.findings}
@@ -220,46 +220,46 @@ def test_a_warning_about_a_variable_that_the_kernel_never_used_unset_costs_nothi
     item: Make, case: Make, evidence: Make
 ) -> None:
     """It may speak of host code or of another kernel of the file."""
-    result = memory.check(item("memory"), evidence(case("a"), build=Build(ok=True, warnings=(UNSET,))))
+    result = judge(item("memory"), evidence(case("a"), build=Build(ok=True, warnings=(UNSET,))))
     assert result.verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize("check", [races.check, memory.check])
-def test_what_does_not_build_earns_nothing(check: Make, item: Make, evidence: Make) -> None:
+@pytest.mark.parametrize("check", ["races", "memory"])
+def test_what_does_not_build_earns_nothing(check: str, item: Make, evidence: Make) -> None:
     """No case, no evidence of cleanliness."""
-    assert check(item("x"), evidence(build=Build(ok=False))).verdict is Verdict.FAIL
+    assert judge(item(check), evidence(build=Build(ok=False))).verdict is Verdict.FAIL
 
 
 @pytest.mark.parametrize(
     ("check", "kind"),
     [
-        (races.check, FindingKind.RACE),
-        (races.check, FindingKind.BARRIER_DIVERGENCE),
-        (memory.check, FindingKind.OUT_OF_BOUNDS),
-        (memory.check, FindingKind.UNINITIALISED),
+        ("races", FindingKind.RACE),
+        ("races", FindingKind.BARRIER_DIVERGENCE),
+        ("memory", FindingKind.OUT_OF_BOUNDS),
+        ("memory", FindingKind.UNINITIALISED),
     ],
 )
 def test_what_nobody_could_rule_out_is_our_error_and_never_a_pass(
-    check: Make, kind: FindingKind, item: Make, case: Make, evidence: Make
+    check: str, kind: FindingKind, item: Make, case: Make, evidence: Make
 ) -> None:
     """The reason is told, and the other item does not care."""
     reason = "nobody could say whether threads race (emulator: no `wgmma`; racecheck: cut off)"
     open_case = case("b", undecided=((str(kind), reason),))
-    result = check(item("x"), evidence(case("a"), open_case))
+    result = judge(item(check), evidence(case("a"), open_case))
     assert result.verdict is Verdict.ERROR
     assert result.message == f"not judged, through no fault of the submission: {reason}"
     assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.ERROR))
-    other = memory.check if check is races.check else races.check
-    assert other(item("x"), evidence(case("a"), open_case)).verdict is Verdict.PASS
+    other = "memory" if check == "races" else "races"
+    assert judge(item(other), evidence(case("a"), open_case)).verdict is Verdict.PASS
 
 
 def test_what_was_found_counts_whatever_else_is_undecided(item: Make, case: Make, evidence: Make) -> None:
     """One race is enough; what is merely information is none."""
     undecided = ((str(FindingKind.BARRIER_DIVERGENCE), "nobody could say"),)
     raced = case("a", findings=(RACE,), undecided=undecided)
-    assert races.check(item("races"), evidence(raced)).verdict is Verdict.FAIL
+    assert judge(item("races"), evidence(raced)).verdict is Verdict.FAIL
     told = case("a", findings=(replace(RACE, severity=Severity.INFO),), undecided=undecided)
-    assert races.check(item("races"), evidence(told)).verdict is Verdict.ERROR
+    assert judge(item("races"), evidence(told)).verdict is Verdict.ERROR
 
 
 def test_a_kernel_that_stopped_by_its_own_doing_is_why_nobody_could_decide(
@@ -269,6 +269,6 @@ def test_a_kernel_that_stopped_by_its_own_doing_is_why_nobody_could_decide(
     stop = Finding(FindingKind.TIMEOUT, "did not end", line=5)
     undecided = ((str(FindingKind.RACE), "racecheck: the kernel did not come to its end"),)
     stopped = case("a", completed=False, findings=(stop,), undecided=undecided)
-    result = races.check(item("races"), evidence(stopped))
+    result = judge(item("races"), evidence(stopped))
     assert result.verdict is Verdict.FAIL
     assert "did not run to its end" in result.message

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.output import check
 from grader.model import (
     Access,
     Build,
@@ -25,6 +24,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from tests.checks.judging import judge
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
@@ -32,7 +32,7 @@ Make = Any
 
 def test_all_cases_right_earns_all_points(item: Make, case: Make, evidence: Make) -> None:
     """An item without cases looks at all of them."""
-    result = check(item("output"), evidence(case("a"), case("b", hidden=True)))
+    result = judge(item("output"), evidence(case("a"), case("b", hidden=True)))
     assert [result.verdict, result.fraction, result.message] == [
         Verdict.PASS,
         1,
@@ -48,7 +48,7 @@ def test_cases_are_chosen_by_tag_or_id(
 ) -> None:
     """Other cases do not matter to the item."""
     wrong = case("a", tags=("aligned",), comparisons=(comparison(3),))
-    result = check(item("output", cases=cases), evidence(wrong, case("b", tags=("edges",))))
+    result = judge(item("output", cases=cases), evidence(wrong, case("b", tags=("edges",))))
     assert result.verdict is Verdict.PASS
     assert result.message == "the one case is right (2,365 elements, no error)"
 
@@ -62,12 +62,12 @@ def test_a_right_answer_tells_how_much_was_compared_and_how_close_it_is(
     """All elements of visible cases; the relative error only where no sum has cancelled to nearly nothing."""
     close = replace(comparison(), max_error=4e-06, max_relative_error=relative)
     both = case("a", comparisons=(close, comparison()))
-    assert check(item("output"), evidence(both)).message == f"the one case is right (4,730 elements, {said})"
+    assert judge(item("output"), evidence(both)).message == f"the one case is right (4,730 elements, {said})"
 
 
 def test_how_close_hidden_cases_are_is_not_told(item: Make, case: Make, evidence: Make) -> None:
     """The number of their elements would tell their shapes."""
-    result = check(item("output"), evidence(case("a", hidden=True)))
+    result = judge(item("output"), evidence(case("a", hidden=True)))
     assert result.message == "the one case is right"
 
 
@@ -77,7 +77,7 @@ def test_the_first_wrong_element_is_told_in_full(
     """Case, shape, element, expected, allowed error, got, how many, and the mistake's name."""
     wrong = comparison(43, explanation="`C` lacks the last tile of the sum", hint="round up.")
     cases = (case("square"), case("mp3", comparisons=(comparison(), wrong)), case("other"))
-    result = check(item("output", hint="See the course notes."), evidence(*cases))
+    result = judge(item("output", hint="See the course notes."), evidence(*cases))
     assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
     assert result.message == (
         "2 of 3 cases are right. In case `mp3` (M=55, K=48, N=43) `C[54][0]` should be 12.5 (at most 1e-06 "
@@ -103,7 +103,7 @@ def test_the_mistake_that_most_elements_show_is_the_one_to_tell(
         )
     ]
     hidden = case("d", hidden=True, comparisons=(comparison(3, explanation="`C` is 0"),))
-    result = check(item("output"), evidence(*cases, hidden, hidden))
+    result = judge(item("output"), evidence(*cases, hidden, hidden))
     assert "In case `b`" in result.message
     assert result.message.endswith("`C` lacks a tile. 2 hidden cases fail as well")
     assert result.hint == "About b."
@@ -113,7 +113,7 @@ def test_an_element_that_was_never_written_is_told_as_such(
     item: Make, case: Make, comparison: Make, evidence: Make
 ) -> None:
     """Not as NaN, which is the poison and nothing that the student computed."""
-    result = check(item("output"), evidence(case("a", comparisons=(comparison(5, unwritten=5),))))
+    result = judge(item("output"), evidence(case("a", comparisons=(comparison(5, unwritten=5),))))
     assert (
         "but is still what it was before the launch (5 of 2,365 elements are wrong, 5 as before the launch)"
         in result.message
@@ -127,7 +127,7 @@ def test_an_output_that_was_added_to_is_told_as_such(
     """NaN is kept by `+=`; that the kernel read the output before it stored there is how we know."""
     wrong = comparison(5, unwritten=5)
     added = Finding(FindingKind.UNINITIALISED, "reads C[54][0]", address="C[54][0]", line=9)
-    result = check(item("output"), evidence(case("a", comparisons=(wrong,), findings=(added,))))
+    result = judge(item("output"), evidence(case("a", comparisons=(wrong,), findings=(added,))))
     assert "but is NaN, because `C` held NaN before the launch and `+=` keeps it" in result.message
     assert "as before the launch" not in result.message
 
@@ -136,25 +136,25 @@ def test_a_launch_that_a_device_refuses_is_told_once(item: Make, case: Make, evi
     """Not once for each case: the constants are to blame, and no shape."""
     refused = Finding(FindingKind.FAULT, "a block of 64 × 64 × 1 has 4096 threads")
     fields = {"completed": False, "launched": False, "findings": (refused,), "comparisons": ()}
-    result = check(item("output"), evidence(case("a", **fields), case("b", **fields)))
+    result = judge(item("output"), evidence(case("a", **fields), case("b", **fields)))
     assert result.message == (
         "none of 2 cases is right. The kernel cannot be launched: a block of 64 × 64 × 1 has 4096 threads"
     )
     assert [(finding.kind, finding.case) for finding in result.findings] == [(FindingKind.FAULT, "a")]
-    hidden = check(item("output"), evidence(case("a", hidden=True, **fields)))
+    hidden = judge(item("output"), evidence(case("a", hidden=True, **fields)))
     assert hidden.message == "the one case is wrong. 1 hidden case fails: the kernel cannot be launched"
 
 
 def test_per_case_credit_is_an_exact_share(item: Make, case: Make, comparison: Make, evidence: Make) -> None:
     """Two of three cases are two thirds, and still no pass."""
     cases = (case("a"), case("b"), case("c", comparisons=(comparison(1),)))
-    result = check(item("output", partial="per-case"), evidence(*cases))
+    result = judge(item("output", partial="per-case"), evidence(*cases))
     assert [result.verdict, result.fraction] == [Verdict.FAIL, Fraction(2, 3)]
 
 
 def test_a_kernel_that_writes_into_an_input_fails_the_case(item: Make, case: Make, evidence: Make) -> None:
     """However right the output is."""
-    result = check(item("output"), evidence(case("a", changed_inputs=("A", "B"))))
+    result = judge(item("output"), evidence(case("a", changed_inputs=("A", "B"))))
     assert result.verdict is Verdict.FAIL
     assert "In case `a` (M=55, K=48, N=43) the kernel wrote into its input `A`, `B`" in result.message
 
@@ -162,7 +162,7 @@ def test_a_kernel_that_writes_into_an_input_fails_the_case(item: Make, case: Mak
 def test_a_run_that_did_not_end_fails_the_case_and_says_why(item: Make, case: Make, evidence: Make) -> None:
     """Even where what it had stored by then is right."""
     endless = Finding(FindingKind.TIMEOUT, "was stopped after 10 steps", line=9)
-    result = check(item("output"), evidence(case("a", completed=False, findings=(endless,))))
+    result = judge(item("output"), evidence(case("a", completed=False, findings=(endless,))))
     assert result.verdict is Verdict.FAIL
     assert (
         "did not come to its end: the kernel did not come to an end; it was last seen on line 9"
@@ -177,10 +177,10 @@ def test_a_case_that_could_not_be_launched_fails_with_the_reason(
     """A visible one; of a hidden one only that it could not."""
     reason = Finding(FindingKind.COMPILE, "a grid of 0 blocks cannot be launched")
     fields = {"completed": False, "findings": (reason,), "comparisons": ()}
-    shown = check(item("output"), evidence(case("a", **fields)))
+    shown = judge(item("output"), evidence(case("a", **fields)))
     assert shown.verdict is Verdict.FAIL
     assert "a grid of 0 blocks cannot be launched" in shown.message
-    hidden = check(item("output"), evidence(case("a", hidden=True, **fields)))
+    hidden = judge(item("output"), evidence(case("a", hidden=True, **fields)))
     assert (
         "1 hidden case fails: the run did not come to its end: the kernel could not be run" in hidden.message
     )
@@ -196,7 +196,7 @@ def test_a_case_that_failed_on_us_makes_the_item_an_error(
 ) -> None:
     """Where no other case is wrong; the case's verdict says which."""
     cases = (case("a"), case("b", **fields))
-    result = check(item("output", partial="per-case"), evidence(*cases))
+    result = judge(item("output", partial="per-case"), evidence(*cases))
     assert [result.verdict, result.fraction] == [Verdict.ERROR, 0]
     assert result.message.startswith("not judged, through no fault of the submission: ")
     assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.ERROR))
@@ -223,7 +223,7 @@ def test_hidden_cases_show_neither_shape_nor_values(
         case("secret-id", hidden=True, comparisons=(comparison(9, explanation="`C` lacks a tile"),)),
         case("secret-two", hidden=True, completed=False, findings=(stop,), comparisons=()),
     )
-    result = check(item("output"), evidence(*cases))
+    result = judge(item("output"), evidence(*cases))
     assert result.message == "1 of 3 cases is right. 2 hidden cases fail: `C` lacks a tile"
     text = repr(result.findings) + result.message + result.hint
     for secret in ("secret", "55", "2640", "12.5", "3.25", "C[", "(3, 3", "(7, 8", "77"):
@@ -238,7 +238,7 @@ def test_a_visible_case_is_quoted_before_a_hidden_one(
     """The student gets what may be shown, whatever the order of the cases."""
     wrong = (comparison(1, explanation="`C` is transposed"),)
     cases = (case("secret", hidden=True, comparisons=wrong), case("open", comparisons=wrong))
-    result = check(item("output"), evidence(*cases))
+    result = judge(item("output"), evidence(*cases))
     assert "In case `open`" in result.message
     assert result.message.endswith("1 hidden case fails as well")
     mistakes = [finding for finding in result.findings if finding.kind is FindingKind.MISTAKE]
@@ -253,12 +253,12 @@ def test_without_a_build_there_is_nothing_to_run(
     item: Make, evidence: Make, build: Build, verdict: Verdict
 ) -> None:
     """The student's fault is a fail, ours an error."""
-    assert check(item("output"), evidence(build=build)).verdict is verdict
+    assert judge(item("output"), evidence(build=build)).verdict is verdict
 
 
 def test_an_item_whose_cases_were_not_run_is_skipped(item: Make, case: Make, evidence: Make) -> None:
     """A self-check leaves hidden cases out: neither pass nor fail."""
-    result = check(item("output", cases=("hidden-edges",)), evidence(case("a")))
+    result = judge(item("output", cases=("hidden-edges",)), evidence(case("a")))
     assert result.verdict is Verdict.SKIP
 
 
@@ -273,7 +273,7 @@ def test_full_marks_mean_that_every_case_is_right(right: list[bool], partial: st
         for i, good in enumerate(right)
     )
     item = RubricItem("o", "outputs", Fraction(7), "output", partial=partial)
-    result = check(item, Evidence("emulator", Build(ok=True), cases))
+    result = judge(item, Evidence("emulator", Build(ok=True), cases))
     assert (result.verdict is Verdict.PASS) == all(right) == (result.fraction == 1)
     assert result.fraction == (Fraction(sum(right), len(right)) if partial else Fraction(all(right)))
 
@@ -283,17 +283,17 @@ def test_a_wrong_output_outweighs_an_error_of_ours_in_another_case(
 ) -> None:
     """Nothing that the other case could have shown makes up for it; with shares, the judged cases share."""
     broken, wrong = case("a", error="no memory"), case("b", comparisons=(comparison(3),))
-    result = check(item("output"), evidence(broken, wrong))
+    result = judge(item("output"), evidence(broken, wrong))
     assert (result.verdict, result.fraction) == (Verdict.FAIL, Fraction())
-    shares = check(item("output", partial="per-case"), evidence(broken, wrong, case("c")))
+    shares = judge(item("output", partial="per-case"), evidence(broken, wrong, case("c")))
     assert (shares.verdict, shares.fraction) == (Verdict.FAIL, Fraction(1, 2))
-    assert check(item("output"), evidence(broken, case("c"))).verdict is Verdict.ERROR
+    assert judge(item("output"), evidence(broken, case("c"))).verdict is Verdict.ERROR
 
 
 def test_a_case_is_spelt_alike_in_all_findings(
     item: Make, case: Make, comparison: Make, evidence: Make
 ) -> None:
     """A capital begins a sentence and no finding."""
-    result = check(item("output"), evidence(case("a", comparisons=(comparison(5),))))
+    result = judge(item("output"), evidence(case("a", comparisons=(comparison(5),))))
     assert "one case is wrong. In case `a` " in result.message
     assert result.findings[-1].message.startswith("in case `a` ")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks import CHECKS, array, run_checks
+from grader.checks import check_of, run_checks
 from grader.checks.secrecy import kept
 from grader.model import (
     Build,
@@ -21,6 +21,7 @@ from grader.model import (
     RubricItem,
     Verdict,
 )
+from tests.checks.judging import judge
 from tests.checks.runs import case, evidence, item, number, ran
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ every_check = pytest.mark.parametrize("check", ITEMS)
 
 def judged(check: str, given_: Evidence) -> CheckResult:
     """One check's result."""
-    return CHECKS[check](ITEMS[check], given_)
+    return judge(ITEMS[check], given_)
 
 
 @every_check
@@ -110,7 +111,7 @@ def test_a_pattern_takes_no_longer_for_hostile_text(pattern: str) -> None:
     """A megabyte on which a backtracking engine would never end."""
     asked = item("text", of="stdout", matches=pattern)
     text = b"a" * 2**19 + b"x" * 2**19 + b"!"
-    assert CHECKS["text"](asked, evidence(ran(text))).verdict is Verdict.FAIL
+    assert judge(asked, evidence(ran(text))).verdict is Verdict.FAIL
 
 
 def test_shares_of_numbers_are_averaged_over_cases() -> None:
@@ -118,7 +119,7 @@ def test_shares_of_numbers_are_averaged_over_cases() -> None:
     numbers = tuple(number(name, f"{name}:", 1) for name in "abcd")
     asked = item("text", partial="per-number", of="stdout", numbers=numbers)
     runs = (ran("a:1 b:1 c:2 d:1"), ran("a:1", "b"), ran("a:1 b:1 c:1 d:1", "c", ending="memory"))
-    result = CHECKS["text"](asked, evidence(*runs))
+    result = judge(asked, evidence(*runs))
     assert (result.verdict, result.fraction) == (Verdict.FAIL, Fraction(1, 3))
     assert result.case_verdicts == (("plain", Verdict.FAIL), ("b", Verdict.FAIL), ("c", Verdict.FAIL))
 
@@ -128,7 +129,7 @@ def test_full_marks_mean_that_every_case_is_right(right: list[bool], partial: st
     """The fraction is between 0 and 1, and 1 exactly on a pass."""
     asked = item("text", partial=partial, of="stdout", lines="a")
     runs = tuple(ran("a" if good else "b", str(i)) for i, good in enumerate(right))
-    result = CHECKS["text"](asked, evidence(*runs))
+    result = judge(asked, evidence(*runs))
     assert (result.verdict is Verdict.PASS) == all(right) == (result.fraction == 1)
     assert result.fraction == (Fraction(sum(right), len(right)) if partial else Fraction(all(right)))
 
@@ -145,7 +146,7 @@ def test_no_output_makes_a_check_fail_on_us(stdout: bytes, stderr: bytes, status
         item("text", of="stdout", numbers=(number("n", "x", 1),)),
     ]
     for asked in items:
-        result = CHECKS[asked.check](asked, evidence(CaseEvidence(case("c"), program=run)))
+        result = judge(asked, evidence(CaseEvidence(case("c"), program=run)))
         assert result.verdict in (Verdict.PASS, Verdict.FAIL)
         assert result.message.replace("\n", "").isprintable()
 
@@ -164,6 +165,6 @@ def test_a_hidden_run_without_its_array_is_wrong_and_no_error_of_ours() -> None:
     lacking = Finding(FindingKind.WRONG_OUTPUT, "there is no file `C.npy`", address="C")
     hidden = ran(hidden=True, findings=(lacking,))
     wanted = item("array", output="C")
-    result = array.check(wanted, kept(wanted, evidence(hidden)))
+    result = judge(wanted, kept(check_of(wanted), evidence(hidden)))
     assert result.verdict is Verdict.FAIL
     assert "C.npy" not in result.message + "".join(finding.message for finding in result.findings)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.checks import CHECKS
 from grader.model import Comparison, Finding, FindingKind, WrongElement
+from tests.checks.judging import judge
 from tests.checks.runs import evidence, item, number, ran, told
 
 if TYPE_CHECKING:
@@ -207,8 +207,7 @@ ALL = {"lines": LINES, "exact": EXACT, "numbers": NUMBERS, "matches": MATCHES, "
 def test_every_outcome_has_these_words(kind: str, golden: Golden) -> None:
     """Verdict, share of the points, message and findings of each way to be right or wrong."""
     pages = [
-        f"## {name}\n{told(CHECKS[asked.check](asked, evidence(*cases)))}"
-        for name, (asked, cases) in ALL[kind].items()
+        f"## {name}\n{told(judge(asked, evidence(*cases)))}" for name, (asked, cases) in ALL[kind].items()
     ]
     golden(f"checks/{kind}.txt", "\n".join(pages))
 
@@ -217,7 +216,7 @@ def test_every_outcome_has_these_words(kind: str, golden: Golden) -> None:
 def test_no_message_can_act_or_is_long(kind: str) -> None:
     """Whatever a program prints, what is told of it is visible characters and line ends, a screenful."""
     for asked, cases in ALL[kind].values():
-        shown = told(CHECKS[asked.check](asked, evidence(*cases)))
+        shown = told(judge(asked, evidence(*cases)))
         assert shown.replace("\n", "").isprintable()
         assert len(shown) < 4000
         assert max(map(len, shown.split("\n"))) < 600
@@ -228,5 +227,5 @@ def test_nothing_that_a_hidden_case_printed_is_told(kind: str) -> None:
     """Neither what was expected, nor what came, nor what it was given."""
     for asked, cases in ALL[kind].values():
         if all(case.case.visibility == "hidden" for case in cases):
-            shown = told(CHECKS[asked.check](asked, evidence(*cases)))
+            shown = told(judge(asked, evidence(*cases)))
             assert not any(secret in shown for secret in ("secret", "77", "68", "arguments"))

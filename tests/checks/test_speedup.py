@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from grader.assignment.thresholds import band
-from grader.checks import run_checks, speedup
+from grader.checks import run_checks
 from grader.checks.cases import FULL, NOTHING
+from grader.checks.credit import band
 from grader.model import (
     Build,
     CheckResult,
@@ -24,6 +24,7 @@ from grader.model import (
     Timing,
     Verdict,
 )
+from tests.checks.judging import judge
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
@@ -55,7 +56,7 @@ def judged(timing: Timing | None, steps: Any = LINEAR, **fields: Any) -> CheckRe
     """What the check says of a submission that builds, on a GPU."""
     options = (("baseline", "naive"), ("steps", steps))
     item = RubricItem("fast", "Fast", Fraction(10), "speedup", options=options, hint="coalesce", **fields)
-    return speedup.check(item, Evidence("gpu", Build(ok=True), timing=timing))
+    return judge(item, Evidence("gpu", Build(ok=True), timing=timing))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def judged(timing: Timing | None, steps: Any = LINEAR, **fields: Any) -> CheckRe
 )
 def test_a_speedup_is_skipped_where_nothing_is_timed(backend: str, message: str, item: Make) -> None:
     """Neither pass nor fail."""
-    result = speedup.check(item("speedup"), Evidence(backend, Build(ok=True)))
+    result = judge(item("speedup"), Evidence(backend, Build(ok=True)))
     assert (result.verdict, result.fraction, result.message) == (Verdict.SKIP, NOTHING, message)
 
 
@@ -207,17 +208,17 @@ def test_a_submission_that_could_not_be_timed_fails_where_others_are_timed(
     item: Make, case: Make, comparison: Make
 ) -> None:
     """Its points stay in the maximum: what does not build or is wrong must not count as skipped."""
-    broken = speedup.check(item("speedup"), Evidence("gpu", Build(ok=False), timing=Timing()))
+    broken = judge(item("speedup"), Evidence("gpu", Build(ok=False), timing=Timing()))
     assert (broken.verdict, broken.message) == (
         Verdict.FAIL,
         "nothing could be timed, because the submission does not build",
     )
     wrong = Evidence("gpu", Build(ok=True), (case("a", comparisons=(comparison(1),)),), timing=Timing())
-    result = speedup.check(item("speedup"), wrong)
+    result = judge(item("speedup"), wrong)
     assert result.verdict is Verdict.FAIL
     assert "does not compute the right answer" in result.message
     ours = Evidence("gpu", Build(ok=True), (case("a", error="no memory"),), timing=Timing())
-    assert speedup.check(item("speedup"), ours).verdict is Verdict.ERROR
+    assert judge(item("speedup"), ours).verdict is Verdict.ERROR
 
 
 def test_a_speedup_that_needs_a_failed_item_is_not_judged(item: Make) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from grader.checks import run_checks, structure
+from grader.checks import run_checks
 from grader.model import Build, Evidence, FindingKind, Resources, RubricItem, Structure, Use, Verdict
+from tests.checks.judging import judge
 
 TILED = Structure(
     shared_loads=Use(32, (17, 18)), shared_stores=Use(2, (12,)), barriers=Use(2, (13, 19)), file="mine.cu"
@@ -44,7 +45,7 @@ def item(kernel: str = "", **require: Any) -> RubricItem:  # noqa: ANN401 - numb
 )
 def test_what_is_required_and_there_earns_everything(met: dict[str, Any]) -> None:
     """A limit is inclusive, and `false` asks for the opposite."""
-    result = structure.check(item(**met), looked_at())
+    result = judge(item(**met), looked_at())
     assert [result.verdict, result.fraction, result.findings] == [Verdict.PASS, 1, ()]
 
 
@@ -63,7 +64,7 @@ def test_what_is_missing_or_too_much_is_named_with_its_line(
     required: dict[str, Any], message: str, line: int | None
 ) -> None:
     """All or nothing, with the staff's hint and a finding for each requirement."""
-    result = structure.check(item(**required), looked_at())
+    result = judge(item(**required), looked_at())
     assert [result.verdict, result.fraction, result.hint] == [Verdict.FAIL, 0, "use a tile"]
     assert result.message.startswith(f"the kernel {message}")
     (finding,) = result.findings
@@ -92,36 +93,36 @@ def test_what_no_case_executes_does_not_count(
     required: dict[str, Any], structure_: Structure, message: str
 ) -> None:
     """The instructions are there, and nobody comes to them."""
-    result = structure.check(item(**required), looked_at(structure_))
+    result = judge(item(**required), looked_at(structure_))
     assert [result.verdict, result.fraction, result.message] == [Verdict.FAIL, 0, f"the kernel {message}"]
 
 
 def test_one_executed_instruction_of_a_sort_is_enough() -> None:
     """All lines are named, for which of them ran may tell what hidden cases are like."""
     found = replace(TILED, shuffles=Use(3, (5, 7, 9), 1))
-    result = structure.check(item(uses_shuffles=True), looked_at(found))
+    result = judge(item(uses_shuffles=True), looked_at(found))
     assert result.verdict is Verdict.PASS
     assert result.message == "the kernel uses warp shuffles on lines 5, 7 and 9"
-    assert structure.check(item(uses_shuffles=False), looked_at(found)).verdict is Verdict.FAIL
+    assert judge(item(uses_shuffles=False), looked_at(found)).verdict is Verdict.FAIL
 
 
 def test_what_must_not_be_used_may_stand_there_unused() -> None:
     """The opposite of a requirement that is not met is met."""
     idle = replace(TILED, atomics=Use(1, (5,), 0))
-    assert structure.check(item(uses_atomics=False), looked_at(idle)).verdict is Verdict.PASS
+    assert judge(item(uses_atomics=False), looked_at(idle)).verdict is Verdict.PASS
 
 
 def test_shared_memory_that_is_only_written_is_not_used() -> None:
     """Nor one that is only read: nothing was kept there."""
     only = replace(TILED, shared_loads=Use())
-    result = structure.check(item(uses_shared_memory=True), looked_at(only))
+    result = judge(item(uses_shared_memory=True), looked_at(only))
     assert (result.verdict, "loads nothing from there" in result.message) == (Verdict.FAIL, True)
 
 
 def test_a_library_is_named() -> None:
     """By the header that its code is from, or the function that is called."""
     found = replace(TILED, library=(("CUB", Use(90, (21,))), ("evil\x1b[31m", Use(1, ()))))
-    message = structure.check(item(no_library_calls=True), looked_at(found)).message
+    message = judge(item(no_library_calls=True), looked_at(found)).message
     assert message == "the kernel uses `CUB`, `evil\\x1b[31m` of a library on line 21, and must do without"
 
 
@@ -131,7 +132,7 @@ def test_another_kernel_of_the_file_may_be_asked_about() -> None:
     evidence = looked_at(build=replace(BUILD, others=(("naive", other),)))
     evidence = replace(evidence, structures=(*evidence.structures, ("naive", Structure())))
     asked = item("naive", uses_shared_memory=False, max_registers=10)
-    assert structure.check(asked, evidence).message == (
+    assert judge(asked, evidence).message == (
         "the kernel `naive` uses no shared memory and takes 10 registers per thread"
     )
 
@@ -139,12 +140,9 @@ def test_another_kernel_of_the_file_may_be_asked_about() -> None:
 def test_nothing_known_is_an_error_of_ours_and_no_build_the_students() -> None:
     """Nobody loses points because we could not look."""
     asked = item(uses_shared_memory=True)
-    assert structure.check(asked, looked_at(None)).verdict is Verdict.ERROR
-    assert (
-        structure.check(asked, looked_at(build=Build(ok=False, error="the disk is full"))).verdict
-        is Verdict.ERROR
-    )
-    assert structure.check(asked, looked_at(build=Build(ok=False))).verdict is Verdict.FAIL
+    assert judge(asked, looked_at(None)).verdict is Verdict.ERROR
+    assert judge(asked, looked_at(build=Build(ok=False, error="the disk is full"))).verdict is Verdict.ERROR
+    assert judge(asked, looked_at(build=Build(ok=False))).verdict is Verdict.FAIL
 
 
 def test_the_staffs_words_go_with_the_verdict_and_not_with_what_was_not_judged() -> None:

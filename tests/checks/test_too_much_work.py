@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from grader.checks import memory, output, races, traffic
 from grader.gpu.together import together
 from grader.model import Finding, FindingKind, Run, Verdict
+from tests.checks.judging import judge
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
@@ -22,13 +22,13 @@ def given_up(case: Make) -> Make:
     return lambda name="b", **fields: case(name, completed=False, too_much_work=CLAUSE, **fields)
 
 
-@pytest.mark.parametrize("check", [output.check, races.check, memory.check, traffic.check])
+@pytest.mark.parametrize("check", ["output", "races", "memory", "traffic"])
 def test_an_item_is_skipped_where_nothing_fails(
-    check: Make, item: Make, case: Make, evidence: Make, given_up: Make
+    check: str, item: Make, case: Make, evidence: Make, given_up: Make
 ) -> None:
     """The report says which case, and how far it came."""
-    cases = (given_up(),) if check is traffic.check else (case("a"), given_up())
-    result = check(item("i"), evidence(*cases))
+    cases = (given_up(),) if check == "traffic" else (case("a"), given_up())
+    result = judge(item(check), evidence(*cases))
     assert result.verdict is Verdict.SKIP
     assert result.message == f"not judged in case `b`: {CLAUSE}"
     assert dict(result.case_verdicts)["b"] is Verdict.SKIP
@@ -36,7 +36,7 @@ def test_an_item_is_skipped_where_nothing_fails(
 
 def test_of_a_hidden_case_no_line_is_told(item: Make, case: Make, evidence: Make, given_up: Make) -> None:
     """Where its threads were would tell of its shape."""
-    result = output.check(item("i"), evidence(case("a"), given_up(hidden=True)))
+    result = judge(item("output"), evidence(case("a"), given_up(hidden=True)))
     assert result.message == "not judged in a hidden case: too much work for the emulator"
 
 
@@ -45,8 +45,8 @@ def test_what_fails_elsewhere_fails_all_the_same(
 ) -> None:
     """To take long in one case is no way out of being wrong in another, or racy in this one."""
     race = Finding(FindingKind.RACE, "reads on line 3 what another writes on line 2", line=3, other_line=2)
-    assert races.check(item("i"), evidence(case("a"), given_up(findings=(race,)))).verdict is Verdict.FAIL
-    assert races.check(item("i"), evidence(case("a", findings=(race,)), given_up())).verdict is Verdict.FAIL
+    assert judge(item("races"), evidence(case("a"), given_up(findings=(race,)))).verdict is Verdict.FAIL
+    assert judge(item("races"), evidence(case("a", findings=(race,)), given_up())).verdict is Verdict.FAIL
 
 
 def test_a_gpu_decides_what_the_emulator_gave_up(item: Make, evidence: Make, case: Make) -> None:
@@ -55,5 +55,5 @@ def test_a_gpu_decides_what_the_emulator_gave_up(item: Make, evidence: Make, cas
     assert both.run.completed
     assert both.too_much_work == both.uncounted == CLAUSE
     seen = case("a", too_much_work=both.too_much_work, undecided=both.undecided, uncounted=both.uncounted)
-    assert output.check(item("i"), evidence(seen)).verdict is Verdict.PASS
-    assert races.check(item("i"), evidence(seen)).verdict is Verdict.SKIP
+    assert judge(item("output"), evidence(seen)).verdict is Verdict.PASS
+    assert judge(item("races"), evidence(seen)).verdict is Verdict.SKIP

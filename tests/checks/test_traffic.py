@@ -10,6 +10,7 @@ import pytest
 
 from grader.checks import traffic
 from grader.model import Counters, FindingKind, LineCounters, Structure, Verdict
+from tests.checks.judging import judge
 
 Make = Any
 """A fixture of conftest: it takes what the record takes."""
@@ -19,7 +20,7 @@ TENTH = {"metric": "global_load_bytes", "baseline": "naive", "at_most": Fraction
 
 def test_the_message_states_both_numbers_and_the_ratio(item: Make, case: Make, evidence: Make) -> None:
     """64,704 of 908,160 bytes are 7.1 %."""
-    result = traffic.check(item("traffic", options=TENTH), evidence(case("mp3", loads=64_704)))
+    result = judge(item("traffic", options=TENTH), evidence(case("mp3", loads=64_704)))
     assert [result.verdict, result.fraction] == [Verdict.PASS, 1]
     assert result.message == (
         "reads 64,704 bytes of global memory; the naive kernel reads 908,160: 7.1 %, at most 10 % asked"
@@ -28,7 +29,7 @@ def test_the_message_states_both_numbers_and_the_ratio(item: Make, case: Make, e
 
 def test_too_much_traffic_fails_with_a_finding(item: Make, case: Make, evidence: Make) -> None:
     """The naive kernel itself moves 100 %."""
-    result = traffic.check(item("traffic", options=TENTH), evidence(case("mp3", loads=908_160)))
+    result = judge(item("traffic", options=TENTH), evidence(case("mp3", loads=908_160)))
     assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
     assert [finding.kind for finding in result.findings] == [FindingKind.TRAFFIC]
 
@@ -46,7 +47,7 @@ def test_the_lines_that_move_most_of_it_are_named_with_the_array(
     """Each that moves a quarter or more in the case that was looked at line by line."""
     looked = evidence(case("mp1", loads=8), case("mp3", loads=908_160, lines=LINES))
     seen = replace(looked, structures=(("tiled", Structure(file="ada.cu")),))
-    result = traffic.check(item("traffic", options=TENTH | {"at_most": Fraction(1, 10)}), seen)
+    result = judge(item("traffic", options=TENTH | {"at_most": Fraction(1, 10)}), seen)
     assert [(f.line, f.file, f.case, f.message) for f in result.findings[1:]] == [
         (9, "ada.cu", "mp3", "reads 600,000 of the 908,160 bytes of global memory from `A` in case `mp3`"),
         (9, "ada.cu", "mp3", "reads 300,000 of the 908,160 bytes of global memory from `B` in case `mp3`"),
@@ -69,7 +70,7 @@ def test_no_line_is_named_where_too_little_moves_or_the_case_is_hidden_or_nobody
     options: Make, fields: Make, item: Make, case: Make, evidence: Make
 ) -> None:
     """Nor where the item passes."""
-    result = traffic.check(item("traffic", options=options), evidence(case("a", lines=LINES, **fields)))
+    result = judge(item("traffic", options=options), evidence(case("a", lines=LINES, **fields)))
     assert all(finding.line is None for finding in result.findings)
 
 
@@ -87,7 +88,7 @@ def test_limits_are_inclusive_and_exact(
     own: int, options: Make, verdict: Verdict, item: Make, case: Make, evidence: Make
 ) -> None:
     """A byte over the limit is over the limit."""
-    result = traffic.check(item("traffic", options=options), evidence(case("a", loads=own, naive=1000)))
+    result = judge(item("traffic", options=options), evidence(case("a", loads=own, naive=1000)))
     assert result.verdict is verdict
 
 
@@ -96,14 +97,14 @@ def test_a_ratio_just_over_the_limit_does_not_look_like_the_limit(
 ) -> None:
     """As many decimals as that takes."""
     close = case("a", loads=1_000_001, naive=10_000_000)
-    message = traffic.check(item("traffic", options=TENTH), evidence(close)).message
+    message = judge(item("traffic", options=TENTH), evidence(close)).message
     assert "10.00001 %, at most 10 % asked" in message
 
 
 def test_sums_are_taken_over_the_cases(item: Make, case: Make, evidence: Make) -> None:
     """One ratio of two sums, not a mean of ratios."""
     cases = (case("a", loads=10, naive=1000), case("b", loads=1000, naive=1000))
-    result = traffic.check(item("traffic", options={"at_most": Fraction(101, 200)}), evidence(*cases))
+    result = judge(item("traffic", options={"at_most": Fraction(101, 200)}), evidence(*cases))
     assert result.verdict is Verdict.PASS
     assert result.case_verdicts == (("a", Verdict.PASS), ("b", Verdict.PASS))
 
@@ -113,7 +114,7 @@ def test_a_kernel_that_does_nothing_saves_nothing(
 ) -> None:
     """No byte moved, no answer, no points."""
     idle = case("a", loads=0, comparisons=(comparison(2365, unwritten=2365),))
-    result = traffic.check(item("traffic", options=TENTH), evidence(idle))
+    result = judge(item("traffic", options=TENTH), evidence(idle))
     assert result.verdict is Verdict.FAIL
     assert result.message.startswith("only counts for a kernel that computes the right answer")
 
@@ -123,7 +124,7 @@ def test_only_cases_with_a_right_answer_are_counted(
 ) -> None:
     """Dropping work where the answer is wrong anyway does not help."""
     idle = case("a", loads=0, naive=10**9, comparisons=(comparison(1),))
-    result = traffic.check(item("traffic", options=TENTH), evidence(idle, case("b", loads=500, naive=1000)))
+    result = judge(item("traffic", options=TENTH), evidence(idle, case("b", loads=500, naive=1000)))
     assert result.verdict is Verdict.FAIL
     assert "50.0 %" in result.message
 
@@ -132,11 +133,11 @@ def test_hidden_cases_show_no_number_at_all(item: Make, case: Make, evidence: Ma
     """A sum of bytes is a shape, and so is a ratio to which a hidden case belongs."""
     cases = (case("a", loads=64_704), case("secret", hidden=True, loads=64_704))
     check = item("traffic", options=TENTH)
-    assert traffic.check(check, evidence(*cases)).message == (
+    assert judge(check, evidence(*cases)).message == (
         "reads 64,704 bytes of global memory in the visible cases; the naive kernel reads 908,160: 7.1 %, "
         "and with the hidden cases at most the 10 % asked"
     )
-    assert traffic.check(check, evidence(case("secret", hidden=True, loads=264_704))).message == (
+    assert judge(check, evidence(case("secret", hidden=True, loads=264_704))).message == (
         "reads more than the 10 % asked of the bytes of global memory that the naive kernel reads"
     )
 
@@ -166,7 +167,7 @@ def test_a_linear_band_gives_tenths(
 ) -> None:
     """Each tenth of the way from 50 % to 10 % is worth a tenth, to the byte."""
     band = item("traffic", options={"baseline": "naive", "steps": BAND})
-    result = traffic.check(band, evidence(case("a", loads=own, naive=1000)))
+    result = judge(band, evidence(case("a", loads=own, naive=1000)))
     assert result.fraction == Fraction(credit)
     assert (result.verdict is Verdict.PASS) == (result.fraction == 1)
 
@@ -178,7 +179,7 @@ def test_steps_tell_the_next_one_and_the_last(item: Make, case: Make, evidence: 
         for limit, credit in [("1/2", "1/4"), ("1/4", "1/2"), ("1/10", "1")]
     )
     check = item("traffic", options={"baseline": "naive", "steps": steps})
-    result = traffic.check(check, evidence(case("a", loads=400, naive=1000)))
+    result = judge(check, evidence(case("a", loads=400, naive=1000)))
     assert result.fraction == Fraction(1, 4)
     assert result.message == (
         "reads 400 bytes of global memory; the naive kernel reads 1,000: 40.0 %, "
@@ -189,7 +190,7 @@ def test_steps_tell_the_next_one_and_the_last(item: Make, case: Make, evidence: 
 def test_less_than_at_least_earns_nothing_of_a_band(item: Make, case: Make, evidence: Make) -> None:
     """A kernel that moves suspiciously little does not earn the most."""
     options = {"baseline": "naive", "steps": BAND, "at_least": Fraction(1, 20)}
-    result = traffic.check(item("traffic", options=options), evidence(case("a", loads=49, naive=1000)))
+    result = judge(item("traffic", options=options), evidence(case("a", loads=49, naive=1000)))
     assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
 
 
@@ -202,14 +203,14 @@ def test_without_a_number_to_compare_with_it_is_an_error(
     given: Make, item: Make, case: Make, evidence: Make
 ) -> None:
     """The staff's kernel is ours to run."""
-    result = traffic.check(item("traffic", options=TENTH), evidence(case("a", **given)))
+    result = judge(item("traffic", options=TENTH), evidence(case("a", **given)))
     assert result.verdict is Verdict.ERROR
 
 
 def test_counters_that_nobody_counted_are_our_error(item: Make, case: Make, evidence: Make) -> None:
     """Zero bytes would be the best kernel of all."""
     uncounted = case("b", loads=0, uncounted="the emulator does not interpret `wgmma` yet")
-    result = traffic.check(item("traffic", options=TENTH), evidence(case("a", loads=64_704), uncounted))
+    result = judge(item("traffic", options=TENTH), evidence(case("a", loads=64_704), uncounted))
     assert result.verdict is Verdict.ERROR
     assert result.message == (
         "not judged, through no fault of the submission: nobody counted what the kernel moves: "
@@ -222,7 +223,7 @@ def test_a_wrong_kernel_that_nobody_counted_fails_all_the_same(
 ) -> None:
     """Only right cases are counted."""
     wrong = case("a", loads=0, comparisons=(comparison(1),), uncounted="no emulator")
-    assert traffic.check(item("traffic", options=TENTH), evidence(wrong)).verdict is Verdict.FAIL
+    assert judge(item("traffic", options=TENTH), evidence(wrong)).verdict is Verdict.FAIL
 
 
 def test_every_counter_can_be_asked_for() -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import gc
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from grader.emulator.machine.machine import Machine
+from grader.emulator.races import AccessLog
 from grader.emulator.races.conflicts import find_conflicts
 from grader.emulator.races.rows import ATOMIC, READ, WRITE, Rows
+from grader.model import FindingKind
 from tests.emulator import nvcc
 from tests.emulator.labelled import Kernel, findings, found, kernels, sources
+from tests.emulator.launching import hazard_build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,3 +132,26 @@ def test_reads_do_not_race_with_each_other_nor_a_thread_with_itself() -> None:
     assert not find_conflicts(own)
     assert not find_conflicts(rows((0, 0, 1, READ, 1), (0, 40, 1, READ, 1)))
     assert not find_conflicts(rows((0, 0, 1, ATOMIC, 1), (0, 40, 1, ATOMIC, 1)))
+
+
+def test_races_of_many_chunks_keep_no_machine_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each chunk's registers and shared memory are let go when it ends, whether or not its threads raced."""
+    monkeypatch.setattr("grader.emulator.launch.CHUNK_LANES", 64)
+    source = """extern "C" __global__ void mirror(int *out) {
+        __shared__ int s[64];
+        s[threadIdx.x] = threadIdx.x;
+        out[blockIdx.x * 64 + threadIdx.x] = s[63 - threadIdx.x];
+    }"""
+    alive: list[int] = []
+
+    def counted(log: AccessLog, m: Machine) -> None:
+        gc.collect()
+        alive.append(sum(isinstance(each, Machine) for each in gc.get_objects()))
+        finish_chunk(log, m)
+
+    finish_chunk = AccessLog.finish_chunk
+    monkeypatch.setattr(AccessLog, "finish_chunk", counted)
+    result = hazard_build(source).run("mirror", (8, 1, 1), (64, 1, 1), np.zeros(8 * 64, np.int32))
+    assert [finding.kind for finding in result.findings] == [FindingKind.RACE]
+    assert len(alive) == 8  # chunks
+    assert max(alive) <= alive[0] + 1

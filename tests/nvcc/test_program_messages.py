@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import ToolMissing
-from grader.nvcc import driver, linker
+from grader.nvcc import driver
 from grader.nvcc.diagnostics import Message
+from grader.nvcc.driver import undefined_names
 from grader.nvcc.source import SOURCE_NAME
-from grader.nvcc.symbols import undefined_names
 
 LD = "/usr/bin/ld: "
 MAIN = f"{LD}/usr/lib/Scrt1.o: in function `_start':\n(.text+0x17): undefined reference to `main'\n"
@@ -26,37 +26,37 @@ def test_a_name_that_is_missing_twice_is_told_for_each_line() -> None:
         f"{LD}/job/1/mine/parts.h:2: undefined reference to `area'\n"
         "collect2: error: ld returned 1 exit status\n"
     )
-    messages = linker.read_messages(log, ("mine/parts.h",))
+    messages = driver.linker_messages(log, ("mine/parts.h",))
     assert [(m.file, m.line) for m in messages] == [(SOURCE_NAME, 7), (SOURCE_NAME, 8), ("mine/parts.h", 2)]
     assert all(message.error for message in messages)
 
 
 def test_no_main_is_one_message_without_a_line() -> None:
     """It is the start-up code that asks for it."""
-    assert linker.read_messages(MAIN, ()) == (Message(True, linker.NO_MAIN),)
+    assert driver.linker_messages(MAIN, ()) == (Message(True, driver.NO_MAIN),)
 
 
 def test_a_name_that_is_defined_twice_is_told() -> None:
     """Where the student defines it; the other place is a library's."""
     log = f"{LD}{SOURCE_NAME}:2: multiple definition of `_start'; Scrt1.o: first defined here\n"
-    (message,) = linker.read_messages(log, ())
+    (message,) = driver.linker_messages(log, ())
     assert (message.file, message.line) == (SOURCE_NAME, 2)
     assert message.text.startswith("`_start` is defined here and once more elsewhere")
 
 
 def test_what_else_the_linker_says_is_passed_on_in_a_line() -> None:
     """So is that it says nothing."""
-    (message,) = linker.read_messages(f"{LD}final link failed: bad value\n", ())
+    (message,) = driver.linker_messages(f"{LD}final link failed: bad value\n", ())
     assert message.text == "the linker refuses this program: final link failed: bad value"
-    (silent,) = linker.read_messages("", ())
+    (silent,) = driver.linker_messages("", ())
     assert silent.text.endswith("does not say why")
 
 
 def test_a_library_that_is_not_installed_is_our_fault() -> None:
     """But a student's name that sounds like it is not."""
     with pytest.raises(ToolMissing, match="-lcudart_static is missing"):
-        linker.read_messages(f"{LD}cannot find -lcudart_static: No such file or directory\n", ())
-    (message,) = linker.read_messages(
+        driver.linker_messages(f"{LD}cannot find -lcudart_static: No such file or directory\n", ())
+    (message,) = driver.linker_messages(
         f"{SOURCE_NAME}:1: undefined reference to `cannot find -lcudart_static'\n", ()
     )
     assert message.line == 1

@@ -10,10 +10,17 @@ from grader.assignment import find_assignment, load_assignment
 from grader.model import Resources
 from grader.nvcc import declarations, diagnostics
 from grader.nvcc.assembly import refusals, resources
-from grader.nvcc.constants import implied_constants, literal_constants, macros_taken_back
+from grader.nvcc.constants import (
+    UNDEFINED,
+    failed_names,
+    implied_constants,
+    literal_constants,
+    macros_taken_back,
+    probing_unit,
+    take_probed_values,
+)
 from grader.nvcc.diagnostics import Files, read_messages
 from grader.nvcc.includes import reaching
-from grader.nvcc.probes import UNDEFINED, failed_names, take_values, wrapper
 from grader.nvcc.shown import LONGEST, harmless
 from grader.nvcc.source import is_header_name, line_count, readable
 from grader.ptx import parse
@@ -168,7 +175,7 @@ def test_probes_are_taken_out_of_the_ptx() -> None:
         f".global .align 8 .u64 __grader_A = 7;\n.visible .const .align 8 .u64 __grader_B = {UNDEFINED};\n"
         ".global .align 8 .u64 __grader_C;\n.global .align 4 .u32 mine = 5;\n"
     )
-    taken = take_values(ptx, parse(ptx), ("A", "B", "C"))
+    taken = take_probed_values(ptx, parse(ptx), ("A", "B", "C"))
     assert taken == (".global .align 4 .u32 mine = 5;\n", {"A": 7, "C": 0})
 
 
@@ -178,13 +185,13 @@ def test_a_probe_that_is_defined_twice_is_left_to_the_assembler() -> None:
         ".global .align 8 .u64 __grader_A = 7;\n.visible .entry k() {\n}\n"
         ".const .align 8 .u64 __grader_A = 1;\n.const .u64 __grader_B = 2;\n"
     )
-    assert take_values(ptx, parse(ptx), ("A",)) == (ptx, {})
+    assert take_probed_values(ptx, parse(ptx), ("A",)) == (ptx, {})
 
 
 def test_a_failing_probe_is_known_by_its_line() -> None:
     """A line of the wrapper leads back to the name it asks about."""
     names = ("A", "B")
-    lines = wrapper(names).decode().split("\n")
+    lines = probing_unit(names).decode().split("\n")
     for name in names:
         numbers = [n for n, line in enumerate(lines, 1) if f"__grader_{name} =" in line]
         assert failed_names(names, numbers) == (name,)

@@ -6,10 +6,9 @@ import pytest
 
 from grader.model import KernelInterface, Parameter
 from grader.nvcc.declarations import Kernel
-from grader.nvcc.entries import Entry, EntryParameter, read_entries
 from grader.nvcc.kernel import not_found
 from grader.nvcc.mangled import Signature, read_name
-from grader.nvcc.signature import mismatch
+from grader.nvcc.signature import Entry, EntryParameter, mismatch, read_entries
 from grader.ptx import parse
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader import score
-from grader.assignment.thresholds import band
-from grader.checks import speedup
+from grader.checks.credit import band
 from grader.errors import UsageError
 from grader.model import (
     Build,
@@ -31,6 +30,7 @@ from grader.model import (
 from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
+from tests.checks.judging import judge
 from tests.reports.sample_grades import ITEMS, compile_error, graded, passing
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def timed(timing: Timing = TIMED, name: str = "frances") -> Grade:
     evidence = Evidence("gpu", build, timing=timing)
     steps = band(Threshold(Fraction(1)), Threshold(of_solution=Fraction(9, 10)))
     item = replace(ITEMS[4], options=(("baseline", "naive"), ("steps", steps)), hint="load in order")
-    grade = graded(name, (*map(passing, ITEMS[:4]), speedup.check(item, evidence)))
+    grade = graded(name, (*map(passing, ITEMS[:4]), judge(item, evidence)))
     return replace(
         grade,
         backend="gpu",

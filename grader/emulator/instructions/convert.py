@@ -65,6 +65,8 @@ def _copy(link: Link, source: Register, kind: str) -> Step:
 def _pack(ins: Instruction, link: Link, source: Vector) -> Step:
     register = link.register(ins.operands[0])
     total = TYPE_BYTES[ins.modifiers[-1]]
+    if total > 8:  # noqa: PLR2004 - bytes; a register of 128 bits
+        raise link.unsupported()
     piece = 8 * total // len(source.elements)
     wide = np.dtype(f"u{total}")
     fetches = [link.fetch(element, f"b{piece}") for element in source.elements]
@@ -81,6 +83,8 @@ def _pack(ins: Instruction, link: Link, source: Vector) -> Step:
 def _unpack(ins: Instruction, link: Link, destination: Vector) -> Step:
     total = TYPE_BYTES[ins.modifiers[-1]]
     piece = 8 * total // len(destination.elements)
+    if piece % 8:
+        raise link.unsupported()
     wide, narrow = np.dtype(f"u{total}"), np.dtype(f"u{piece // 8}")
     registers = [link.register(element) for element in destination.elements]
     fetch = link.fetch(ins.operands[1], f"b{8 * total}")

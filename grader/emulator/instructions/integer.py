@@ -58,6 +58,7 @@ def _clamped(value: Value) -> Value:
 def mul(ins: Instruction, link: Link) -> Step:
     """`mul.lo|hi|wide` (section 9.7.1.3)."""
     kind = kind_of(ins, link, "lo", "hi", "wide")
+    _refuse_widest(ins, link, kind)
     return link.pure(product_of(ins, kind), kind, kind)
 
 
@@ -66,6 +67,7 @@ def mad(ins: Instruction, link: Link) -> Step:
     if "cc" in ins.modifiers:
         return carry.mad_with_carry(ins, link, product_of(ins, ins.modifiers[-1]), takes=False)
     kind = kind_of(ins, link, "lo", "hi", "wide", "sat")
+    _refuse_widest(ins, link, kind)
     product = product_of(ins, kind)
     if "sat" in ins.modifiers:
         if kind != "s32" or "hi" not in ins.modifiers:
@@ -78,6 +80,12 @@ def mad(ins: Instruction, link: Link) -> Step:
 def madc(ins: Instruction, link: Link) -> Step:
     """`madc.lo|hi[.cc]`: a product, a sum and the carry (section 9.7.2.6)."""
     return carry.mad_with_carry(ins, link, product_of(ins, kind_of(ins, link, "lo", "hi", "cc")), takes=True)
+
+
+def _refuse_widest(ins: Instruction, link: Link, kind: str) -> None:
+    """Refuse a product of 128 bits."""
+    if "wide" in ins.modifiers and DTYPES[kind].itemsize == 8:  # noqa: PLR2004 - bytes
+        raise link.unsupported()
 
 
 def product_of(ins: Instruction, kind: str) -> Callable[[Value, Value], Value]:

@@ -33,6 +33,10 @@ Fetch: TypeAlias = "Callable[[Machine, Lanes], Value]"
 """Gives an operand's value for some lanes."""
 
 
+_MOST_BYTES = 8
+"""A register of 128 bits is not interpreted."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class FunctionScope:
     """A function that is being linked: the numbers of its registers, and where its local variables lie."""
@@ -126,6 +130,8 @@ class Link:
 
     def operand(self, operand: Operand, kind: str) -> Fetch:
         """Reads an operand as PTX type ``kind``; it may come folded (`grader.emulator.machine.values`)."""
+        if TYPE_BYTES[kind] > _MOST_BYTES:
+            raise self.unsupported()
         dtype = DTYPES.get(kind) or np.dtype(f"u{TYPE_BYTES[kind]}")
         if isinstance(operand, Immediate):
             return _constant(_literal(operand, dtype))

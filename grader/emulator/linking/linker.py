@@ -74,15 +74,21 @@ class Linker:
         )
 
     def step(self, pc: int, instruction: Instruction) -> Any:  # noqa: ANN401 - a Step or a ControlStep
-        """The step of one instruction; `is_control` tells which kind it is."""
+        """The step of one instruction; `is_control` tells which kind it is.
+
+        Opcodes are looked up in tables, and so are modifiers and types; operands are unpacked. That such a
+        step of a chapter fails means a form that it does not know: nvcc does not look into inline assembly.
+        Any other exception is a bug of ours, and goes up as what it is.
+        """
         link = Link(self.scope, pc, instruction)
         try:
             return self._step(link, instruction)
         except UnsupportedPtx as refusal:
             return self._refuse(refusal)
-        except (LookupError, TypeError, ValueError, AttributeError):
-            # An opcode or a form that no chapter knows: nvcc does not look into inline assembly.
-            return self._refuse(link.unsupported())
+        except (LookupError, ValueError) as error:
+            unknown = link.unsupported()
+            unknown.__cause__ = error
+            return self._refuse(unknown)
 
     def _refuse(self, refusal: UnsupportedPtx) -> Any:  # noqa: ANN401 - as above
         """A step that is an error only if a lane ever gets there."""

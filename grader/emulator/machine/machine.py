@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 def _references(registers: list[Value | None], register: int) -> int:
     """How many times Python knows the array in a register, counted from here."""
     value = registers[register]
-    return getrefcount(value)
+    return sys.getrefcount(value)
 
 
 _ALONE = _references([np.zeros(1)], 0)
 """The references to an array that only a register holds: nobody would see it change."""
+
+UPDATES_IN_PLACE = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
+"""Whether counts of references can be relied on. Where not, every write by some lanes makes a copy, which
+takes up to a sixth longer in kernels whose threads part (`python -m tests.bench.divergence`)."""
 
 
 FEW_LANES = 4096
@@ -215,6 +219,22 @@ class FaultReporter(Protocol):
         """Calls went too deep."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ChunkRecord:
+    """What is kept of a chunk when its machine is gone: which thread a lane is, and where memory lies.
+
+    ``shared_stride`` is the bytes from the shared memory of one block to that of the next.
+    """
+
+    geometry: Geometry
+    memory: GlobalMemory
+    shared_stride: int
+
+    def shared_start(self, lane: int) -> int:
+        """Where the shared memory of a lane's block begins; ``lane`` may be counted over the launch."""
+        return lane % self.geometry.size // self.geometry.threads * self.shared_stride
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Machine(Recollection):
     """What an instruction sees and changes.
@@ -280,7 +300,7 @@ class Machine(Recollection):
         self.voted = np.zeros(size, np.bool_)
         self.block_of = lane // shape.threads
         self.warp_of = self.block_of * shape.warps_per_block + lane % shape.threads // WARP
-        stride = -(-self.shared_bytes // 16) * 16
+        stride = self.shared_stride
         track = self.observer.tracks_initialisation
         self.shared = Region(stride * shape.blocks, track=track)
         self.shared_start = self.block_of * stride
@@ -289,6 +309,15 @@ class Machine(Recollection):
         self.local = Region(self.local_bytes * size, track=track)
         self.local_start = lane * self.local_bytes
         self.special = special_registers(shape)
+
+    @property
+    def shared_stride(self) -> int:
+        """Bytes from the shared memory of one block to that of the next."""
+        return -(-self.shared_bytes // 16) * 16
+
+    def record(self) -> ChunkRecord:
+        """What names lanes and elements of this chunk afterwards."""
+        return ChunkRecord(self.geometry, self.memory, self.shared_stride)
 
     @property
     def count(self) -> int:
@@ -338,7 +367,7 @@ class Machine(Recollection):
             self._merge(register, value, self.active)
 
     def _merge(self, register: int, value: Value, lanes: NDArray[np.intp]) -> None:
-        if _references(self.registers, register) == _ALONE:
+        if UPDATES_IN_PLACE and _references(self.registers, register) == _ALONE:
             old = self.registers[register]
             if old.ndim == 1 and old.base is None and old.dtype == value.dtype:  # type: ignore[union-attr]
                 old[lanes] = value  # type: ignore[index]

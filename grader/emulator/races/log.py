@@ -45,7 +45,7 @@ from grader.emulator.races.validated import validated, with_flags
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.machine import ChunkRecord, Machine
     from grader.emulator.machine.values import Value
     from grader.emulator.memory.access import Place
     from grader.emulator.races.conflicts import Conflict
@@ -98,7 +98,8 @@ class AccessLog:
     tracked: frozenset[str] = frozenset()
     shared: list[Access] = field(default_factory=list)
     arrays: list[Access] = field(default_factory=list)
-    conflicts: list[tuple[str, Conflict, Machine]] = field(default_factory=list)
+    conflicts: list[tuple[str, Conflict, ChunkRecord]] = field(default_factory=list)
+    """State space, conflict, and the chunk that it happened in; machines are not kept alive for it."""
     order_mattered: bool = False
     """Whether accesses were ordered only by the order in which atomic operations happened to come: then
     another order may show other races."""
@@ -231,7 +232,7 @@ class AccessLog:
             total = math.prod(m.geometry.launch.grid) * m.geometry.threads
             scope = Scope(m.geometry.threads, total, "global", self.grain, self.events.backwards)
             conflicts = self._unordered(rows, self.events.all, scope, conflicts)
-        self.conflicts.extend(("global", conflict, m) for conflict in conflicts)
+        self.conflicts.extend(("global", conflict, m.record()) for conflict in conflicts)
 
     def _unordered(
         self, rows: Rows, events: list[Event], scope: Scope, suspected: list[Conflict]
@@ -276,7 +277,7 @@ class AccessLog:
         if engines or (conflicts and (events or is_strong(rows.kind).any())):
             scope = self.events.scope_of_shared(m, self.grain)
             conflicts = self._unordered(rows, events, scope, conflicts)
-        self.conflicts.extend(("shared", conflict, m) for conflict in conflicts)
+        self.conflicts.extend(("shared", conflict, m.record()) for conflict in conflicts)
 
     def _under_way(self, m: Machine, access: Access) -> Access | None:
         """The part of asynchronous copies that their lanes have not waited for."""

@@ -1,4 +1,4 @@
-"""What submissions are built with, and a build that always gives a record."""
+"""A build of whatever an assignment asks for, which always gives a record."""
 
 from __future__ import annotations
 

@@ -1,0 +1,125 @@
+"""What a check is: a class with the keys of its rubric item, what reports ask about it, and how it judges.
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class ExitCheck(Check):
+        '''It ends by itself, with this status.'''
+
+        name: ClassVar[str] = "exit"
+        title: ClassVar[str] = "how it ends"
+        kinds: ClassVar[tuple[str, ...]] = ("program",)
+        status: int = key("Status", 0)
+
+        def judge(self, evidence: Evidence) -> CheckResult: ...
+
+`grader.checks.CHECKS` lists the classes. `grader.assignment.rubric` makes the keys of the YAML from the
+fields, so that judging a submission loads nothing of what reads YAML.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from grader.errors import OurError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.model import CheckResult, Evidence, Named, RubricItem
+
+REQUIRED: Any = MISSING
+"""The default of a key that must be there."""
+
+Disorder = tuple[tuple[str | int, ...], str]
+"""The path of a key inside an item, and what was expected there."""
+
+
+def key(values: str | tuple[str, ...], default: Any = REQUIRED) -> Any:  # noqa: ANN401 - as in dataclasses
+    """A key of the item in an assignment file.
+
+    ``values`` names what may stand there (`grader.assignment.vocabulary`), or lists the words that may. A key
+    whose ``default`` is None may be left out.
+    """
+    return field(default=default, metadata={"values": values})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A rubric item that is to be judged, with its keys as typed fields. The docstring describes the item."""
+
+    name: ClassVar[str]
+    """What an item says as its ``check``."""
+    title: ClassVar[str]
+    """What an item is called that has no title of its own."""
+    kinds: ClassVar[tuple[str, ...]]
+    """The kinds of assignments whose rubric may have it."""
+    whole_submission: ClassVar[bool] = False
+    """Whether it judges the submission as a whole, and no cases."""
+    style: ClassVar[bool] = False
+    """Whether it is about how a kernel is written: a wrong kernel need not lose its points."""
+    cases_key: ClassVar[str] = "cases"
+    """The key that names the cases it looks at: ``cases``, ``questions``, or none."""
+    partial: ClassVar[tuple[str, ...]] = ()
+    """The ways in which the item may give partial credit."""
+    one_of: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Sets of keys of which the item has exactly one."""
+
+    item: RubricItem
+
+    @classmethod
+    def from_item(cls, item: RubricItem) -> Self:
+        """The check of a rubric item; raises OurError where an option is missing."""
+        try:
+            return cls(item=item, **dict(item.options))
+        except TypeError as problem:
+            raise OurError(f"rubric item {item.id}: {problem}") from problem
+
+    @classmethod
+    def own_keys(cls) -> tuple[Field[Any], ...]:
+        """The keys that only this check has."""
+        return tuple(each for each in fields(cls) if "values" in each.metadata)
+
+    def options(self) -> Named[Any]:
+        """The keys that are there, as the record of the item holds them."""
+        values = ((each.name, getattr(self, each.name)) for each in self.own_keys())
+        return tuple((name, value) for name, value in values if value is not None)
+
+    def contradiction(self) -> tuple[str, str] | None:
+        """A key that does not go with the others, and what was expected; None where they agree."""
+        return None
+
+    def disorder(self) -> Iterator[Disorder]:
+        """What is wrong between values that are sound by themselves."""
+        yield from ()
+
+    @property
+    def shows_hidden_lines(self) -> bool:
+        """Whether messages may name the lines that fail in hidden cases."""
+        return False
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The arrays that the item itself names, which is no secret."""
+        return ()
+
+    def judge(self, evidence: Evidence) -> CheckResult:
+        """Judge what was found out about a submission; a failure of ours is the verdict `error`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingsCheck(Check):
+    """A check that says what went wrong, and where.
+
+    Of hidden cases it tells kinds and arrays only. With ``hidden_lines`` it tells the lines and the named
+    mistakes, too: whoever hands in again may find out the shapes and inputs of hidden cases by them.
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    partial: ClassVar[tuple[str, ...]] = ("per-case",)
+    hidden_lines: bool | None = key("Flag", None)
+
+    @property
+    def shows_hidden_lines(self) -> bool:
+        """Whether the item says so."""
+        return bool(self.hidden_lines)
