@@ -171,3 +171,23 @@ def test_a_failure_of_ours_to_advise_leaves_the_grade_alone(
     grade = check(staff("solution"))
     assert (grade.error, grade.advice) == ("", ())
     assert grade.score == grade.max_score
+
+
+def test_a_failure_of_ours_to_advise_is_printed_for_developers(
+    check: Callable[[bytes], Grade], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With ``GRADER_DEBUG`` the traceback says where the bug is; without it nobody is disturbed."""
+
+    def fail(*_: object) -> None:
+        raise ValueError("a bug in repairs")
+
+    monkeypatch.setattr(emulator.Emulated, "repaired", fail)
+    monkeypatch.delenv("GRADER_DEBUG", raising=False)
+    check(staff("solution"))
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("GRADER_DEBUG", "1")
+    check(staff("solution"))
+    error = capsys.readouterr().err
+    assert "trying repairs" in error
+    assert "in fail" in error
+    assert "a bug in repairs" in error

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.assignment import expand_cases
 from grader.checks import CHECKS
+from grader.debug import log_swallowed
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
 from grader.kinds import kind_of
@@ -85,6 +86,7 @@ class Bench:
             equal = trial.barrier < 0 and same_program(built, self.original)
             made = Made(program(built) if built.ok else "", equal)
         except Exception:  # noqa: BLE001 - as above
+            log_swallowed("compiling a changed file")
             made = Made()
         return made._replace(seconds=time.perf_counter() - began)
 

@@ -92,8 +92,10 @@ def test_blocks_of_one_thread_have_shared_memory_of_their_own(options: tuple[str
     assert_equivalent(module, "one_thread", Launch((5, 1, 1), (1, 1, 1)), arguments)
 
 
-def test_a_write_by_some_lanes_leaves_a_copy_alone() -> None:
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_write_by_some_lanes_leaves_a_copy_alone(in_place: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
     """Registers share arrays; what one of them becomes does not show in another."""
+    monkeypatch.setattr("grader.emulator.machine.machine.UPDATES_IN_PLACE", in_place)
     arguments = (
         Argument("A", "in", np.arange(32, dtype=np.float32)),
         Argument("B", "out", np.zeros(64, np.float32)),

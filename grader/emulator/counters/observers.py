@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from grader.emulator.counters import traffic
 from grader.emulator.machine.machine import Observer
 from grader.emulator.memory.place import parts_of
 from grader.model import Counters
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine, Parties, StrayAccess
@@ -76,8 +75,11 @@ class Counting(Observer):
 
     def stored(self, m: Machine, _site: int, place: Place, value: Value) -> None:
         """See `Observer`."""
+        self.count_store(m, place, value.dtype.itemsize)
+
+    def count_store(self, m: Machine, place: Place, size: int) -> None:
+        """Count ``size`` bytes that each lane writes."""
         lanes = m.size if place.lanes is None else len(place.lanes)
-        size = value.dtype.itemsize
         if place.space == "global":
             self.global_store_bytes += lanes * size
             self.global_store_sectors += traffic.sectors(m, place, place.request) if place.request else 0
@@ -90,7 +92,7 @@ class Counting(Observer):
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
         """An atomic reads and writes."""
         self.loaded(m, site, place, size)
-        self.stored(m, site, place, np.zeros(1, f"u{size}")[0])
+        self.count_store(m, place, size)
 
     def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
         """A load from global and a store to shared memory."""

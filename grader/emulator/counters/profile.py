@@ -64,16 +64,19 @@ class Profiling(Counting):
 
     def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
         """See `Observer`."""
-        Counting.stored(self, m, site, place, value)
+        self._stored(m, site, place, value.dtype.itemsize)
+
+    def _stored(self, m: Machine, site: int, place: Place, size: int) -> None:
+        self.count_store(m, place, size)
         if place.space == "global":
-            self._global(m, site, place, value.dtype.itemsize, "store")
+            self._global(m, site, place, size, "store")
         elif place.space == "shared":
             self._shared(m, site, place)
 
     def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
         """See `Observer`; to the line it is a store: to update a word again is the purpose of an atomic."""
         Counting.loaded(self, m, site, place, size)
-        self.stored(m, site, place, np.zeros(1, f"u{size}")[0])
+        self._stored(m, site, place, size)
         if place.space == "global":
             self._updated(m, site, place)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -22,17 +22,22 @@ if TYPE_CHECKING:
     from grader.emulator.memory.place import Place
     from grader.emulator.naming import Names
     from grader.emulator.static.bounds import Bounds
+    from grader.model import FindingCode
     from grader.ptx import Instruction
 
 
 def _references(registers: list[Value | None], register: int) -> int:
     """How many times Python knows the array in a register, counted from here."""
     value = registers[register]
-    return getrefcount(value)
+    return sys.getrefcount(value)
 
 
 _ALONE = _references([np.zeros(1)], 0)
 """The references to an array that only a register holds: nobody would see it change."""
+
+UPDATES_IN_PLACE = sys.implementation.name == "cpython" and getattr(sys, "_is_gil_enabled", lambda: True)()
+"""Whether counts of references can be relied on. Where not, every write by some lanes makes a copy, which
+takes up to a sixth longer in kernels whose threads part (`python -m tests.bench.divergence`)."""
 
 
 FEW_LANES = 4096
@@ -207,7 +212,7 @@ class FaultReporter(Protocol):
     def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
         """The kernel executed `trap`, or an ``assertion`` did not hold."""
 
-    def fault(self, m: Machine, site: int, message: str, lane: int | None = None) -> None:
+    def fault(self, m: Machine, site: int, code: FindingCode, message: str, lane: int | None = None) -> None:
         """A thread did what no device would let pass; the first active one if ``lane`` does not say which."""
 
     def stack_overflow(self, m: Machine, call: Instruction) -> None:
@@ -362,7 +367,7 @@ class Machine(Recollection):
             self._merge(register, value, self.active)
 
     def _merge(self, register: int, value: Value, lanes: NDArray[np.intp]) -> None:
-        if _references(self.registers, register) == _ALONE:
+        if UPDATES_IN_PLACE and _references(self.registers, register) == _ALONE:
             old = self.registers[register]
             if old.ndim == 1 and old.base is None and old.dtype == value.dtype:  # type: ignore[union-attr]
                 old[lanes] = value  # type: ignore[index]

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from grader.emulator.memory.initial import function_addresses, initial_bytes
-from grader.emulator.memory.memory import HEAP, HEAP_BYTES, AddressSpace, GlobalMemory, Heap, Wanted
+from grader.emulator.memory.memory import HEAP, HEAP_BYTES, AddressSpace, GlobalMemory, Heap, MemoryPlan
 from grader.emulator.memory.parameters import bytes_of, pieces_of, with_address
 from grader.emulator.naming import SharedArray
 from grader.ptx import Symbol, Tuple
@@ -84,47 +84,37 @@ def lay_out(
         raise VariablesTooLargeError(taken)
     parameters = with_address(function)
     filled = _filled(variables, arguments)
-    arrays = [(a, a.value) for a in arguments if isinstance(a.value, np.ndarray) and not a.symbol]
-    memory = GlobalMemory(
-        [_wanted(v, filled.get(v.name)) for v in variables]
-        + [Wanted(v.name, v.size, TYPE_BYTES[v.type], (), "const") for v in parameters]
-        + [
-            Wanted(a.label, value.nbytes, value.itemsize, value.shape, a.direction, a.offset * value.itemsize)
-            for a, value in arrays
-        ]
-        + [Wanted(HEAP, HEAP_BYTES, 1)] * _takes_memory(module),
-        AddressSpace.drawn(drawn_from(arguments)),
-        track=track,
-    )
-    named = [v.name for v in (*variables, *parameters)]
-    places = dict(zip(named, memory.allocations, strict=False))
-    placed = [
-        (argument, value, allocation)
-        for (argument, value), allocation in zip(arrays, memory.allocations[len(named) :], strict=False)
+    plan = MemoryPlan()
+    named = {v.name: _allocate(plan, v, filled.get(v.name)) for v in variables}
+    named |= {v.name: plan.allocate(v.name, v.size, TYPE_BYTES[v.type], (), "const") for v in parameters}
+    arrays = [
+        (a, a.value, _allocate_array(plan, a, a.value))
+        for a in arguments
+        if isinstance(a.value, np.ndarray) and not a.symbol
     ]
+    heap = plan.allocate(HEAP, HEAP_BYTES, 1) if _takes_memory(module) else None
+    memory = GlobalMemory(plan, AddressSpace.drawn(drawn_from(arguments)), track=track)
     for name, (argument, value) in filled.items():
-        used = replace(places[name], end=places[name].start + value.nbytes)
-        placed.append((argument, value, used))
-    if _takes_memory(module):
-        whole = memory.allocations[-1]
-        memory.remove(whole)
-        memory.heap = Heap(memory, whole.start, whole.end)
+        arrays.append((argument, value, replace(named[name], end=named[name].start + value.nbytes)))
+    if heap is not None:
+        memory.remove(heap)
+        memory.heap = Heap(memory, heap.start, heap.end)
     shared, shared_bytes = _shared_layout(module, function, launch)
     addresses = {array.name: array.start for array in shared}
-    addresses |= {name: memory.base + place.start for name, place in places.items()}
+    addresses |= {name: memory.base + allocation.start for name, allocation in named.items()}
     addresses |= function_addresses(module)
     for variable in variables:
         content = initial_bytes(variable, addresses, module) if variable.initial else None
-        memory.fill(places[variable.name], content, initialised=not _is_out(filled.get(variable.name)))
-    for argument, value, allocation in placed:
+        memory.fill(named[variable.name], content, initialised=not _is_out(filled.get(variable.name)))
+    for argument, value, allocation in arrays:
         memory.fill(allocation, value, initialised=argument.direction != "out")
-    where = {argument.name: allocation for argument, _, allocation in placed}
+    where = {argument.name: allocation for argument, _, allocation in arrays}
     given = (argument for argument in arguments if argument.is_parameter)
     passed = dict(zip((formal.name for formal in function.parameters), given, strict=False))
     for formal in parameters:
         content = bytes_of(pieces_of(formal, passed[formal.name], where, memory.base), formal.size)
-        memory.fill(places[formal.name], content, initialised=True)
-    return Layout(memory, tuple(placed), shared, shared_bytes, addresses)
+        memory.fill(named[formal.name], content, initialised=True)
+    return Layout(memory, tuple(arrays), shared, shared_bytes, addresses)
 
 
 def drawn_from(arguments: tuple[Argument, ...]) -> int:
@@ -152,15 +142,28 @@ def _filled(variables: list[Variable], arguments: tuple[Argument, ...]) -> dict[
     return filled
 
 
-def _wanted(variable: Variable, held: Held | None) -> Wanted:
-    """Memory for a variable, with the shape of the array that it holds where that fills it."""
+def _allocate(plan: MemoryPlan, variable: Variable, held: Held | None) -> Allocation:
+    """Room for a variable, with the shape of the array that it holds where that fills it."""
     width, constant = TYPE_BYTES[variable.type], variable.space == "const"
     if held is None:
-        return Wanted(symbol_name(variable.name), variable.size, width, (), "const" if constant else "")
+        name = symbol_name(variable.name)
+        return plan.allocate(name, variable.size, width, (), "const" if constant else "")
     argument, value = held
     shape = value.shape if value.nbytes == variable.size else ()
     direction = "const" if constant else argument.direction
-    return Wanted(argument.label, variable.size, value.itemsize, shape, direction)
+    return plan.allocate(argument.label, variable.size, value.itemsize, shape, direction)
+
+
+def _allocate_array(plan: MemoryPlan, argument: Argument, value: NDArray[Any]) -> Allocation:
+    """Room for an array that a kernel is given."""
+    return plan.allocate(
+        argument.label,
+        value.nbytes,
+        value.itemsize,
+        value.shape,
+        argument.direction,
+        lead=argument.offset * value.itemsize,
+    )
 
 
 def _is_out(held: Held | None) -> bool:

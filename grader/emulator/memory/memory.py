@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -125,35 +125,42 @@ _SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
 _ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
 
 
-class Wanted(NamedTuple):
-    """An array to be allocated: see `Allocation`. It begins ``lead`` bytes after a multiple of 256."""
-
-    name: str
-    size: int
-    itemsize: int
-    shape: tuple[int, ...] = ()
-    direction: str = ""
-    lead: int = 0
-
-
-class GlobalMemory(Region):
-    """All arrays of a launch in one buffer, with red zones between them.
+class MemoryPlan:
+    """Where the arrays of a launch are to lie: one after another, with red zones between them.
 
     As ``cudaMalloc`` gives them, arrays begin at a multiple of 256 bytes, unless one is wanted elsewhere.
     """
 
-    def __init__(self, wanted: list[Wanted], space: AddressSpace, *, track: bool) -> None:
-        self.space, self.base = space, space.base
+    def __init__(self) -> None:
         self.allocations: list[Allocation] = []
-        offset = RED_ZONE
-        for name, size, itemsize, shape, direction, lead in wanted:
-            start = offset + lead
-            self.allocations.append(Allocation(name, start, start + size, itemsize, shape, direction))
-            taken = -(-(lead + size) // 256) * 256
-            offset += taken + max(RED_ZONE, taken)
-        super().__init__(
-            offset, track=track, blank=0
-        )  # what no array holds is never read: it takes no memory
+        self.end = RED_ZONE
+
+    def allocate(
+        self,
+        name: str,
+        size: int,
+        itemsize: int,
+        shape: tuple[int, ...] = (),
+        direction: str = "",
+        *,
+        lead: int = 0,
+    ) -> Allocation:
+        """Room for one more array of ``size`` bytes, which begins ``lead`` bytes after a multiple of 256."""
+        start = self.end + lead
+        allocation = Allocation(name, start, start + size, itemsize, shape, direction)
+        taken = -(-(lead + size) // 256) * 256
+        self.end += taken + max(RED_ZONE, taken)
+        self.allocations.append(allocation)
+        return allocation
+
+
+class GlobalMemory(Region):
+    """All arrays of a launch in one buffer, where a plan says."""
+
+    def __init__(self, plan: MemoryPlan, space: AddressSpace, *, track: bool) -> None:
+        self.space, self.base = space, space.base
+        self.allocations = list(plan.allocations)
+        super().__init__(plan.end, track=track, blank=0)  # what no array holds is never read
         self._starts = [allocation.start for allocation in self.allocations]
         self._filled: set[int] = set()
         self._has_constants = any(allocation.constant for allocation in self.allocations)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from grader import gpu
 from grader.assignment import reference_folder
 from grader.backends import emulator
+from grader.debug import log_swallowed
 from grader.diagnosis import agreed
 from grader.emulator.by_hand import handwriting
 from grader.emulator.hanging import much_work
@@ -28,7 +29,7 @@ from grader.kinds.kernel.reordering import with_order
 from grader.kinds.kernel.shrinking import with_smallest
 from grader.kinds.kernel.speed import read, timing_job
 from grader.memory_limit import limited
-from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
+from grader.model import CaseEvidence, Evidence, Finding, FindingCode, FindingKind, Run, Visibility
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import are_right, array_types, load_oracle
@@ -221,7 +222,8 @@ def _not_built(built: Build, case: Case) -> Finding:
     reason = (
         next((f": {f.message}" for f in built.findings), "") if case.visibility is Visibility.VISIBLE else ""
     )
-    return Finding(FindingKind.FAULT, f"with the sizes of this case the file does not compile{reason}")
+    message = f"with the sizes of this case the file does not compile{reason}"
+    return Finding(FindingKind.FAULT, message, code=FindingCode.SIZES_DO_NOT_COMPILE)
 
 
 def _prepared(
@@ -283,8 +285,11 @@ def _finished(
     if not plan.feedback:
         return replace(evidence, cases=shown)
     launches = [(each.kernel, each.launch, each.arguments) for each in cases]
-    with suppress(Exception), limited():  # a courtesy, and no part of the grade
-        shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
+    try:
+        with limited():
+            shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
+    except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("running threads in another order")
     shown = agreed(plan.assignment, evidence.build, shown)
     if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
         shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
@@ -297,6 +302,7 @@ def _finished(
             advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
         return replace(evidence, cases=shown, advice=tuple(advice))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("trying repairs")
         return replace(evidence, cases=shown)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from grader.checks.array import ArrayCheck
 from grader.checks.printed import quoted
 from grader.compare import compare
+from grader.debug import log_swallowed
 from grader.diagnosis import NO_HYPOTHESES, explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError
@@ -100,6 +101,7 @@ def _compared(
     try:
         found = explain_output(hypotheses, wrong, assignment.feedback)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
+        log_swallowed("naming the mistake in an output")
         found = None
     if found is None:
         return comparison
