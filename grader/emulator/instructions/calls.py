@@ -9,6 +9,7 @@ import numpy as np
 from grader.emulator.instructions.runtime import SYSTEM
 from grader.emulator.machine.state import Frame, Group
 from grader.errors import UnsupportedPtx
+from grader.model import FindingCode
 from grader.ptx import Register, Symbol, Tuple
 
 if TYPE_CHECKING:
@@ -80,8 +81,9 @@ def _through_pointer(ins: Instruction, link: Link, parts: _Call) -> ControlStep:
             if code is not None and _fits(code, parts):
                 entered += _enter(m, called, ins, code, parts)
                 continue
-            what = f"calls `{name}` through a pointer to another type" if name else _nowhere(address)
-            m.reporter.fault(m, site, what)
+            wrong_type = f"calls `{name}` through a pointer to another type"
+            reported_code = FindingCode.CALL_OF_OTHER_TYPE if name else FindingCode.CALL_OF_NOTHING
+            m.reporter.fault(m, site, reported_code, wrong_type if name else _nowhere(address))
             m.exit(called)
         return entered
 

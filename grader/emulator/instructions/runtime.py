@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.emulator import printing
 from grader.emulator.machine.values import Value, spread
+from grader.model import FindingCode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,7 @@ def _free(link: Link, passed: Names, _returned: Names) -> ControlStep:
             heap = m.memory.heap
             if address and not (heap and heap.give_back(address - m.memory.base)):
                 what = "frees an address that malloc or new did not give, or that was freed before"
-                m.reporter.fault(m, site, what, lane=int(m.lanes()[place]))
+                m.reporter.fault(m, site, FindingCode.BAD_FREE, what, lane=int(m.lanes()[place]))
         group.pc = after
 
     return step
