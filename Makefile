@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup constraints demo handouts test test-slow test-docker test-browser docs clean
+.PHONY: help setup constraints demo handouts lint quick test test-slow test-docker test-browser docs clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -14,6 +14,7 @@ CLASS := tests/sample_class
 # Files go to one process each, in the order in which they are named: those that take longest first.
 IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 SLOWEST := tests/validation tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
+LONG := tests/test_bad_input.py tests/test_*.py tests/validation tests/nvcc tests/gpu
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 
 help:  ## list the targets
@@ -46,12 +47,17 @@ handouts: $(STAMP)  ## record what the staff's kernels move on visible cases, fo
 	for file in .venv/handouts/reference/*/*/baselines.json; do \
 	    cp "$$file" "handouts/$$(basename "$$(dirname "$$file")").json"; done
 
-test: $(STAMP)  ## lint, types, layers and every test that needs neither GPU nor container
+lint: $(STAMP)  ## lint, types and layers
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/lint-imports --no-cache >.venv/layers.log || { cat .venv/layers.log; exit 1; }
-	$(BIN)/python -m pytest -q $(IN_PARALLEL) tests/test_*.py tests
+
+quick: lint  ## the same, and every test that takes less than a second (tests/unhurried.txt lists the others)
+	$(BIN)/python -m pytest -q --quick $(IN_PARALLEL) tests
+
+test: lint  ## the same, and every test that needs neither GPU nor container nor minutes
+	$(BIN)/python -m pytest -q $(IN_PARALLEL) $(LONG) tests
 
 test-slow: $(STAMP)  ## the tests that take minutes, but for those that need an engine; PART=2/8 runs an eighth of them
 	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART)) $(SLOWEST) tests

@@ -25,7 +25,7 @@ from grader.gpu.request import DeviceCase
 from grader.gpu.together import Both, together
 from grader.kernel_outputs import Launched, compared
 from grader.memory_limit import limited
-from grader.model import CaseEvidence, Evidence, Finding, FindingKind, Run, Visibility
+from grader.model import CaseEvidence, Evidence, Finding, FindingCode, FindingKind, Run, Visibility
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import are_right, array_types, load_oracle
@@ -222,7 +222,8 @@ def _not_built(built: Build, case: Case) -> Finding:
     reason = (
         next((f": {f.message}" for f in built.findings), "") if case.visibility is Visibility.VISIBLE else ""
     )
-    return Finding(FindingKind.FAULT, f"with the sizes of this case the file does not compile{reason}")
+    message = f"with the sizes of this case the file does not compile{reason}"
+    return Finding(FindingKind.FAULT, message, code=FindingCode.SIZES_DO_NOT_COMPILE)
 
 
 def _prepared(

@@ -15,7 +15,7 @@ from grader.debug import log_swallowed
 from grader.diagnosis import WrongOutput, fitting, load_hypotheses, telling
 from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR, is_clean
 from grader.mistakes import texts
-from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingKind, Severity
+from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingCode, FindingKind, Severity
 from grader.oracle import expected_of
 from grader.precision import numbers
 
@@ -105,8 +105,8 @@ def _unlike(label: str, graded: Comparison, unoptimised: Comparison) -> list[Fin
     right, wrong = ("unoptimised", "optimised") if graded.wrong else ("optimised", "unoptimised")
     severity = Severity.INFO if graded.wrong else Severity.ERROR
     what = f"`{label}` is right in the {right} program and wrong in the {wrong} one"
-    message = f"{what}: {UNDEFINED_BEHAVIOUR}"
-    return [Finding(FindingKind.UNDEFINED, message, address=label, severity=severity)]
+    message, code = f"{what}: {UNDEFINED_BEHAVIOUR}", FindingCode.OUTPUT_DIFFERS_BETWEEN_BUILDS
+    return [Finding(FindingKind.UNDEFINED, message, address=label, severity=severity, code=code)]
 
 
 def _depends_on_order(label: str, warp_by_warp: Comparison) -> list[Finding]:
@@ -117,7 +117,7 @@ def _depends_on_order(label: str, warp_by_warp: Comparison) -> list[Finding]:
         f"`{label}` is wrong when one warp runs ahead of the others: what threads read depends "
         "on who comes first, and atomic or volatile accesses make nobody wait"
     )
-    return [Finding(FindingKind.RACE, message, address=label, severity=Severity.ERROR)]
+    return [Finding(FindingKind.RACE, message, address=label, code=FindingCode.DEPENDS_ON_ORDER)]
 
 
 def _asked(

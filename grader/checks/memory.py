@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.check import FindingsCheck
 from grader.checks.hazards import check_kinds
-from grader.model import FindingKind, Severity
+from grader.model import FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
     from grader.model import CheckResult, Evidence, Finding
@@ -19,11 +19,8 @@ KINDS = (
     FindingKind.FAULT,
 )
 
-UNSET_VARIABLE = ("549-D", "used before its value is set")
-"""How nvcc reports a local variable without a value: in a register, where no memory access shows it."""
-
-LOCAL_VARIABLE = "a local variable"
-"""What the emulator calls the element of a read from a variable of the thread's own."""
+OF_THE_THREAD = ("local", "register")
+"""Where a thread's own variables are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +42,15 @@ def unset_variables(evidence: Evidence) -> tuple[Finding, ...]:
     was seen using a variable that nobody had set.
     """
     findings = (finding for case in evidence.cases for finding in case.findings)
-    unset = (f for f in findings if f.kind is FindingKind.UNINITIALISED and f.address == LOCAL_VARIABLE)
+    unset = (f for f in findings if f.kind is FindingKind.UNINITIALISED and _is_of_thread(f))
     if all(finding.severity is Severity.INFO for finding in unset):
         return ()
     return tuple(
         replace(warning, kind=FindingKind.UNINITIALISED)
         for warning in evidence.build.warnings
-        if any(sign in warning.message for sign in UNSET_VARIABLE)
+        if warning.code is FindingCode.UNSET_VARIABLE_REPORTED
     )
+
+
+def _is_of_thread(finding: Finding) -> bool:
+    return finding.access is not None and finding.access.space in OF_THE_THREAD

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import isnan
 from typing import TypeAlias
 
-from grader.model import Build, Dim3, Finding, FindingKind, Named, Visibility
+from grader.model import Build, Dim3, Finding, FindingCode, FindingKind, Named, Visibility
 from grader.ptx.by_hand import needs_texture
 
 LONGEST = 500
@@ -114,7 +114,10 @@ def bare(finding: Finding) -> Finding:
     return replace(
         finding,
         message="",
-        hazard=finding.hazard or direction(finding),
+        hazard=finding.hazard or finding.direction,
+        code=FindingCode.UNSPECIFIED,
+        access=None,
+        constants=(),
         case="",
         block=None,
         thread=None,
@@ -129,13 +132,6 @@ def concealed(finding: Finding) -> Finding:
     """The bare finding, with a message that says where it comes from."""
     stripped = bare(finding)
     return replace(stripped, message=sentence(stripped) + " (in a hidden case)")
-
-
-def direction(finding: Finding) -> str:
-    """Whether an access out of bounds was a `load` or a `store`, empty where nobody says."""
-    said = {"load": "load", "read": "load", "store": "store", "write": "store"}
-    word = finding.hazard or finding.message.partition(" ")[0].removesuffix("s")
-    return said.get(word, "") if finding.kind is FindingKind.OUT_OF_BOUNDS else ""
 
 
 def with_line(finding: Finding) -> str:
@@ -196,7 +192,7 @@ def _race(finding: Finding) -> str:
 
 
 def _out_of_bounds(finding: Finding) -> str:
-    verb = {"load": "reads", "store": "writes"}.get(direction(finding), "goes")
+    verb = {"load": "reads", "store": "writes"}.get(finding.direction, "goes")
     return f"a thread {verb} outside {_what(finding, 'every array')}{at_line(finding.line)}{_where(finding)}"
 
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from grader.diagnosis.surroundings import NOWHERE, STORES
-from grader.model import FindingKind, Severity, SourceRemark
+from grader.diagnosis.surroundings import NOWHERE
+from grader.model import FindingCode, FindingKind, Severity, SourceRemark
 from grader.ptx.by_hand import needs_texture
 
 if TYPE_CHECKING:
     from grader.diagnosis.surroundings import Surroundings
     from grader.model import Finding
-
-LOADS = ("load", "read")
 
 EXCHANGED = frozenset({"parameter-order"})
 """What an output shows where the kernel takes one size for another: its guards are of no use then."""
@@ -70,19 +68,20 @@ IMPORTANCE = (
 )
 """Repair these first, in this order; the others come as they were found."""
 
-REFUSALS = {
-    "launch-shared-memory": "shared memory",
-    "launch-too-large": "may ",
-    "launch-too-small": "launch",
+BY_CODE = {
+    FindingCode.UNSET_VARIABLE: "local-without-value",
+    FindingCode.STACK_OVERFLOW: "stack-overflow",
+    FindingCode.LANES_MISSING: "lanes-and-mask",
+    FindingCode.WARP_LANES_MISSING: "lanes-and-mask",
+    FindingCode.LANES_UNNAMED: "lanes-and-mask",
+    FindingCode.WARP_INCOMPLETE: "lanes-and-mask",
+    FindingCode.LAUNCH_SHARED_MEMORY: "launch-shared-memory",
+    FindingCode.LAUNCH_TOO_LARGE: "launch-too-large",
+    FindingCode.LAUNCH_REFUSED: "launch-too-large",  # of what only the device knows: registers and threads
+    FindingCode.LAUNCH_TOO_SMALL: "launch-too-small",
+    FindingCode.LAUNCH_NOT_COMPUTED: "launch-too-small",
 }
-"""How the message of a refused launch tells its reasons apart, to be asked in this order."""
-
-SIGNS = {
-    FindingKind.UNINITIALISED: {"local-without-value": "uses a local variable"},
-    FindingKind.FAULT: {"stack-overflow": "stack is full"},
-    FindingKind.BARRIER_DIVERGENCE: {"lanes-and-mask": "lane"},
-}
-"""How the message of a finding tells the mistakes of one kind apart."""
+"""Mistakes that a finding's code shows, whatever else is known."""
 
 GUARDS = frozenset({"guard-bounds-swapped", "rows-and-columns-swapped"})
 """What an output shows where the bounds of a guard are exchanged, or may be."""
@@ -101,17 +100,12 @@ def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
         return _spilled(finding, around) or (_race(finding, around) if finding.hazard else "")
     if finding.kind is FindingKind.UNSUPPORTED and needs_texture(finding.hazard):
         return "texture-fetch"
-    refused = finding.kind is FindingKind.FAULT and finding.block is None and finding.line is None
-    signs = REFUSALS if refused else SIGNS.get(finding.kind, {})
-    told = (mistake for mistake, sign in signs.items() if sign in finding.message)
-    return next(told, SIMPLE.get(finding.kind, ""))
+    return BY_CODE.get(finding.code) or SIMPLE.get(finding.kind, "")
 
 
 def _out_of_bounds(finding: Finding, around: Surroundings) -> str:
-    """A load or a store, by the hazard or else by the first word of the message; or what the output shows."""
-    word = finding.hazard or finding.message.partition(" ")[0].removesuffix("s")
-    array = finding.array
-    way = "load" if word in LOADS else "store" if word in STORES else ""
+    """A load or a store that leaves its array; or what the output shows."""
+    array, way = finding.array, finding.direction
     if way and ARRAY.match(array) and around.arrays and array not in around.arrays:
         return f"{way}-beyond-own-array"
     if around.shown in EXCHANGED:

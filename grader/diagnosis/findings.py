@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.diagnosis.causes import ARRAY, IMPORTANCE, REFUSALS, mistake_behind
+from grader.diagnosis.causes import ARRAY, IMPORTANCE, mistake_behind
 from grader.diagnosis.compilation import compile_hint
 from grader.diagnosis.facts import Diagnosis
 from grader.diagnosis.surroundings import NOWHERE
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 MOST_HINTS = 1
 """Hints at once: one idea is tried at a time, and what else is wrong shows the next time."""
-
-CONSTANT = re.compile(r"`([A-Za-z_]\w*)` is -?\d", re.ASCII)
-"""A constant in the message of a refused launch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class Suspect:
     def of(cls, mistake: str, finding: Finding) -> Suspect:
         """What one finding suggests."""
         array = finding.array
-        constants = CONSTANT.findall(finding.message) if mistake in REFUSALS else ()
+        constants = (name for name, _ in finding.constants)
         return cls(
             mistake,
             (array,) if ARRAY.match(array) else tuple(constants),

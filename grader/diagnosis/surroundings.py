@@ -11,8 +11,6 @@ from grader.model import FindingKind, KernelInterface, Severity, Visibility
 if TYPE_CHECKING:
     from grader.model import Assignment, Evidence
 
-STORES = ("store", "write")
-
 OPERANDS = ("a-leading-dimension", "b-leading-dimension")
 """What outputs show of the first matrix that is read, and of the second."""
 
@@ -90,7 +88,6 @@ def _spilled(evidence: Evidence, matrices: frozenset[str]) -> frozenset[tuple[st
         (finding.array, finding.line)
         for case in evidence.cases
         for finding in case.findings
-        if finding.kind is FindingKind.OUT_OF_BOUNDS
-        and (finding.hazard or finding.message.partition(" ")[0].removesuffix("s")) in STORES
+        if finding.kind is FindingKind.OUT_OF_BOUNDS and finding.direction == "store"
     )
     return frozenset((array, line) for array, line in found if array in matrices)

@@ -34,7 +34,7 @@ from grader.emulator.races.events import Events
 from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
 from grader.emulator.static.bounds import Bounds
-from grader.model import SEVERITIES, Finding, FindingKind, Run
+from grader.model import SEVERITIES, Finding, FindingCode, FindingKind, Run
 from grader.ptx.symbols import symbol_name
 
 if TYPE_CHECKING:
@@ -118,7 +118,8 @@ class Kernel:
             return Run(findings=(_too_large(problem.bytes),), completed=False, launched=False)
         except VariableTooSmallError as problem:
             message = f"`{problem.name}` is no variable in device memory that holds what is put into it"
-            return Run(findings=(Finding(FindingKind.FAULT, message),), completed=False, launched=False)
+            finding = Finding(FindingKind.FAULT, message, code=FindingCode.VARIABLE_TOO_SMALL)
+            return Run(findings=(finding,), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
             for priority in other_orders(execution.log.first_updates):
                 _, other = self._attempt(launch, arguments, steps, look, priority)
@@ -176,7 +177,7 @@ class Kernel:
 
 def _too_large(taken: int) -> Finding:
     message = f"the variables of the file take {taken:,} bytes of device memory, of {MOST_VARIABLE_BYTES:,}"
-    return Finding(FindingKind.FAULT, message)
+    return Finding(FindingKind.FAULT, message, code=FindingCode.VARIABLES_TOO_LARGE)
 
 
 def _with_races(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -15,8 +15,8 @@ from grader.emulator.naming import LOCAL_VARIABLE, global_element
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
 from grader.emulator.sentences import race_finding, race_sentence
-from grader.emulator.unset import Unset, used_and_missing, why_empty
-from grader.model import Finding, FindingKind
+from grader.emulator.unset import Unset, empty_output, used_and_missing
+from grader.model import Access, Finding, FindingCode, FindingKind
 from grader.ptx.nodes import TYPE_BYTES, Symbol
 from grader.ptx.symbols import symbol_name
 
@@ -51,8 +51,15 @@ class Reporter(Collected):
         return self.names.line(self._site(site))
 
     def _at(
-        self, m: Machine, kind: FindingKind, line: int | None, lane: int, message: str, address: str
+        self,
+        m: Machine,
+        what: tuple[FindingKind, FindingCode],
+        line: int | None,
+        lane: int,
+        message: str,
+        address: str = "",
     ) -> Finding:
+        kind, code = what
         return Finding(
             kind,
             message,
@@ -60,6 +67,7 @@ class Reporter(Collected):
             block=m.geometry.block_index(lane),
             thread=m.geometry.thread_index(lane),
             address=address,
+            code=code,
         )
 
     def out_of_bounds(
@@ -74,11 +82,19 @@ class Reporter(Collected):
     ) -> None:
         """Lanes accessed memory that belongs to no array, or to another than the one that was meant."""
         lane, byte = _first(m, address, bad)
-        where = Bad(f"{verb}s", space, byte, size, m.memory.base)
-        element, message = outside(m, self.names, m.bounds[site], where)
-        finding = self._at(m, FindingKind.OUT_OF_BOUNDS, self._line(site), lane, message, element)
-        key = (finding.kind, finding.line or site, element.split("[")[0], verb)
+        request = Bad(verb, space, byte, size, m.memory.base)
+        finding = self._misses(m, site, FindingKind.OUT_OF_BOUNDS, lane, request)
+        key = (finding.kind, finding.line or site, finding.array, verb)
         self.add(key, finding, int(bad.sum()))
+
+    def _misses(self, m: Machine, site: int, kind: FindingKind, lane: int, bad: Bad) -> Finding:
+        """A finding about an access out of bounds, or about one that does not fit its type."""
+        if kind is FindingKind.MISALIGNED:
+            target = misplaced(self.names, m.bounds[site], bad)
+        else:
+            target = outside(m, self.names, m.bounds[site], bad)
+        finding = self._at(m, (kind, target.code), self._line(site), lane, target.message, target.element)
+        return replace(finding, access=target.access(bad))
 
     def misaligned(
         self,
@@ -95,10 +111,8 @@ class Reporter(Collected):
         if not bad.any():
             return
         lane, byte = _first(m, address, bad)
-        message = misplaced(self.names, m.bounds[site], Bad(f"{verb}s", space, byte, size, m.memory.base))
-        finding = self._at(
-            m, FindingKind.MISALIGNED, self._line(site), lane, message, hex(byte & (2**64 - 1))
-        )
+        request = Bad(verb, space, byte, size, m.memory.base)
+        finding = self._misses(m, site, FindingKind.MISALIGNED, lane, request)
         self.add((finding.kind, finding.line or site, verb), finding, int(bad.sum()))
 
     def uninitialised(
@@ -110,9 +124,14 @@ class Reporter(Collected):
             return
         lane, index = _at(m, place, int(np.flatnonzero(missing)[0]))
         element = self._element(m.record(), place.space, index, lane, size)
-        message = f"reads {element} before anything was written there" + why_empty(m, place.space, index)
-        finding = self._at(m, FindingKind.UNINITIALISED, self._line(site), lane, message, element)
-        key = (finding.kind, finding.line or site, element.split("[")[0])
+        output = empty_output(m, place.space, index)
+        code = FindingCode.UNSET_OUTPUT if output else FindingCode.UNSET_MEMORY
+        message = f"reads {element} before anything was written there"
+        message += output and f": {output} is an output, and holds nothing when the kernel starts"
+        what = (FindingKind.UNINITIALISED, code)
+        finding = self._at(m, what, self._line(site), lane, message, element)
+        finding = replace(finding, access=Access("read", place.space, finding.array, size=size))
+        key = (finding.kind, finding.line or site, finding.array)
         self.add(key, finding, int(missing.sum()))
         if place.space == "shared":
             array = self.names.shared_array(index - int(m.shared_start[lane % m.size]))
@@ -152,11 +171,10 @@ class Reporter(Collected):
             return
         lane, line = int(m.lanes()[0]), self.names.line(instruction)
         message = "uses a local variable before it was given a value"
-        self.add(
-            (FindingKind.UNINITIALISED, line, "register"),
-            self._at(m, FindingKind.UNINITIALISED, line, lane, message, LOCAL_VARIABLE),
-            m.count,
-        )
+        what = (FindingKind.UNINITIALISED, FindingCode.UNSET_VARIABLE)
+        finding = self._at(m, what, line, lane, message, LOCAL_VARIABLE)
+        finding = replace(finding, access=Access("read", "register", size=_bytes(instruction)))
+        self.add((FindingKind.UNINITIALISED, line, "register"), finding, m.count)
 
     def race(self, chunk: ChunkRecord, space: str, conflict: Conflict, grain: int) -> None:
         """Two threads whose accesses nothing orders; of a pair of lines the gravest is told."""
@@ -167,7 +185,7 @@ class Reporter(Collected):
         finding = race_finding(chunk.geometry, space, conflict, element)
         finding = replace(finding, line=line, other_line=other_line)
         where = (line or conflict.site, other_line or conflict.other_site)
-        key = (finding.kind, finding.hazard, *where, element.split("[")[0])
+        key = (finding.kind, finding.hazard, *where, finding.array)
         finding = replace(finding, message=race_sentence(finding, conflict.level))
         self.add(key, finding, conflict.elements, gravest=True)
 
@@ -177,29 +195,32 @@ class Reporter(Collected):
         whom = f"{len(gone):,} of the block's {m.geometry.threads:,} threads"
         here = f"{'does' if len(gone) == 1 else 'do'} not come to this {called(self.names, site)}"
         message = f"{whom} {here}: {there}; every thread of a block must reach it"
-        self._divergence(m, site, lane, gone, message, blocks)
+        self._divergence(m, FindingCode.THREADS_MISSING, site, lane, gone, message, blocks)
 
     def lanes_missing(self, m: Machine, site: int, missing: NDArray[np.intp]) -> None:
         """The mask of a warp-wide operation names lanes that never come to it."""
         missing = missing[m.warp_of[missing] == m.warp_of[missing[0]]]
         there = whereabouts(m, self.names, site, missing) or threads_spelt(m, missing)
+        code = FindingCode.LANES_MISSING
         message = f"the mask names lanes that do not come: {there}; every lane in the mask must execute this"
         if self._site(site).opcode in _OF_WHOLE_WARPS:
+            code = FindingCode.WARP_LANES_MISSING
             message = f"lanes of the warp do not come: {there}; all 32 lanes must execute this together"
-        self._divergence(m, site, int(m.lanes()[0]), missing, message)
+        self._divergence(m, code, site, int(m.lanes()[0]), missing, message)
 
     def lanes_unnamed(self, m: Machine, site: int, lanes: NDArray[np.intp]) -> None:
         """Lanes execute a warp-wide operation with a mask that does not name them."""
         warps, lanes = len(np.unique(m.warp_of[lanes])), lanes[m.warp_of[lanes] == m.warp_of[lanes[0]]]
         verb, whom = ("executes", "it") if len(lanes) == 1 else ("execute", "them")
-        told = f"{threads_spelt(m, lanes)} {verb} this with a mask that does not name {whom}"
-        message = f"{told}: every lane that calls it must be in its mask"
-        self._divergence(m, site, int(lanes[0]), lanes[:0], message, warps)
+        clause = f"{threads_spelt(m, lanes)} {verb} this with a mask that does not name {whom}"
+        message = f"{clause}: every lane that calls it must be in its mask"
+        self._divergence(m, FindingCode.LANES_UNNAMED, site, int(lanes[0]), lanes[:0], message, warps)
 
     def warp_incomplete(self, m: Machine, site: int) -> None:
         """An operation of a whole warp was reached by part of one."""
         message = "all 32 lanes of a warp must execute this together, and some do not come"
-        self._divergence(m, site, int(m.lanes()[0]), np.zeros(0, np.intp), message)
+        nobody = np.zeros(0, np.intp)
+        self._divergence(m, FindingCode.WARP_INCOMPLETE, site, int(m.lanes()[0]), nobody, message)
 
     def deadlocked(self, m: Machine) -> None:
         """Threads wait at barriers that can never complete."""
@@ -214,12 +235,19 @@ class Reporter(Collected):
             message = f"{threads_spelt(m, here)} wait here{wanted}: the block hangs" + (
                 there and f"; {there}"
             )
-            self._divergence(m, waiting.site, int(here[0]), others, message)
+            self._divergence(m, FindingCode.BLOCK_HANGS, waiting.site, int(here[0]), others, message)
 
     def _divergence(
-        self, m: Machine, site: int, lane: int, missing: NDArray[np.intp], message: str, count: int = 1
+        self,
+        m: Machine,
+        code: FindingCode,
+        site: int,
+        lane: int,
+        missing: NDArray[np.intp],
+        message: str,
+        count: int = 1,
     ) -> None:
-        finding = self._at(m, FindingKind.BARRIER_DIVERGENCE, self._line(site), lane, message, "")
+        finding = self._at(m, (FindingKind.BARRIER_DIVERGENCE, code), self._line(site), lane, message)
         if missing.size:
             finding = replace(finding, other_thread=m.geometry.thread_index(int(missing[0])))
         self.add((finding.kind, finding.line or site), finding, count)
@@ -227,16 +255,18 @@ class Reporter(Collected):
     def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
         """The kernel executed `trap`, or an ``assertion`` did not hold."""
         line, lane = self._line(site), int(m.lanes()[0])
-        message = "stops the whole launch with a trap (a failed assert, or __trap())"
+        code, message = FindingCode.TRAP, "stops the whole launch with a trap (a failed assert, or __trap())"
         if assertion:
+            code = FindingCode.ASSERTION
             message = f"stops the whole launch: the assertion `{assertion}` does not hold"
-        self.add((FindingKind.FAULT, line or site), self._at(m, FindingKind.FAULT, line, lane, message, ""))
+        finding = self._at(m, (FindingKind.FAULT, code), line, lane, message)
+        self.add((FindingKind.FAULT, line or site), finding)
 
-    def fault(self, m: Machine, site: int, message: str, lane: int | None = None) -> None:
+    def fault(self, m: Machine, site: int, code: FindingCode, message: str, lane: int | None = None) -> None:
         """A thread did what no device would let pass; the first active one if ``lane`` does not say which."""
         line, lane = self._line(site), int(m.lanes()[0]) if lane is None else lane
-        finding = self._at(m, FindingKind.FAULT, line, lane, message, "")
-        self.add((FindingKind.FAULT, line or site, message.split(maxsplit=1)[0]), finding)
+        finding = self._at(m, (FindingKind.FAULT, code), line, lane, message)
+        self.add((FindingKind.FAULT, line or site, code), finding)
 
     def stack_overflow(self, m: Machine, call: Instruction) -> None:
         """Calls went too deep."""
@@ -244,9 +274,8 @@ class Reporter(Collected):
         callee = next((each.name for each in call.operands if isinstance(each, Symbol)), "")
         whom = f"`{symbol_name(callee)}`" if callee else "a function"
         message = f"calls {whom} from within itself until the thread's stack is full: does the recursion end?"
-        self.add(
-            (FindingKind.FAULT, line or "stack"), self._at(m, FindingKind.FAULT, line, lane, message, "")
-        )
+        finding = self._at(m, (FindingKind.FAULT, FindingCode.STACK_OVERFLOW), line, lane, message)
+        self.add((FindingKind.FAULT, line or "stack"), finding)
 
     def too_much_work(self, m: Machine, groups: list[Group]) -> str:
         """Where the threads are of a launch that takes more work than its budget, as a clause."""
@@ -258,7 +287,8 @@ class Reporter(Collected):
         started, (x, y, z) = m.geometry.first_block + m.geometry.blocks, m.geometry.launch.grid
         message = sentence(places, steps, of=m.size, later_blocks=started < x * y * z)
         line, lane = (places[0].line, places[0].lane) if places else (None, 0)
-        self.add((FindingKind.TIMEOUT,), self._at(m, FindingKind.TIMEOUT, line, lane, message, ""))
+        what = (FindingKind.TIMEOUT, FindingCode.NEVER_ENDS)
+        self.add((FindingKind.TIMEOUT,), self._at(m, what, line, lane, message))
 
 
 def _at(m: Machine, place: Place, which: int) -> tuple[int, int]:

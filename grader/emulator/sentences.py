@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.emulator.machine.geometry import unflatten
-from grader.model import Finding, FindingKind, Severity
+from grader.model import Finding, FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,6 +48,14 @@ _BETWEEN = {
 }
 
 
+_CODES = {
+    "block": FindingCode.RACE_BETWEEN_BLOCKS,
+    "copy": FindingCode.RACE_WITH_COPY,
+    "warp": FindingCode.RACE_IN_BLOCK,
+    "lane": FindingCode.RACE_IN_WARP,
+}
+
+
 def race_finding(geometry: Geometry, space: str, conflict: Conflict, element: str) -> Finding:
     """A race without its lines and its sentence."""
     severity = Severity.WARNING if conflict.level == "lane" else Severity.ERROR
@@ -62,6 +70,7 @@ def race_finding(geometry: Geometry, space: str, conflict: Conflict, element: st
         other_thread=geometry.thread_index(other),
         address=element,
         severity=Severity.INFO if conflict.silent else severity,
+        code=_CODES[conflict.level],
     )
 
 

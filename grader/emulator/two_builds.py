@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.model import SEVERITIES, Finding, FindingKind, Severity
+from grader.model import SEVERITIES, Finding, FindingCode, FindingKind, Severity
 from grader.ptx import Register
 
 if TYPE_CHECKING:
@@ -87,7 +87,12 @@ def _differences(hazards: Run, graded: Run, file: str) -> list[Finding]:
     elif after.global_store_bytes > before.global_store_bytes:
         stored = after.global_store_bytes
         what = f"it stores {stored:,} bytes when optimised and {before.global_store_bytes:,} when not"
-    return [Finding(FindingKind.UNDEFINED, f"{what}: {UNDEFINED_BEHAVIOUR}", file=file)] if what else []
+    return [_undefined(what, file)] if what else []
+
+
+def _undefined(what: str, file: str) -> Finding:
+    message = f"{what}: {UNDEFINED_BEHAVIOUR}"
+    return Finding(FindingKind.UNDEFINED, message, file=file, code=FindingCode.BUILDS_DIFFER)
 
 
 def is_steady(module: Module) -> bool:

@@ -43,12 +43,10 @@ def used_and_missing(place: Place, missing: NDArray[np.bool_], size: int, used: 
     return missing & holes
 
 
-def why_empty(m: Machine, space: str, index: int) -> str:
-    """Why memory holds nothing to begin with, where that is worth telling."""
+def empty_output(m: Machine, space: str, index: int) -> str:
+    """The name of the output that a byte belongs to: it holds nothing to begin with. Empty for others."""
     holder = m.memory.holding(index, index + 1) if space == "global" else None
-    if holder is None or holder.direction != "out":
-        return ""
-    return f": {holder.name} is an output, and holds nothing when the kernel starts"
+    return holder.name if holder is not None and holder.direction == "out" else ""
 
 
 def why_unset(unset: Unset, finding: Finding, others: Iterable[Finding], names: Names) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from grader.errors import OurError
 from grader.gpu.answer import read_array
 from grader.gpu.request import SECONDS, output_file
-from grader.model import Finding, FindingKind, Run
+from grader.model import Finding, FindingCode, FindingKind, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,14 +52,14 @@ def _stopped(answered: AnsweredCase, file: str) -> Finding | None:
             f"the kernel did not end within {SECONDS['case']:.0f} s on the GPU and was stopped; look for a "
             "loop whose condition stays true, or a barrier that some threads never reach"
         )
-        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,))
+        code = FindingCode.DEVICE_TIMEOUT
+        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,), code=code)
     if answered.state == "refused":
-        return Finding(
-            FindingKind.FAULT, f"the GPU refused the launch: {said}", file=file, witnesses=(WITNESS,)
-        )
+        message, code = f"the GPU refused the launch: {said}", FindingCode.LAUNCH_REFUSED
+        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
     if answered.state == "fault":
-        message = f"the GPU stopped the kernel: {said}"
-        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,))
+        message, code = f"the GPU stopped the kernel: {said}", FindingCode.DEVICE_STOPPED
+        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
     return None
 
 
@@ -80,6 +80,7 @@ def _written_outside(found: Outside, case: DeviceCase, file: str) -> Finding:
         address=f"{array}[{found.element}]",
         count=max(1, found.count),
         witnesses=(WITNESS,),
+        code=FindingCode.WRITTEN_AROUND_ARRAY,
     )
 
 

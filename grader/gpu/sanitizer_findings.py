@@ -17,7 +17,7 @@ import numpy as np
 
 from grader.gpu.sanitizer_records import number_at, text_at, triple_at
 from grader.gpu.sanitizer_scene import Place, Scene
-from grader.model import Finding, FindingKind, Severity
+from grader.model import Access, Finding, FindingCode, FindingKind, Severity
 from grader.nvcc.shown import harmless
 
 if TYPE_CHECKING:
@@ -78,10 +78,20 @@ def _without_stops(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return seen or findings
 
 
-def _about(record: Element, scene: Scene, kind: FindingKind, message: str, address: str = "") -> Finding:
+def _about(
+    record: Element,
+    scene: Scene,
+    what: tuple[FindingKind, FindingCode],
+    message: str,
+    address: str = "",
+    access: Access | None = None,
+) -> Finding:
+    kind, code = what
     return Finding(
         kind,
         message,
+        code=code,
+        access=access,
         file=scene.file,
         line=scene.line(record, "where"),
         block=triple_at(record, "who/blockIdx"),
@@ -96,36 +106,42 @@ def _access(record: Element, scene: Scene, name: str) -> list[Finding]:
     verb = _VERBS.get(text_at(record, "what/direction"), "uses")
     space = text_at(record, "what/space").strip("_")
     address = number_at(record, "what/address")
-    kind, element, message = FindingKind.OUT_OF_BOUNDS, space, ""
+    kind, code, element = FindingKind.OUT_OF_BOUNDS, FindingCode.BEYOND_ARRAY, space
+    size = number_at(record, "what/size") or 0
     if text_at(record, "what/error") == "misaligned":
-        size = number_at(record, "what/size") or 0
-        kind, element = FindingKind.MISALIGNED, ""
+        kind, code, element = FindingKind.MISALIGNED, FindingCode.MISALIGNED_ADDRESS, ""
         message = f"{verb} {size} bytes at an address in {space} memory that is not a multiple of {size}"
     elif space == "shared":
+        code = FindingCode.BEYOND_SHARED_MEMORY
         message = f"{verb} shared memory outside what the block has of it"
     elif space == "local":
+        code = FindingCode.BEYOND_LOCAL_ARRAY
         message = f"{verb} a local array out of its bounds"
     else:
-        element, message = _outside(verb, address, tuple(scene.places(name)))
-    return [_about(record, scene, kind, message, element)]
+        code, element, message = _outside(verb, address, tuple(scene.places(name)))
+    direction = text_at(record, "what/direction")
+    access = Access(direction if direction in _VERBS else "", space, element.partition("[")[0], size=size)
+    return [_about(record, scene, (kind, code), message, element, access)]
 
 
-def _outside(verb: str, address: int | None, places: tuple[Place, ...]) -> tuple[str, str]:
-    """The element and the sentence for an address in global memory that no array holds.
+def _outside(verb: str, address: int | None, places: tuple[Place, ...]) -> tuple[FindingCode, str, str]:
+    """The code, the element and the sentence for an address in global memory that no array holds.
 
     An address far from all arrays is not told: it is another one in every run.
     """
     nearest = min(places, key=lambda place: place.distance(address or 0), default=None)
     if address is not None and address < _NULL:
-        return "", f"{verb} address {address:#x}, which belongs to no array: a null pointer"
+        message = f"{verb} address {address:#x}, which belongs to no array: a null pointer"
+        return FindingCode.NULL_POINTER, "", message
     if address is None or nearest is None or nearest.distance(address) > _NEAR:
-        return "", f"{verb} an address that belongs to no array"
+        return FindingCode.NO_ARRAY, "", f"{verb} an address that belongs to no array"
     index, total = nearest.index(address), nearest.bytes // nearest.itemsize
     missed = "partly past its end" if 0 <= index < total else f"{index - total + 1} past its end"
     missed = f"{-index} before its start" if index < 0 else missed
     extents = " x ".join(map(str, nearest.shape)) or str(total)
     element = f"{nearest.array}[{index}]"
-    return element, f"{verb} {element}, {missed}: {nearest.array} has {extents} elements"
+    message = f"{verb} {element}, {missed}: {nearest.array} has {extents} elements"
+    return FindingCode.BEYOND_ARRAY, element, message
 
 
 def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
@@ -135,7 +151,9 @@ def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
     place = next(places, None)
     element = "" if place is None or address is None else place.array + _subscript(place, address)
     message = f"reads {element or 'global memory'} before anything was written there"
-    return [_about(record, scene, FindingKind.UNINITIALISED, message, element)]
+    access = Access("read", "global", "" if place is None else place.array)
+    what = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
+    return [_about(record, scene, what, message, element, access)]
 
 
 def _subscript(place: Place, address: int) -> str:
@@ -149,7 +167,8 @@ def _parting(record: Element, scene: Scene, name: str) -> list[Finding]:
     said = harmless(text_at(record, "what/text")).removeprefix("Barrier error detected. ").rstrip(".")
     message = f"{said[:1].lower()}{said[1:]}: every thread of a block must come to the same `__syncthreads()`"
     message = message if said else "not all threads of the block come to this barrier"
-    return [_about(record, scene, FindingKind.BARRIER_DIVERGENCE, message)]
+    what = (FindingKind.BARRIER_DIVERGENCE, FindingCode.BARRIER_REPORTED)
+    return [_about(record, scene, what, message)]
 
 
 def _stop(record: Element, scene: Scene, name: str) -> list[Finding]:
@@ -159,7 +178,8 @@ def _stop(record: Element, scene: Scene, name: str) -> list[Finding]:
     said = (
         harmless(text_at(record, "what/exception") or text_at(record, "what/text")) or "a hardware exception"
     )
-    return [_about(record, scene, FindingKind.FAULT, f"stops the whole launch: {said}")]
+    what = (FindingKind.FAULT, FindingCode.DEVICE_STOPPED)
+    return [_about(record, scene, what, f"stops the whole launch: {said}")]
 
 
 def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
@@ -184,6 +204,7 @@ def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
             address="shared",
             severity=_LEVELS.get(text_at(record, "level"), Severity.ERROR),
             count=max(1, number_at(other, "count") or 1),
+            code=FindingCode.RACE_REPORTED,
         )
         found.append(finding)
     return found

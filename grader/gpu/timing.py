@@ -15,7 +15,7 @@ from grader.errors import OurError
 from grader.gpu import paired
 from grader.gpu.rounds import AGAIN, STUDENT, amount, amounts, read_rounds, words
 from grader.gpu.verified import WITNESS, verify
-from grader.model import Finding, FindingKind, Ratio, Timing
+from grader.model import Finding, FindingCode, FindingKind, Ratio, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -121,11 +121,13 @@ def _stop(fault: str, file: str) -> Finding:
     who, _, said = fault.partition(": ")
     if who == HUNG:
         message = f"{said}; look for a loop that ends only for the inputs, or the buffers, of the tests"
-        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,))
+        code = FindingCode.DEVICE_TIMEOUT
+        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,), code=code)
     if who == STUDENT:
         name, _, meaning = said.partition(": ")
         message = f"the GPU stopped the kernel while it was timed: {meaning} ({name})" if meaning else said
-        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,))
+        code = FindingCode.DEVICE_STOPPED
+        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
     raise OurError(f"the timing failed: {fault}")
 
 

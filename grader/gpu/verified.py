@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.compare import compare
 from grader.errors import OurError
-from grader.model import Comparison, Finding, FindingKind
+from grader.model import Comparison, Finding, FindingCode, FindingKind
 from grader.precision import numbers
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def _wrong(
         address=_element(found),
         count=len(rows),
         witnesses=(WITNESS,),
+        code=FindingCode.WRONG_WHILE_TIMED,
     )
 
 
@@ -124,7 +125,14 @@ def _unwritten(rows: list[Row], total: int, file: str) -> Finding | None:
         f"up to {most}; every launch has to write all of its output, whatever it holds and whatever was "
         "computed in earlier launches"
     )
-    return Finding(FindingKind.WRONG_OUTPUT, message, file=file, count=len(rows), witnesses=(WITNESS,))
+    return Finding(
+        FindingKind.WRONG_OUTPUT,
+        message,
+        file=file,
+        count=len(rows),
+        witnesses=(WITNESS,),
+        code=FindingCode.UNWRITTEN_WHILE_TIMED,
+    )
 
 
 def _changed(rows: list[Row], total: int, file: str) -> Finding | None:
@@ -134,7 +142,14 @@ def _changed(rows: list[Row], total: int, file: str) -> Finding | None:
         f"wrong while it was timed: {_share(rows, total)} changed the inputs; a kernel may write to its "
         "output only, so check the indices of every store"
     )
-    return Finding(FindingKind.WRONG_OUTPUT, message, file=file, count=len(rows), witnesses=(WITNESS,))
+    return Finding(
+        FindingKind.WRONG_OUTPUT,
+        message,
+        file=file,
+        count=len(rows),
+        witnesses=(WITNESS,),
+        code=FindingCode.INPUTS_CHANGED_WHILE_TIMED,
+    )
 
 
 def _share(rows: list[Row], total: int) -> str:

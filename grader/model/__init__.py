@@ -19,6 +19,7 @@ from grader.model.assignment import (
     RubricItem,
     TimingPlan,
 )
+from grader.model.findings import Access, Finding, FindingCode
 from grader.model.grade import (
     CaseEvidence,
     CaseGrade,
@@ -36,7 +37,6 @@ from grader.model.terms import (
     Advice,
     AdviceKind,
     Dim3,
-    Finding,
     FindingKind,
     Named,
     Severity,
@@ -63,6 +63,7 @@ from grader.model.work import (
 __all__ = [
     "SEVERITIES",
     "TOO_MUCH_WORK",
+    "Access",
     "Advice",
     "AdviceKind",
     "AnswerEvidence",
@@ -84,6 +85,7 @@ __all__ = [
     "Evidence",
     "ExpectedNumber",
     "Finding",
+    "FindingCode",
     "FindingKind",
     "Grade",
     "ItemGrade",

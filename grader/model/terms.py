@@ -1,4 +1,4 @@
-"""Words that all records share: verdicts, kinds of findings, and the finding itself."""
+"""Words that all records share: verdicts, kinds of findings, severities; and advice."""
 
 from __future__ import annotations
 
@@ -78,49 +78,6 @@ class Severity(StrEnum):
 
 SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
 """From the least to the gravest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong, and where.
-
-    ``line`` counts from 1 in the student's ``file``; ``address`` is the element as a student would write
-    it, ``A_tile[3][5]``; ``count`` is how many times the same thing happened.
-    """
-
-    kind: FindingKind
-    message: str
-    hazard: str = ""
-    file: str = ""
-    line: int | None = None
-    other_line: int | None = None
-    case: str = ""
-    block: Dim3 | None = None
-    thread: Dim3 | None = None
-    other_thread: Dim3 | None = None
-    address: str = ""
-    severity: Severity = Severity.ERROR
-    count: int = 1
-    other_block: Dim3 | None = None
-    """The block of ``other_thread`` where it is not ``block`` (a race between blocks)."""
-    witnesses: tuple[str, ...] = ()
-    """Who saw it where several look: ``emulator``, ``gpu``, ``memcheck``, ``racecheck`` …"""
-    repair: str = ""
-    """What was tried and removes it, as a clause: "add `__syncthreads()` between lines 13 and 14: …"."""
-    wrong_map: tuple[str, ...] = ()
-    """Where an output is wrong, as in `Comparison`; so for the next. Only of visible cases."""
-    map_cell: tuple[int, int] = (1, 1)
-    smallest: Named[int] = ()
-    """The smallest shape that was found to fail, as in `CaseEvidence`."""
-    steps: tuple[str, ...] = ()
-    """A worked explanation, step by step."""
-    withheld: bool = False
-    """Whether ``steps`` are for the staff alone until grades are published."""
-
-    @property
-    def array(self) -> str:
-        """The name in ``address`` without its indices: of an array, or what else was accessed."""
-        return self.address.partition("[")[0]
 
 
 class AdviceKind(StrEnum):

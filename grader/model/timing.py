@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grader.model.terms import Finding, Named
+    from grader.model.findings import Finding
+    from grader.model.terms import Named
     from grader.model.work import Resources
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from grader.model.terms import Finding, Named
+    from grader.model.findings import Finding
+    from grader.model.terms import Named
     from grader.model.work import Launch
 
 Number: TypeAlias = "float | int | None"

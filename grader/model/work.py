@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from grader.model.terms import Dim3, Finding, Named
+    from grader.model.findings import Finding
+    from grader.model.terms import Dim3, Named
 
 
 TOO_MUCH_WORK = "too much work for the emulator"

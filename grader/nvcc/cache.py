@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from grader.model import Build, Finding, FindingKind, ProgramInterface, Resources, Severity
+from grader.model import Build, Finding, FindingCode, FindingKind, ProgramInterface, Resources, Severity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,6 +127,8 @@ def _build(data: dict[str, Any]) -> Build:
 def _finding(data: dict[str, Any]) -> Finding:
     known = {each.name for each in fields(Finding)}
     data["kind"], data["severity"] = FindingKind(data["kind"]), Severity(data["severity"])
+    data["code"] = FindingCode(data.get("code", ""))
+    data["access"] = None  # what is built accesses nothing
     return Finding(**{name: _frozen(value) for name, value in data.items() if name in known})
 
 

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from grader.errors import ToolMissing
-from grader.model import Finding, FindingKind, Severity
+from grader.model import Finding, FindingCode, FindingKind, Severity
 from grader.nvcc import removed
 from grader.nvcc.host_code import END
 from grader.nvcc.shown import harmless
@@ -107,6 +107,10 @@ def read_messages(log: str) -> tuple[Message, ...]:
     return tuple(dict.fromkeys(found))
 
 
+_UNSET_VARIABLE = ("549-D", "used before its value is set")
+"""How nvcc reports a local variable without a value: in a register, where no memory access shows it."""
+
+
 def _message(fields: dict[str, str | None]) -> Message:
     text = _OPTION.sub("", fields["text"] or "")
     if fields.get("number"):
@@ -198,7 +202,9 @@ def _finding(message: Message, files: Files) -> Finding:
     text = _missing_header(message, files) or tidy(message.text, files) + removed.instead(message.text)
     if message.file and files.is_toolchain(message.file) and not message.file.startswith("<"):
         text += f" (in {harmless(message.file.rsplit('/', 1)[-1])}, which this file uses)"
-    return Finding(FindingKind.COMPILE, text, file=file, line=line)
+    unset = any(sign in message.text for sign in _UNSET_VARIABLE)
+    code = FindingCode.UNSET_VARIABLE_REPORTED if unset else FindingCode.UNSPECIFIED
+    return Finding(FindingKind.COMPILE, text, file=file, line=line, code=code)
 
 
 def _place(message: Message, files: Files) -> tuple[str, int | None]:

@@ -8,11 +8,11 @@ Compute Capability"): 1024 threads per block, at most 64 along z, grids of at mo
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from grader import arithmetic
 from grader.errors import UsageError
-from grader.model import Finding, FindingKind, Launch
+from grader.model import Finding, FindingCode, FindingKind, Launch
 from grader.nvcc.variables import too_small
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ MOST_IN_GRID: Dim3 = (2**31 - 1, 65535, 65535)
 MOST_SHARED_BYTES = 48 * 1024
 _AXES = "xyz"
 
+Problem: TypeAlias = tuple[FindingCode, str]
+"""Why a device would refuse a launch."""
+
 
 def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, int]) -> Launch | Finding:
     """The launch for ``shape``, or the finding that says why a device would refuse it.
@@ -39,10 +42,11 @@ def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, in
         grid = _dimensions(interface.grid, values)
         dynamic = arithmetic.evaluate(interface.shared, values) if interface.shared is not None else 0
     except UsageError as problem:
-        return _refusal(interface, build, f"no launch configuration can be computed: {problem}")
+        message = f"no launch configuration can be computed: {problem}"
+        return _refusal(interface, build, (FindingCode.LAUNCH_NOT_COMPUTED, message))
     small = too_small(interface, build.ptx, values)
     if small:
-        return _refusal(interface, build, small)
+        return _refusal(interface, build, (FindingCode.VARIABLE_TOO_SMALL, small))
     static = build.resources.shared_bytes if build.resources else 0
     refused = _problem(block, grid) or _shared_problem(static, dynamic)
     return _refusal(interface, build, refused) if refused else Launch(grid, block, dynamic)
@@ -53,37 +57,43 @@ def _dimensions(expressions: tuple[Expression, ...], values: Mapping[str, int]) 
     return x, y, z
 
 
-def _problem(block: Dim3, grid: Dim3) -> str:
-    """What is wrong with the dimensions; empty where a device would take them."""
+def _problem(block: Dim3, grid: Dim3) -> Problem | None:
+    """What is wrong with the dimensions; None where a device would take them."""
     for what, dimensions, most in (("block", block, MOST_IN_BLOCK), ("grid", grid, MOST_IN_GRID)):
         shown = " × ".join(map(str, dimensions))
         for axis, size, limit in zip(_AXES, dimensions, most, strict=True):
             if size < 1:
-                return f"a {what} of {shown} cannot be launched: its {axis} must be at least 1"
+                message = f"a {what} of {shown} cannot be launched: its {axis} must be at least 1"
+                return FindingCode.LAUNCH_TOO_SMALL, message
             if size > limit:
-                return f"a {what} of {shown} cannot be launched: its {axis} may be at most {limit}"
+                message = f"a {what} of {shown} cannot be launched: its {axis} may be at most {limit}"
+                return FindingCode.LAUNCH_TOO_LARGE, message
     if prod(block) > MOST_THREADS:
         shown = " × ".join(map(str, block))
-        return f"a block of {shown} has {prod(block)} threads; a block may have at most {MOST_THREADS}"
-    return ""
+        message = f"a block of {shown} has {prod(block)} threads; a block may have at most {MOST_THREADS}"
+        return FindingCode.LAUNCH_TOO_LARGE, message
+    return None
 
 
-def _shared_problem(static: int, dynamic: int) -> str:
+def _shared_problem(static: int, dynamic: int) -> Problem | None:
+    code = FindingCode.LAUNCH_SHARED_MEMORY
     if dynamic < 0:
-        return f"{dynamic} bytes of dynamic shared memory cannot be launched"
+        return code, f"{dynamic} bytes of dynamic shared memory cannot be launched"
     if static + dynamic <= MOST_SHARED_BYTES:
-        return ""
-    return (
+        return None
+    return code, (
         f"the launch needs {static + dynamic} bytes of shared memory ({static} static and {dynamic} "
         f"dynamic); a block may use at most {MOST_SHARED_BYTES}"
     )
 
 
-def _refusal(interface: KernelInterface, build: Build, problem: str) -> Finding:
+def _refusal(interface: KernelInterface, build: Build, problem: Problem) -> Finding:
+    code, text = problem
     used = frozenset().union(*map(arithmetic.names, _expressions(interface)))
-    causes = ", ".join(f"`{name}` is {value}" for name, value in build.constants if name in used)
-    message = f"with this file's constants ({causes}) {problem}" if causes else problem
-    return Finding(FindingKind.FAULT, message)
+    constants = tuple((name, value) for name, value in build.constants if name in used)
+    causes = ", ".join(f"`{name}` is {value}" for name, value in constants)
+    message = f"with this file's constants ({causes}) {text}" if causes else text
+    return Finding(FindingKind.FAULT, message, code=code, constants=constants)
 
 
 def _expressions(interface: KernelInterface) -> tuple[Expression, ...]:

@@ -176,17 +176,29 @@ def _item(grade: ItemGrade) -> Json:
     }
 
 
+RARE = frozenset(
+    {
+        *("repair", "witnesses", "wrong_map", "smallest", "steps", "withheld"),
+        *("code", "access", "constants"),
+    }
+)
+"""What few findings have."""
+
+
 def _finding(finding: Finding) -> Json:
     """Every field under its own name, in the order of the record, places as lists of three.
 
-    ``repair``, ``witnesses``, ``wrong_map`` (with ``map_cell``), ``smallest`` and ``steps`` are there only
-    where there are any.
+    What the constant `RARE` names, and ``map_cell``, is there only where there is any.
     """
-    rare = {"repair", "witnesses", "wrong_map", "smallest", "steps", "withheld"}
-    told = {**asdict(finding), "smallest": dict(finding.smallest)}
+    values = {
+        **asdict(finding),
+        "smallest": dict(finding.smallest),
+        "access": finding.access and asdict(finding.access),
+        "constants": dict(finding.constants),
+    }
     if not finding.wrong_map:
-        del told["map_cell"]
-    return {name: plain(value) for name, value in told.items() if value or name not in rare}
+        del values["map_cell"]
+    return {name: plain(value) for name, value in values.items() if value or name not in RARE}
 
 
 def _case(grade: CaseGrade) -> Json:

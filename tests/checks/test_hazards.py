@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.checks import memory
-from grader.model import Build, Finding, FindingKind, Severity, Verdict
+from grader.model import Access, Build, Finding, FindingCode, FindingKind, Severity, Verdict
 from tests.checks.judging import judge
 
 Make = Any
@@ -36,6 +35,7 @@ UNSET = Finding(
     'variable "sum" is used before its value is set [549-D]',
     line=9,
     severity=Severity.WARNING,
+    code=FindingCode.UNSET_VARIABLE_REPORTED,
 )
 
 
@@ -208,7 +208,7 @@ def test_a_variable_that_nvcc_sees_used_unset_is_named_where_the_kernel_used_one
         FindingKind.COMPILE, 'variable "x" was declared but never used', severity=Severity.WARNING
     )
     build = Build(ok=True, warnings=(other, UNSET))
-    used = replace(UNSET, kind=FindingKind.UNINITIALISED, message="", address=memory.LOCAL_VARIABLE)
+    used = Finding(FindingKind.UNINITIALISED, "", line=9, access=Access("read", "register", size=4))
     result = judge(item("memory"), evidence(case("a", findings=(used,)), build=build))
     assert result.verdict is Verdict.FAIL
     assert {finding.kind for finding in result.findings} == {FindingKind.UNINITIALISED}

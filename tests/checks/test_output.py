@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.model import (
+    Access,
     Build,
     Case,
     CaseEvidence,
     Comparison,
     Evidence,
     Finding,
+    FindingCode,
     FindingKind,
     RubricItem,
     Verdict,
@@ -213,6 +215,8 @@ def test_hidden_cases_show_neither_shape_nor_values(
         thread=(7, 8, 0),
         address="A[2640]",
         count=77,
+        code=FindingCode.BEYOND_ARRAY,
+        access=Access("read", "global", "A", (2640,), 4),
     )
     cases = (
         case("visible-id"),

@@ -13,6 +13,7 @@ from grader.assignment import find_assignment, load_assignment
 from grader.diagnosis import Surroundings, WrongOutput, agreed, first_cause, telling
 from grader.diagnosis.agreement import common
 from grader.model import (
+    Access,
     Build,
     Case,
     CaseEvidence,
@@ -105,7 +106,13 @@ def first(*cases: CaseEvidence, warnings: tuple[Finding, ...] = (), results: Any
     return "" if cause is None else cause.code
 
 
-OUTSIDE = Finding(FindingKind.OUT_OF_BOUNDS, "reads A[9], 1 past its end", line=4, address="A[9]")
+OUTSIDE = Finding(
+    FindingKind.OUT_OF_BOUNDS,
+    "reads A[9], 1 past its end",
+    line=4,
+    address="A[9]",
+    access=Access("read", "global", "A", (9,), 4),
+)
 MISSING = Finding(FindingKind.BARRIER_DIVERGENCE, "", line=5)
 RACE = Finding(FindingKind.RACE, "", hazard="RAW", line=8, other_line=6, address="tile[0]")
 UNSET = Finding(FindingKind.UNINITIALISED, "", line=7, address="tile[0]")

@@ -9,10 +9,26 @@ from typing import Any
 import pytest
 
 from grader.diagnosis import Surroundings, advise, explain_findings
-from grader.model import CheckResult, Finding, FindingKind, RubricItem, Severity, Verdict
+from grader.model import (
+    Access,
+    CheckResult,
+    Finding,
+    FindingCode,
+    FindingKind,
+    RubricItem,
+    Severity,
+    Verdict,
+)
 
-T64 = "with this file's constants (`TS` is 64) a block of 64 × 64 × 1"
-TOO_LARGE = ("launch-too-large", "a smaller `TS`: a block may have at most 1024 threads")
+
+def coded(kind: FindingKind, code: FindingCode, **fields: Any) -> Finding:  # noqa: ANN401
+    """A finding whose code says what it is, and whose message says nothing."""
+    return Finding(kind, "", code=code, **fields)
+
+
+def refused(code: FindingCode) -> Finding:
+    """A launch that is refused for the constant `TS`."""
+    return coded(FindingKind.FAULT, code, constants=(("TS", 64),))
 
 
 def race(hazard: str, line: int | None, other: int | None, array: str = "A_tile", **fields: Any) -> Finding:  # noqa: ANN401
@@ -73,16 +89,20 @@ def test_accesses_across_a_loop_s_end_are_not_joined_with_those_inside() -> None
         ),
         (race("RAW", None, None), "barrier-before-reading", "between the two accesses"),
         (
-            Finding(FindingKind.OUT_OF_BOUNDS, "reads A[9], 1 past its end"),
+            Finding(FindingKind.OUT_OF_BOUNDS, "", access=Access("read", "global", "A", (9,), 4)),
             "load-out-of-bounds",
             "inside the array",
         ),
-        (Finding(FindingKind.OUT_OF_BOUNDS, "writes C[9]"), "store-out-of-bounds", "guard the store"),
+        (
+            Finding(FindingKind.OUT_OF_BOUNDS, "reads C[9]", access=Access("write", "global", "C", (9,), 4)),
+            "store-out-of-bounds",
+            "guard the store",
+        ),
         (Finding(FindingKind.OUT_OF_BOUNDS, "", hazard="load"), "load-out-of-bounds", "inside the array"),
-        (Finding(FindingKind.OUT_OF_BOUNDS, "somewhere"), "access-out-of-bounds", "compare every index"),
+        (Finding(FindingKind.OUT_OF_BOUNDS, "reads A[9]"), "access-out-of-bounds", "compare every index"),
         (Finding(FindingKind.BARRIER_DIVERGENCE, "", line=7), "barrier-divergence", "out of the `if`"),
         (
-            Finding(FindingKind.BARRIER_DIVERGENCE, "the mask names lanes that do not come: …", line=7),
+            coded(FindingKind.BARRIER_DIVERGENCE, FindingCode.LANES_MISSING, line=7),
             "lanes-and-mask",
             "exactly the lanes that its mask names",
         ),
@@ -91,18 +111,12 @@ def test_accesses_across_a_loop_s_end_are_not_joined_with_those_inside() -> None
         (Finding(FindingKind.TIMEOUT, "", line=7), "endless", "loops around line 7"),
         (Finding(FindingKind.BARRIER_DIVERGENCE, "", line=7), "barrier-divergence", "`return` before it"),
         (Finding(FindingKind.FAULT, "", line=7), "fault", "trap"),
-        (Finding(FindingKind.FAULT, f"{T64} has 4096 threads; a block may have at most 1024"), *TOO_LARGE),
-        (Finding(FindingKind.FAULT, f"{T64} cannot be launched: its x may be at most 1024"), *TOO_LARGE),
-        (
-            Finding(FindingKind.FAULT, "(`TS` is 0) no launch configuration can be computed: division by 0"),
-            "launch-too-small",
-            "values of at least 1 for `TS`",
-        ),
-        (
-            Finding(FindingKind.FAULT, "the launch needs 65536 bytes of shared memory; a block may use …"),
-            "launch-shared-memory",
-            "48 KiB",
-        ),
+        (coded(FindingKind.FAULT, FindingCode.STACK_OVERFLOW, line=7), "stack-overflow", ""),
+        (refused(FindingCode.LAUNCH_TOO_LARGE), "launch-too-large", "a smaller `TS`: a block may have"),
+        (refused(FindingCode.LAUNCH_NOT_COMPUTED), "launch-too-small", "values of at least 1 for `TS`"),
+        (refused(FindingCode.LAUNCH_TOO_SMALL), "launch-too-small", "values of at least 1 for `TS`"),
+        (refused(FindingCode.LAUNCH_SHARED_MEMORY), "launch-shared-memory", "48 KiB"),
+        (Finding(FindingKind.FAULT, "the GPU stopped the kernel: launch failure"), "fault", "trap"),
     ],
 )
 def test_each_kind_of_finding_suggests_its_repair(finding: Finding, mistake: str, words: str) -> None:
@@ -130,23 +144,22 @@ def test_an_update_that_races_is_told_once() -> None:
 
 def test_a_local_variable_without_a_value_is_repaired_first() -> None:
     """A sum that begins with rubbish ruins everything else."""
-    unset = Finding(FindingKind.UNINITIALISED, "uses a local variable before it …", line=7)
-    first, *_ = explain_findings([outside("reads", "A", 14), unset])
+    unset = coded(FindingKind.UNINITIALISED, FindingCode.UNSET_VARIABLE, line=7)
+    first, *_ = explain_findings([outside("read", "A", 14), unset])
     assert first.mistake == "local-without-value"
     assert "float sum = 0.0f" in first.hint
 
 
-def outside(way: str, array: str, line: int) -> Finding:
+def outside(verb: str, array: str, line: int) -> Finding:
     """An access beyond an array."""
-    return Finding(
-        FindingKind.OUT_OF_BOUNDS, f"{way} {array}[99], 1 past its end", line=line, address=f"{array}[99]"
-    )
+    access = Access(verb, "global", array, (99,), 4)
+    return Finding(FindingKind.OUT_OF_BOUNDS, "", line=line, address=f"{array}[99]", access=access)
 
 
 def test_a_vector_has_no_rows() -> None:
     """One index, one comparison; a matrix beside it keeps its rows."""
     around = Surroundings(vectors=frozenset({"x"}))
-    for way in ("reads", "writes"):
+    for way in ("read", "write"):
         (found,) = explain_findings([outside(way, "x", 3)], (), around)
         assert "row" not in found.hint
         assert "(`i < n`)" in found.hint
@@ -157,9 +170,9 @@ def test_a_vector_has_no_rows() -> None:
 def test_where_the_length_of_a_row_explains_the_output_it_comes_before_the_guard() -> None:
     """For the array in question, and no other."""
     around = Surroundings(shown="a-leading-dimension", misread="A")
-    (found,) = explain_findings([outside("reads", "A", 14)], (), around)
+    (found,) = explain_findings([outside("read", "A", 14)], (), around)
     assert found.hint.startswith("look at the length of a row first: ")
-    (found,) = explain_findings([outside("reads", "B", 14)], (), around)
+    (found,) = explain_findings([outside("read", "B", 14)], (), around)
     assert found.hint.startswith("guard the load")
 
 
@@ -167,7 +180,7 @@ def test_where_the_bounds_of_the_guard_are_exchanged_every_hint_says_so() -> Non
     """Of loads and stores outside, and of the races of those stores: neither grid nor atomics."""
     around = Surroundings(shown="guard-bounds-swapped", spilled=frozenset({("C", 12)}))
     collision = race("WAW", 12, 12, "C", block=(0, 0, 0), other_block=(2, 0, 0))
-    for findings in ([outside("reads", "B", 10), outside("writes", "C", 12)], [collision]):
+    for findings in ([outside("read", "B", 10), outside("write", "C", 12)], [collision]):
         (found,) = explain_findings(findings, (), around)
         assert found.hint.startswith("look at the bounds in the guard around line")
         assert "atomic" not in found.advice.lower()
@@ -192,7 +205,8 @@ def test_findings_about_outputs_and_compilers_suggest_nothing() -> None:
 @pytest.mark.parametrize("address", ["0x7f00", "local", "shared[3]", "\x1b[2J", ""])
 def test_only_names_are_named(address: str) -> None:
     """Anything else is memory."""
-    (found,) = explain_findings([Finding(FindingKind.OUT_OF_BOUNDS, "reads", line=3, address=address)])
+    stray = Finding(FindingKind.OUT_OF_BOUNDS, "", line=3, address=address, access=Access("read"))
+    (found,) = explain_findings([stray])
     assert found.explanation == "a thread reads outside memory on line 3"
 
 

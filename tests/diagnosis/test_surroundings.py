@@ -10,6 +10,7 @@ from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.diagnosis import Surroundings, surroundings
 from grader.model import (
+    Access,
     Build,
     Case,
     CaseEvidence,
@@ -40,9 +41,10 @@ def case(name: str, mistake: str, wrong: int, *findings: Finding) -> CaseEvidenc
     return CaseEvidence(what, comparisons=(compared,), findings=findings)
 
 
-def outside(message: str, line: int) -> Finding:
-    """An access beyond the end of what the message names."""
-    return Finding(FindingKind.OUT_OF_BOUNDS, message, line=line, address=message.split()[1])
+def outside(verb: str, array: str, line: int) -> Finding:
+    """An access beyond the end of an array."""
+    access = Access(verb, "global", array, (9,), 4)
+    return Finding(FindingKind.OUT_OF_BOUNDS, "", line=line, address=f"{array}[9]", access=access)
 
 
 def test_the_mistake_of_most_elements_and_its_array_are_known() -> None:
@@ -59,9 +61,9 @@ def test_the_mistake_of_most_elements_and_its_array_are_known() -> None:
 
 def test_stores_that_leave_an_array_with_rows_are_known_by_line() -> None:
     """Not loads, and not the stores into a shared tile."""
-    findings = (outside("writes C[1302], 1 past", 12), outside("reads B[7], 1 past", 10))
+    findings = (outside("write", "C", 12), outside("read", "B", 10))
     assignment = load_assignment(find_assignment("naive-matmul"))
-    found = surroundings(assignment, evidence(case("a", "", 9, *findings, outside("writes tile[9]", 8))))
+    found = surroundings(assignment, evidence(case("a", "", 9, *findings, outside("write", "tile", 8))))
     assert found == Surroundings(arrays=frozenset("ABC"), spilled=frozenset({("C", 12)}))
 
 

@@ -10,6 +10,7 @@ from grader.emulator import printing
 from grader.emulator.machine.state import Frame, Group
 from grader.emulator.machine.values import Value, spread
 from grader.errors import UnsupportedPtx
+from grader.model import FindingCode
 from grader.ptx import Register, Symbol, Tuple
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _free(link: Link, passed: Names, _returned: Names) -> ControlStep:
             heap = m.memory.heap
             if address and not (heap and heap.give_back(address - m.memory.base)):
                 what = "frees an address that malloc or new did not give, or that was freed before"
-                m.reporter.fault(m, site, what, lane=int(m.lanes()[place]))
+                m.reporter.fault(m, site, FindingCode.BAD_FREE, what, lane=int(m.lanes()[place]))
         group.pc = after
 
     return step
@@ -188,8 +189,9 @@ def _through_pointer(ins: Instruction, link: Link, parts: _Call) -> ControlStep:
             if code is not None and _fits(code, parts):
                 entered += _enter(m, called, ins, code, parts)
                 continue
-            what = f"calls `{name}` through a pointer to another type" if name else _nowhere(address)
-            m.reporter.fault(m, site, what)
+            wrong_type = f"calls `{name}` through a pointer to another type"
+            reported_code = FindingCode.CALL_OF_OTHER_TYPE if name else FindingCode.CALL_OF_NOTHING
+            m.reporter.fault(m, site, reported_code, wrong_type if name else _nowhere(address))
             m.exit(called)
         return entered
 

@@ -264,8 +264,8 @@ class Recorder(Observer):
             return
         names, (space, verb, size) = m.reporter.names, access
         starts = np.broadcast_to(address, lanes.shape)[mine].tolist()
-        accesses = [Bad(f"{verb}s", space, start, size, m.memory.base) for start in starts]
-        words = [outside(m, names, m.bounds[site], each)[0] for each in accesses]
+        accesses = [Bad(verb, space, start, size, m.memory.base) for start in starts]
+        words = [outside(m, names, m.bounds[site], each).element for each in accesses]
         instruction = names.program.sites[site]
         numbers_of = {array.name: number for number, array in enumerate(self.arrays.known)}
         target = numbers_of.get(words[0].partition("[")[0], -1)

@@ -1,0 +1,169 @@
+"""A finding: what is wrong, as a code with its data, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from grader.model.terms import Dim3, FindingKind, Named, Severity
+
+
+class FindingCode(StrEnum):
+    """What exactly a finding says; finer than its kind, and as stable: it is written to grade.json."""
+
+    UNSPECIFIED = ""
+    """Its kind says all: so in hidden cases, of which nothing else may be told."""
+
+    # accesses to memory
+    BEYOND_ARRAY = "beyond-array"
+    INTO_OTHER_ARRAY = "into-other-array"
+    """Beyond a shared array, where another begins."""
+    NO_DYNAMIC_SHARED = "no-dynamic-shared"
+    BEYOND_SHARED_MEMORY = "beyond-shared-memory"
+    BEYOND_LOCAL_ARRAY = "beyond-local-array"
+    CONSTANT_WRITTEN = "constant-written"
+    FREED_MEMORY = "freed-memory"
+    NULL_POINTER = "null-pointer"
+    STRAY_POINTER = "stray-pointer"
+    """A pointer that was itself read out of bounds."""
+    NUMBER_AS_POINTER = "number-as-pointer"
+    UNSET_POINTER = "unset-pointer"
+    NO_ARRAY = "no-array"
+    """An address that belongs to no array, and nobody says why."""
+    WRITTEN_AROUND_ARRAY = "written-around-array"
+    """What lies around an array on the device has changed; nobody saw which line did it."""
+    MISALIGNED_ELEMENT = "misaligned-element"
+    MISALIGNED_ADDRESS = "misaligned-address"
+    UNSET_MEMORY = "unset-memory"
+    UNSET_OUTPUT = "unset-output"
+    """An output is read, which holds nothing when the kernel starts."""
+    UNSET_VARIABLE = "unset-variable"
+    UNSET_VARIABLE_REPORTED = "unset-variable-reported"
+    """The compiler's warning about a variable that is used before it has a value."""
+
+    # races
+    RACE_IN_WARP = "race-in-warp"
+    RACE_IN_BLOCK = "race-in-block"
+    RACE_BETWEEN_BLOCKS = "race-between-blocks"
+    RACE_WITH_COPY = "race-with-copy"
+    RACE_REPORTED = "race-reported"
+    """A pair of lines that racecheck reports, without threads."""
+    DEPENDS_ON_ORDER = "depends-on-order"
+
+    # barriers
+    THREADS_MISSING = "threads-missing"
+    LANES_MISSING = "lanes-missing"
+    WARP_LANES_MISSING = "warp-lanes-missing"
+    """An operation that has no mask lacks lanes, and it is known where they are."""
+    LANES_UNNAMED = "lanes-unnamed"
+    WARP_INCOMPLETE = "warp-incomplete"
+    BLOCK_HANGS = "block-hangs"
+    BARRIER_REPORTED = "barrier-reported"
+    """What synccheck reports of a barrier."""
+
+    # stops, and launches that do not come to their end
+    TRAP = "trap"
+    ASSERTION = "assertion"
+    STACK_OVERFLOW = "stack-overflow"
+    CALL_OF_OTHER_TYPE = "call-of-other-type"
+    CALL_OF_NOTHING = "call-of-nothing"
+    BAD_FREE = "bad-free"
+    DEVICE_STOPPED = "device-stopped"
+    NEVER_ENDS = "never-ends"
+    DEVICE_TIMEOUT = "device-timeout"
+
+    # launches that are refused
+    LAUNCH_NOT_COMPUTED = "launch-not-computed"
+    LAUNCH_TOO_SMALL = "launch-too-small"
+    LAUNCH_TOO_LARGE = "launch-too-large"
+    LAUNCH_SHARED_MEMORY = "launch-shared-memory"
+    LAUNCH_REFUSED = "launch-refused"
+    """By the device."""
+    VARIABLE_TOO_SMALL = "variable-too-small"
+    VARIABLES_TOO_LARGE = "variables-too-large"
+    SIZES_DO_NOT_COMPILE = "sizes-do-not-compile"
+
+    # what a run shows
+    BUILDS_DIFFER = "builds-differ"
+    OUTPUT_DIFFERS_BETWEEN_BUILDS = "output-differs-between-builds"
+    WRONG_WHILE_TIMED = "wrong-while-timed"
+    UNWRITTEN_WHILE_TIMED = "unwritten-while-timed"
+    INPUTS_CHANGED_WHILE_TIMED = "inputs-changed-while-timed"
+
+
+_DIRECTIONS = {"load": "load", "read": "load", "store": "store", "write": "store"}
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An access of ``size`` bytes to memory, as the emulator or a tool saw it.
+
+    ``verb`` is ``read``, ``write``, ``update`` (atomically), or empty where nobody says; ``space`` is
+    ``global``, ``shared``, ``local``, ``register`` or empty (generic). ``array`` and ``index`` are what was
+    meant, as far as is known, the index flat, or by the extents of the array.
+    """
+
+    verb: str = ""
+    space: str = ""
+    array: str = ""
+    index: tuple[int, ...] = ()
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong, and where.
+
+    ``line`` counts from 1 in the student's ``file``; ``address`` is the element as a student would write
+    it, ``A_tile[3][5]``; ``count`` is how many times the same thing happened.
+    """
+
+    kind: FindingKind
+    message: str
+    hazard: str = ""
+    file: str = ""
+    line: int | None = None
+    other_line: int | None = None
+    case: str = ""
+    block: Dim3 | None = None
+    thread: Dim3 | None = None
+    other_thread: Dim3 | None = None
+    address: str = ""
+    severity: Severity = Severity.ERROR
+    count: int = 1
+    other_block: Dim3 | None = None
+    """The block of ``other_thread`` where it is not ``block`` (a race between blocks)."""
+    witnesses: tuple[str, ...] = ()
+    """Who saw it where several look: ``emulator``, ``gpu``, ``memcheck``, ``racecheck`` …"""
+    repair: str = ""
+    """What was tried and removes it, as a clause: "add `__syncthreads()` between lines 13 and 14: …"."""
+    wrong_map: tuple[str, ...] = ()
+    """Where an output is wrong, as in `Comparison`; so for the next. Only of visible cases."""
+    map_cell: tuple[int, int] = (1, 1)
+    smallest: Named[int] = ()
+    """The smallest shape that was found to fail, as in `CaseEvidence`."""
+    steps: tuple[str, ...] = ()
+    """A worked explanation, step by step."""
+    withheld: bool = False
+    """Whether ``steps`` are for the staff alone until grades are published."""
+    code: FindingCode = FindingCode.UNSPECIFIED
+    access: Access | None = None
+    """What was accessed, where the finding is about one access. Only of visible cases."""
+    constants: Named[int] = ()
+    """The student's constants that decide over a launch which is refused."""
+
+    @property
+    def array(self) -> str:
+        """The name in ``address`` without its indices: of an array, or what else was accessed."""
+        return self.address.partition("[")[0]
+
+    @property
+    def direction(self) -> str:
+        """Whether an access out of bounds was a ``load`` or a ``store``; empty where nobody says.
+
+        A finding whose access must not be shown has its direction as its ``hazard``.
+        """
+        if self.kind is not FindingKind.OUT_OF_BOUNDS:
+            return ""
+        word = self.hazard or (self.access.verb if self.access else "")
+        return _DIRECTIONS.get(word, "")
