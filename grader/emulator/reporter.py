@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.geometry import Geometry
-    from grader.emulator.machine.machine import ChunkRecord, Machine
-    from grader.emulator.machine.state import Group
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import ChunkRecord, Group
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
     from grader.emulator.races.conflicts import Conflict
     from grader.model import Dim3
     from grader.ptx import Instruction
