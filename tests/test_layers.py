@@ -65,7 +65,7 @@ def test_the_kind_of_an_assignment_is_asked_of_the_table_of_kinds() -> None:
         ("checks/races.py", "import grader.score", "not allowed to import grader.score"),
         ("score.py", "import subprocess", "not allowed to import subprocess"),
         ("reports/text.py", "import yaml", "not allowed to import yaml"),
-        ("ptx/lexer.py", "import numba", "not allowed to import numba"),
+        ("ptx/tokens.py", "import numba", "not allowed to import numba"),
         ("helpers.py", "", "not listed as layers"),
         (
             "emulator/machine/machine.py",

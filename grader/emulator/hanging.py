@@ -11,8 +11,8 @@ from grader.emulator.machine.geometry import WARP
 from grader.emulator.memory.access import spaces_of
 from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
-from grader.emulator.sentences import listed, on_lines
 from grader.emulator.spinning import rounds_of
+from grader.messages.english import listed, on_lines
 from grader.model import TOO_MUCH_WORK
 from grader.ptx import Register, Symbol
 
@@ -169,7 +169,7 @@ def _start(m: Machine, names: Names, found: Round, base: Operand, lane: int) -> 
     value = found.frame.registers[numbers[base.name]]
     if value is None:
         return None
-    value = m.unfold(value)
+    value = m.memo.unfold(value)
     return int(value if value.ndim == 0 else value[lane])
 
 
