@@ -3,12 +3,12 @@
 `document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean
 (`thresholds`: those of a speedup, `program_fields`: those of a program), `structure` and `rubric` which keys
 there are (those of rubric items come from `grader.checks`, their values from `vocabulary`), and `file_kinds`
-which of them a kind of submission has (`schema`: the same for editors; `questions`: all of that kind).
-`draft` keeps the parts that are sound and `explain` says what is wrong with the others; `launching` and
-`cross_checks` look at what must hold between parts, `records` makes the frozen records, and `load` puts it
-all together. `cases` turns case plans into concrete cases, `wanted` says which files a program is to write,
-`execution_digest` what of it all is run, `bundled` knows where assignments and references are, and `cache`
-keeps what was sound.
+which of them a kind of submission has (`schema`: the same for editors; `questions`: the keys of that kind).
+`draft` keeps the parts that are sound and `explain` says what is wrong with the others; `launching`,
+`cross_checks` and `question_checks` look at what must hold between parts, `records` makes the frozen records,
+and `load` puts it all together. `cases` turns case plans into concrete cases, `wanted` says which files a
+program is to write, `execution_digest` what of it all is run, `bundled` knows where assignments and
+references are, and `cache` keeps what was sound.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines, arrays.
 
-`launching` looks at launches and shapes, `questions` at questions.
+`launching` looks at launches and shapes, `question_checks` at questions.
 """
 
 from __future__ import annotations

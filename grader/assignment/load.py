@@ -14,7 +14,7 @@ from grader.assignment import (
     draft,
     feedback,
     launching,
-    questions,
+    question_checks,
     records,
 )
 from grader.assignment.bundled import FILE_NAME, locate_reference, reference_names, staff_folders
@@ -49,7 +49,7 @@ def load_assignment(path: Path) -> Assignment:
         raise SpecError((_line(file, refused.position, "", refused.message),)) from None
     parts, flaws = draft.read(document.plain(root))
     surroundings = _Surroundings.of(file, parts)
-    flaws += [*launching.flaws(parts), *questions.flaws(parts), *surroundings.flaws]
+    flaws += [*launching.flaws(parts), *question_checks.flaws(parts), *surroundings.flaws]
     flaws += cross_checks.flaws(parts, surroundings.kernels, has_oracle=surroundings.has_oracle)
     if problems or flaws or surroundings.feedback.problems or parts.whole is None:
         problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
