@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from grader.emulator.machine.geometry import unflatten
 from grader.model import Finding, FindingCode, FindingKind, Severity
+from grader.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from grader.emulator.machine.geometry import Geometry
     from grader.emulator.races.conflicts import Conflict
@@ -23,11 +24,6 @@ def spell(index: Dim3) -> str:
     """``(3, 5)``: a thread or block index without a z that is 0."""
     x, y, z = index
     return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
-
-
-def listed(words: Sequence[str], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def on_lines(lines: Iterable[int], last: str = "and") -> str:
