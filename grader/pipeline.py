@@ -14,67 +14,66 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from grader import __version__, answers, gpu, programs, score
+from grader import __version__, gpu, score
 from grader.assignment import what_is_run
-from grader.backends import emulator
 from grader.checks import run_checks
 from grader.diagnosis import advise, first_cause, surroundings
-from grader.evidence import gather
+from grader.kinds import kind_of
 from grader.model import (
-    AnswersInterface,
     Build,
     Evidence,
     Grade,
-    KernelInterface,
-    ProgramInterface,
     Submission,
     Verdict,
 )
-from grader.nvcc import build_with
-from grader.plan import Plan, make_plan
-from grader.speed import untimed
+from grader.plan import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from grader.gpu.backend import Station
     from grader.model import Assignment, CaseEvidence, Named
     from grader.nvcc import Tools
 
 
+def make_plan(
+    assignment: Assignment,
+    seed: int,
+    tools: Tools | None,
+    *,
+    visible_only: bool,
+    station: Station | None = None,
+) -> Plan:
+    """Draw the cases and prepare what all submissions share.
+
+    Answers need no ``tools``. Raises OurError if one of the staff's kernels cannot be run, and UsageError if
+    the reference of a program cannot tell what is asked.
+    """
+    stages = kind_of(assignment).stages()
+    return stages.plan(assignment, seed, tools, visible_only=visible_only, station=station)
+
+
 def grade(plan: Plan, submission: Submission, tools: Tools | None) -> Grade:
     """Grade one submission; what fails on our side ends as the verdict `error`. Answers need no ``tools``."""
-    began = time.perf_counter()
-    if isinstance(plan.assignment.interface, AnswersInterface):
-        return grade_built(plan, submission, Build(ok=True), tools)
-    if tools is None:
+    kind = kind_of(plan.assignment)
+    if kind.compiles and tools is None:
         return failed(plan, submission, "there is no compiler to build it with")
-    architecture = plan.station.architecture if plan.station else ""
-    built = build_with(tools, submission, plan.assignment.interface, architecture)
-    return grade_built(plan, submission, built, tools, (("build", time.perf_counter() - began),))
+    began = time.perf_counter()
+    built = kind.stages().build(plan, submission, tools)
+    seconds = (("build", time.perf_counter() - began),) if kind.compiles else ()
+    return grade_built(plan, submission, built, tools, seconds)
 
 
 def grade_built(
-    plan: Plan, submission: Submission, built: Build, tools: Tools | None, stages: Named[float] = ()
+    plan: Plan, submission: Submission, built: Build, tools: Tools | None, seconds: Named[float] = ()
 ) -> Grade:
-    """Grade a submission that is built; ``stages`` are the seconds that earlier stages took."""
+    """Grade a submission that is built; ``seconds`` are those that earlier stages took."""
     began = time.perf_counter()
-    evidence, seconds = _seen(plan, submission, built, tools) if built.ok else (_nothing(plan, built), ())
-    return judge(plan, submission, evidence, (*stages, *seconds, ("run", time.perf_counter() - began)))
-
-
-def _seen(
-    plan: Plan, submission: Submission, built: Build, tools: Tools | None
-) -> tuple[Evidence, Named[float]]:
-    """What the runs of a build show, or what answers say, and the seconds that they took by stage."""
-    if isinstance(plan.assignment.interface, AnswersInterface):
-        from grader.answers.gathering import gather as read  # noqa: PLC0415 - no kernel needs it
-
-        return read(plan, submission), ()
-    if tools is None:
-        return _nothing(plan, Build(ok=False, error="there is no compiler")), ()
-    if isinstance(plan.assignment.interface, ProgramInterface):
-        return programs.gather(plan, built, tools), ()
-    return gather(plan, submission, built, tools)
+    stages = kind_of(plan.assignment).stages()
+    evidence, parts = (
+        stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
+    )
+    return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 
 
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
@@ -130,9 +129,9 @@ def _error(evidence: Evidence) -> str:
 
 def _array_parameters(assignment: Assignment, built: Build) -> tuple[str, ...]:
     """What findings call the arrays that the kernels are given: the file's names, whatever a case holds."""
-    if not isinstance(assignment.interface, KernelInterface):
+    if not kind_of(assignment).has_kernels:
         return ()
-    names = [parameter.name for parameter in assignment.interface.parameters if parameter.extents]
+    names = [parameter.name for parameter in assignment.kernel.parameters if parameter.extents]
     builds = (built, *(other for _, other in built.others))
     return tuple(dict.fromkeys(each.label(name) for each in builds for name in names))
 
@@ -160,25 +159,8 @@ def _without_files(case: CaseEvidence, texts: Collection[str]) -> CaseEvidence:
 
 def failed(plan: Plan, submission: Submission, reason: str) -> Grade:
     """The grade of a submission whose grading we could not finish: an error of ours, item by item."""
-    return judge(plan, submission, _nothing(plan, Build(ok=False, error=reason)))
-
-
-def _nothing(plan: Plan, built: Build) -> Evidence:
-    """The evidence where nothing could be run."""
-    if isinstance(plan.assignment.interface, AnswersInterface):
-        return answers.nothing(built)
-    if isinstance(plan.assignment.interface, ProgramInterface):
-        return programs.nothing(plan, built)
-    if plan.station is None:
-        return Evidence(emulator.NAME, built, device=emulator.DEVICE)
-    return Evidence(gpu.NAME, built, device=plan.station.devices, timing=untimed(plan))
-
-
-def backend_without_gpu(assignment: Assignment) -> str:
-    """What a grade calls the backend where no GPU is used."""
-    if isinstance(assignment.interface, AnswersInterface):
-        return answers.NAME
-    return programs.NAME if isinstance(assignment.interface, ProgramInterface) else emulator.NAME
+    evidence = kind_of(plan.assignment).stages().nothing(plan, Build(ok=False, error=reason))
+    return judge(plan, submission, evidence)
 
 
 def _ours(reason: str) -> str:
@@ -190,4 +172,4 @@ def versions() -> Named[str]:
     return (("grader", __version__), ("python", platform.python_version()), ("numpy", version("numpy")))
 
 
-__all__ = ["Plan", "backend_without_gpu", "failed", "grade", "grade_built", "judge", "make_plan"]
+__all__ = ["Plan", "failed", "grade", "grade_built", "judge", "make_plan"]

@@ -13,6 +13,7 @@ from grader.arithmetic import parse
 from grader.assignment import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
 from grader.backends.emulator import Emulated
 from grader.checks import run_checks
+from grader.kinds.program.outputs import compared
 from grader.model import (
     Argument,
     Build,
@@ -29,7 +30,6 @@ from grader.model import (
 from grader.nvcc import Tools, build_with, find_toolchain
 from grader.nvcc.launch import plan_launch
 from grader.oracle import load_oracle, poison
-from grader.program_outputs import compared
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.program_assignments import lost, mistakes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -33,8 +34,28 @@ def test_every_command_is_held_to_import_no_other() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    (listed,) = (contract["modules"] for contract in contracts if contract["type"] == "independence")
+    (listed,) = (
+        contract["modules"]
+        for contract in contracts
+        if contract["name"] == "commands do not import each other"
+    )
     assert set(listed) == {f"grader.cli.{command.name.replace('-', '_')}" for command in COMMANDS}
+
+
+def test_the_kind_of_an_assignment_is_asked_of_the_table_of_kinds() -> None:
+    """A new kind is a package and a line: beside it only those look at a record's type that take it apart."""
+    asking = {
+        str(file.relative_to(ROOT / "grader"))
+        for file in (ROOT / "grader").rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "isinstance"
+        and re.search(r"\b(Kernel|Program|Answers)(Interface|File|Part)\b", ast.unparse(node.args[1]))
+    }
+    taking_apart = {"assignment", "diagnosis", "kinds", "model", "nvcc"}
+    assert {file for file in asking if file.split("/")[0] not in taking_apart} == set()
+    assert any(file.startswith("kinds/") for file in asking)  # else nothing would have been found anywhere
 
 
 @pytest.mark.parametrize(
@@ -44,12 +65,17 @@ def test_every_command_is_held_to_import_no_other() -> None:
         ("checks/races.py", "import grader.score", "not allowed to import grader.score"),
         ("score.py", "import subprocess", "not allowed to import subprocess"),
         ("reports/text.py", "import yaml", "not allowed to import yaml"),
-        ("ptx/lexer.py", "import numba", "not allowed to import numba"),
+        ("ptx/tokens.py", "import numba", "not allowed to import numba"),
         ("helpers.py", "", "not listed as layers"),
         (
             "emulator/machine/machine.py",
             "import grader.emulator.instructions.logic",
             "grader.emulator.machine.machine -> grader.emulator.instructions.logic",
+        ),
+        (
+            "kinds/kernel/evidence.py",
+            "import grader.kinds.program.running",
+            "grader.kinds.kernel.evidence -> grader.kinds.program.running",
         ),
         (
             "cli/grade.py",

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from grader import pipeline
-from grader.answers.sheet import model_answers
-from grader.answers.staff import filled_in
 from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.cli.main import main
+from grader.kinds.answers.sheet import model_answers
+from grader.kinds.answers.staff import filled_in
 from grader.model import Submission, Verdict
 from grader.reports import text
 from grader.reports.audience import student_view

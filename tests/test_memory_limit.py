@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader import evidence, memory_limit, pipeline
+from grader import memory_limit, pipeline
 from grader.assignment import find_assignment, load_assignment
+from grader.kinds.kernel import evidence
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from grader.assignment import data_root, expand_cases, find_assignment, load_assignment, reference_folder
 from grader.errors import OurError, UsageError
+from grader.kinds.program.outputs import compared, verify
 from grader.model import Comparison, Finding, FindingKind, ProgramRun, RubricItem
 from grader.oracle import load_oracle
-from grader.program_outputs import compared, verify
 
 ASSIGNMENT = load_assignment(find_assignment("boundary-safe-lesson"))
 ORACLE = load_oracle(reference_folder(ASSIGNMENT))

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import pytest
 
-from grader import pipeline, programs
+from grader import pipeline
 from grader.assignment import load_assignment
 from grader.cli import main
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.gpu.backend import Station
+from grader.kinds.program import running as programs
 from grader.model import (
     Assignment,
     Build,

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis import line_advice, unneeded_barriers
 from grader.emulator.by_hand import written_by_hand
+from grader.emulator.definedness import mattering_reads
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.orders import may_depend_on_order
-from grader.emulator.repair.repair import Workshop
+from grader.emulator.repair.repair import Trial, Workshop, fitting, key
 from grader.emulator.repair.statements import Source
-from grader.emulator.repair.trials import Trial, fitting, key
-from grader.emulator.shadow_steps import mattering_reads
 from grader.emulator.two_builds import is_clean, is_steady, merge_runs
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import FindingKind, Run, Severity, Visibility

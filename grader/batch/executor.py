@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from grader import pipeline
 from grader.batch.processes import forkserver
+from grader.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,8 +57,9 @@ def grade_class(
         StorageError: no process can be started here; see `forkserver`.
 
     """
-    loaded = ["grader.pipeline"] if plan.station is None else ["grader.pipeline", "grader.gpu.backend"]
-    context = forkserver(loaded)
+    stages = f"grader.kinds.{kind_of(plan.assignment).name}.stages"
+    on_gpu = [] if plan.station is None else ["grader.gpu.backend"]
+    context = forkserver(["grader.pipeline", stages, *on_gpu])
 
     def one(submission: Submission) -> Grade:
         try:

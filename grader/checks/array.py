@@ -1,7 +1,7 @@
 """`array`: an ``.npy`` file that the program wrote holds what the oracle computes.
 
-The file was compared before (`grader.program_outputs`): a program's own word about its result counts nothing
-here. A file that is not there, or no such array, is a finding about the output.
+The file was compared before (`grader.kinds.program.outputs`): a program's own word about its result counts
+nothing here. A file that is not there, or no such array, is a finding about the output.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.assignment import handout
 from grader.assignment.bundled import FILE_NAME
 from grader.cli import arguments, setup
-from grader.model import KernelInterface
+from grader.kinds import kind_of
 
 if TYPE_CHECKING:
     import argparse
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
     """What the staff's kernels move on the visible cases that `check` draws; nothing for programs."""
-    if not isinstance(assignment.interface, KernelInterface) or not assignment.reference:
+    if not kind_of(assignment).has_kernels or not assignment.reference:
         return ""
     from grader import pipeline  # noqa: PLC0415 - loads the emulator
 

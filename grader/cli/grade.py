@@ -15,6 +15,7 @@ from grader.batch import OutFolder, Session, grade_class
 from grader.batch.stored import is_whole, load_grades
 from grader.cli import arguments, class_output, interruption, setup
 from grader.errors import StorageError, UsageError
+from grader.kinds import kind_of
 from grader.model import Verdict
 from grader.reports import files, grade_json, html, junit
 
@@ -136,7 +137,7 @@ def _session(
     release = dict(pipeline.versions())["grader"]
     toolkit = tools.toolchain.version if tools else ""
     if station is None:
-        backend = pipeline.backend_without_gpu(assignment)
+        backend = kind_of(assignment).backend
         return Session(assignment.id, assignment.digest, backend, seed, release, toolkit)
     return Session(
         assignment.id, assignment.digest, gpu.NAME, seed, release, toolkit, station.devices, station.races

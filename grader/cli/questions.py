@@ -6,9 +6,9 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from grader.answers import sheet
 from grader.cli import arguments, setup
 from grader.errors import UsageError
+from grader.kinds.answers import sheet
 from grader.submission.names import safe
 
 if TYPE_CHECKING:

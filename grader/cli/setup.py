@@ -11,7 +11,7 @@ from grader import sandbox_choice
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
-from grader.model import AnswersInterface
+from grader.kinds import kind_of
 from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
 
 if TYPE_CHECKING:
@@ -160,13 +160,13 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
 
 def asks_questions(assignment: Assignment) -> bool:
     """Whether answers are handed in, which need neither a compiler nor a GPU."""
-    return isinstance(assignment.interface, AnswersInterface)
+    return not kind_of(assignment).compiles
 
 
 def seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
     """The seed of the command line; else that of the questions, the same for the sheet and the grade."""
-    if options.seed is None and isinstance(assignment.interface, AnswersInterface):
-        return assignment.interface.seed
+    if options.seed is None and asks_questions(assignment):
+        return assignment.answers.seed
     given: int | None = options.seed
     return given
 

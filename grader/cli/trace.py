@@ -12,13 +12,14 @@ from grader.cli import arguments, setup
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.trace.trace import trace
 from grader.errors import OurError, UsageError
-from grader.model import Case, Finding, KernelInterface, Visibility
+from grader.kinds import kind_of
+from grader.kinds.kernel.planning import arguments as kernel_arguments
+from grader.model import Case, Finding, Visibility
 from grader.model.trace import TraceScene
 from grader.nvcc import build_at, build_with
 from grader.nvcc.launch import plan_launch
 from grader.nvcc.source import readable
 from grader.oracle import array_types, load_oracle
-from grader.plan import arguments as kernel_arguments
 from grader.ptx import parse
 from grader.reports import trace_html, trace_json, trace_text
 
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     """Trace one block and print its intervals; 0, or 1 where the launch went wrong or there is none."""
     tools = setup.tools(options)
     assignment = setup.assignment(options)
-    if not isinstance(assignment.interface, KernelInterface):
+    if not kind_of(assignment).has_kernels:
         raise UsageError(f"`{assignment.id}` asks for no kernel: there are no blocks to trace")
     submission = setup.only_submission(options.file, assignment, "trace")
     if submission.problem is not None:

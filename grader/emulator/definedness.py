@@ -5,28 +5,277 @@ Each register has a shadow that tells, lane by lane, from which read an undefine
 defined); memory that holds such a value counts as not written. An undefined value matters where it reaches a
 store to global memory, a branch, an address or an atomic operation. All else may be thrown away.
 
+What an instruction computes is undefined where one of its operands is: no instruction is looked into. Only
+accesses, parameters of functions and warp-wide operations are different.
+
 It takes a run of its own, and only launches in which something undefined was read are run so.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.emulator.launch import Execution, Kernel, Look
+from grader.emulator.linking.linker import is_control, link_function
 from grader.emulator.machine.machine import Observer
+from grader.emulator.naming import LOCAL_VARIABLE
+from grader.ptx import Address, Register, Symbol, Tuple, Vector
+from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
+    from grader.emulator.linking.program import Program
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.machine.state import Frame
+    from grader.emulator.machine.state import Code, Frame, Group
     from grader.emulator.machine.values import Lanes, Value
     from grader.emulator.memory.memory import Region
     from grader.emulator.memory.place import Place
+    from grader.model import Argument, Launch
+    from grader.ptx import Function, Instruction, Operand
 
     Origins = NDArray[np.int32]
+
+_NO_RESULT = {
+    "st",
+    "red",
+    "bra",
+    "brx",
+    "bar",
+    "barrier",
+    "call",
+    "membar",
+    "fence",
+    "cp",
+    "ret",
+    "exit",
+    "trap",
+}
+_WARP_WIDE = {"shfl", "vote", "match", "redux", "mma", "wmma", "ldmatrix", "movmatrix", "elect"}
+_ATOMIC = {"atom", "red", "mbarrier"}
+
+
+def _link_with_shadows(shadows: Definedness, program: Program, function: Function) -> Code:
+    """A function each of whose steps computes shadows as well."""
+    code = link_function(program, function)
+    for index, instruction in enumerate(function.body):
+        flow = _Flow(instruction, code, shadows)
+        wrap = flow.around_control if is_control(instruction) else flow.around
+        code.steps[index] = wrap(code.steps[index])
+    return code
+
+
+def mattering_reads(
+    kernel: Kernel, launch: Launch, arguments: tuple[Argument, ...], steps: int
+) -> set[tuple[int, str]]:
+    """The undefined reads of a launch whose values matter: the line of each, and what it reads."""
+    shadows = Definedness()
+    tracked = Kernel(
+        kernel.module,
+        kernel.entry,
+        kernel.source,
+        kernel.file,
+        kernel.shapes,
+        linker=partial(_link_with_shadows, shadows),
+    )
+    look = Look(detect=True, races=False, observers=(Undefined(shadows),))
+    with np.errstate(all="ignore"):
+        Execution(tracked, launch, arguments, look).run(steps)
+    return shadows.mattering
+
+
+class _Flow:
+    """How undefined values flow through one instruction."""
+
+    def __init__(self, instruction: Instruction, code: Code, shadows: Definedness) -> None:
+        self.ins, self.shadows = instruction, shadows
+        self.numbers = {name: number for number, (name, _) in enumerate(code.function.registers)}
+        operands = instruction.operands
+        has_result = instruction.opcode not in _NO_RESULT and bool(operands)
+        self.results = list(_elements(operands[0])) if has_result else []
+        sources = operands[1:] if has_result else operands
+        self.addresses = self._own(o for o in sources if isinstance(o, Address))
+        self.sources = self._own(o for o in sources if not isinstance(o, Address))
+        self.values = [list(self._own((element,))) for element in _elements(operands[-1])] if operands else []
+        self.parameter = _parameter(instruction)
+        self.exchanges = instruction.opcode == "atom" and "exch" in instruction.modifiers
+
+    def _own(self, operands: Iterable[Operand]) -> list[str]:
+        """The function's own registers among operands."""
+        return [name for operand in operands for name in registers_in(operand) if name in self.numbers]
+
+    def around(self, step: Any) -> Any:  # noqa: ANN401 - a Step
+        """The step of an instruction that does not decide where lanes go on."""
+
+        def run(m: Machine) -> None:
+            shadow, lanes = self.shadows.of(m.frame), self._executing(m)
+            origins = self._joined(m, shadow, self.sources)
+            addresses = self._joined(m, shadow, self.addresses)
+            self.shadows.loaded.clear()
+            self.shadows.stored.clear()
+            self.shadows.exchanges = self.exchanges
+            step(m)
+            self.shadows.matters(addresses, lanes)
+            if self.ins.opcode in _ATOMIC:
+                self.shadows.matters(origins, lanes)
+                origins = None
+            if self.parameter is not None:
+                self._pass_parameter(shadow, origins, lanes)
+            elif self.ins.opcode in ("ld", "ldu") or self.exchanges:
+                self._load(m, shadow, lanes)
+            elif self.ins.opcode == "st":
+                self._store(m, shadow)
+            else:
+                for result in self.results:
+                    _set(shadow, result, origins, lanes, m.size)
+
+        return run
+
+    def around_control(self, step: Any) -> Any:  # noqa: ANN401 - a ControlStep
+        """The step of an instruction that does."""
+
+        def run(m: Machine, group: Group) -> list[Group] | None:
+            frame, shadow, lanes = m.frame, self.shadows.of(m.frame), self._executing(m)
+            origins = self._joined(m, shadow, self.sources)
+            if self.ins.opcode in _WARP_WIDE:
+                origins = _over_warps(m, origins)
+                for result in self.results:
+                    _set(shadow, result, origins, lanes, m.size)
+            elif self.ins.opcode != "call":
+                self.shadows.matters(origins, lanes)
+            groups: list[Group] | None = step(m, group)
+            for entered in groups or ():
+                if entered.frame.caller is frame and self.ins.opcode == "call":
+                    self._enter(shadow, self.shadows.of(entered.frame), entered)
+            if self.ins.opcode == "ret" and frame.caller is not None:
+                caller = self.shadows.of(frame.caller)
+                for formal, actual in frame.results:
+                    caller.parameters[actual] = shadow.parameters.get(formal, {})
+            return groups
+
+        return run
+
+    def _enter(self, caller: FrameShadow, callee: FrameShadow, group: Group) -> None:
+        """A function gets the shadows of what it is given."""
+        tuples = [operand for operand in self.ins.operands if isinstance(operand, Tuple)]
+        passed = [each.name for each in tuples[-1].elements if isinstance(each, Symbol)] if tuples else []
+        formal = [parameter.name for parameter in group.frame.code.function.parameters]
+        for name, actual in zip(formal, passed, strict=False):
+            callee.parameters[name] = caller.parameters.get(actual, {})
+
+    def _executing(self, m: Machine) -> Lanes:
+        """The lanes that execute the instruction; an undefined guard matters."""
+        guard = self.ins.guard
+        if guard is None or guard.name not in self.numbers:
+            return m.active
+        self.shadows.matters(self.shadows.of(m.frame).registers.get(guard.name), m.active)
+        value = m.registers[self.numbers[guard.name]]
+        if value is None or self.ins.opcode == "bra":
+            return m.active
+        holds = np.broadcast_to(m.memo.unfold(value), m.size) ^ guard.negated
+        lanes = m.lanes()
+        return lanes[holds[lanes]]
+
+    def _joined(self, m: Machine, shadow: FrameShadow, names: list[str]) -> Origins | None:
+        """Where the values of some registers stem from, lane by lane; None if all are defined."""
+        origins: Origins | None = None
+        for name in names:
+            part = shadow.registers.get(name)
+            if m.registers[self.numbers[name]] is None and not self._is_no_use():
+                line = m.reporter.names.line(self.ins) or 0
+                part = np.full(m.size, self.shadows.number(line, LOCAL_VARIABLE), np.int32)
+            if part is not None:
+                origins = part if origins is None else np.maximum(origins, part)
+        return origins
+
+    def _is_no_use(self) -> bool:
+        """To pass an object without members is no use of it."""
+        return self.ins.opcode == "st" and self.parameter is not None and self.ins.modifiers[-1].endswith("8")
+
+    def _pass_parameter(self, shadow: FrameShadow, origins: Origins | None, lanes: Lanes) -> None:
+        name, offset = self.parameter or ("", 0)
+        pieces = shadow.parameters.setdefault(name, {})
+        if self.ins.opcode == "st":
+            if origins is None:
+                pieces.pop(offset, None)
+            else:
+                pieces[offset] = origins
+            return
+        for result in self.results:
+            part = pieces.get(offset)
+            _set(shadow, result, part, lanes, 0 if part is None else len(part))
+
+    def _load(self, m: Machine, shadow: FrameShadow, lanes: Lanes) -> None:
+        """A vector is read element by element, unless its lanes lie in different state spaces."""
+        loaded = self.shadows.loaded
+        one_by_one = len(loaded) == len(self.results)
+        for which, result in enumerate(self.results):
+            origins: Origins | None = None
+            for at, part in loaded[which : which + 1] if one_by_one else loaded:
+                if part is not None:
+                    origins = np.zeros(m.size, np.int32) if origins is None else origins
+                    origins[at] = part
+            _set(shadow, result, origins, lanes, m.size)
+
+    def _store(self, m: Machine, shadow: FrameShadow) -> None:
+        stored = self.shadows.stored
+        one_by_one = len(stored) == len(self.values)
+        for which, (place, size) in enumerate(stored):
+            names = self.values[which] if one_by_one else self.sources
+            origins = self._joined(m, shadow, names)
+            if origins is None:
+                continue
+            lanes = np.arange(m.size) if place.lanes is None else place.lanes
+            part = origins[lanes]
+            if place.space == "global":
+                self.shadows.matters(part, None)
+            elif part.any():
+                index = np.broadcast_to(place.index, len(lanes))[part > 0]
+                self.shadows.keep(place.region, index, size, part[part > 0])
+
+
+def _elements(operand: Operand) -> tuple[Operand, ...]:
+    return operand.elements if isinstance(operand, Vector) else (operand,)
+
+
+def _parameter(instruction: Instruction) -> tuple[str, int] | None:
+    """The parameter that an instruction loads or stores, and where in it."""
+    if instruction.opcode not in ("ld", "st") or "param" not in instruction.modifiers:
+        return None
+    address = instruction.operands[1 if instruction.opcode == "ld" else 0]
+    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
+        return None
+    return address.base.name, address.base.offset + address.offset
+
+
+def _set(shadow: FrameShadow, result: Operand, origins: Origins | None, lanes: Lanes, size: int) -> None:
+    """What some lanes of a register hold stems from there."""
+    for name in registers_in(result) if not isinstance(result, Register) else (result.name,):
+        before = shadow.registers.get(name)
+        if origins is None and before is None:
+            continue
+        after = np.zeros(size or len(before), np.int32) if before is None else before.copy()  # type: ignore[arg-type]
+        where = slice(None) if lanes is None else lanes
+        after[where] = 0 if origins is None else origins[where]
+        if after.any():
+            shadow.registers[name] = after
+        else:
+            shadow.registers.pop(name, None)
+
+
+def _over_warps(m: Machine, origins: Origins | None) -> Origins | None:
+    """Of what one lane gives to an operation of its warp, any may get it."""
+    if origins is None:
+        return None
+    highest = np.zeros(m.warps, np.int32)
+    np.maximum.at(highest, m.warp_of[m.lanes()], origins[m.lanes()])
+    return highest[m.warp_of]
 
 
 @dataclass(eq=False, slots=True)

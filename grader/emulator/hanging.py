@@ -170,7 +170,7 @@ def _start(m: Machine, names: Names, found: Round, base: Operand, lane: int) -> 
     value = found.frame.registers[numbers[base.name]]
     if value is None:
         return None
-    value = m.unfold(value)
+    value = m.memo.unfold(value)
     return int(value if value.ndim == 0 else value[lane])
 
 

@@ -25,11 +25,11 @@ from grader.emulator.memory.layout import (
     grain_of,
     lay_out,
     local_bytes_of,
+    pieces_of,
 )
-from grader.emulator.memory.parameters import pieces_of
 from grader.emulator.naming import Names
 from grader.emulator.orders import other_orders, warp_priorities
-from grader.emulator.races import AccessLog, TrackThisToo
+from grader.emulator.races import AccessLog, RestartTracking
 from grader.emulator.races.events import Events
 from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
@@ -169,7 +169,7 @@ class Kernel:
             try:
                 with np.errstate(all="ignore"):
                     return execution, execution.run(steps)
-            except TrackThisToo as request:
+            except RestartTracking as request:
                 self._tracked |= {request.array}
             except LaterBlocksNeededError:
                 self._all_at_once = True

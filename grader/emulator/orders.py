@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.machine.geometry import WARP
-from grader.emulator.static.uses import names_in
 from grader.ptx import Register
+from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def _reads_what_others_change(function: Function) -> bool:
     if not results:
         return False
     mentions = Counter(
-        name for each in function.body for operand in each.operands for name in names_in(operand)
+        name for each in function.body for operand in each.operands for name in registers_in(operand)
     )
     return any(mentions[name] > results.count(name) for name in results)
 

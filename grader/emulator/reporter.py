@@ -23,10 +23,10 @@ from grader.ptx.symbols import symbol_name
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import ChunkRecord, Machine
-    from grader.emulator.machine.state import Group
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import ChunkRecord, Group
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
     from grader.emulator.races.conflicts import Conflict
     from grader.ptx import Instruction
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from grader.emulator.static.uses import names_in
 from grader.ptx import Address, Register, Symbol, Tuple
 from grader.ptx.flow import Flow
+from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,7 +123,7 @@ class _Waiting:
         self.made: dict[str, list[Instruction]] = {}
         for instruction in self.body:
             if instruction.operands and instruction.opcode not in ("st", "red", "bra", "call"):
-                for name in names_in(instruction.operands[0]):
+                for name in registers_in(instruction.operands[0]):
                     self.made.setdefault(name, []).append(instruction)
         self.watched: dict[int, Watched] = {}
         self.loads: list[Instruction] = []
@@ -145,7 +145,7 @@ class _Waiting:
             if instruction.opcode == "ld":
                 self._decides_as_result(instruction)
             for operand in instruction.operands[1:]:
-                for name in names_in(operand):
+                for name in registers_in(operand):
                     self.decides(name)
 
     def _decides_as_result(self, load: Instruction) -> None:
@@ -170,7 +170,7 @@ class _Waiting:
                 if instruction.opcode == "setp":
                     yield instruction
                 elif instruction.opcode in ("not", "and", "or", "xor", "mov"):
-                    todo += [name for operand in instruction.operands[1:] for name in names_in(operand)]
+                    todo += [name for operand in instruction.operands[1:] for name in registers_in(operand)]
             seen.add(name)
 
     def _is_settled(self, register: str, above: tuple[str, ...], *, watch: bool) -> bool:
@@ -193,8 +193,8 @@ class _Waiting:
                 return False
             if watch:
                 self.watched[id(ins)] = (ins, address.base, address.offset)
-            return all(self._is_settled(name, above, watch=False) for name in names_in(address.base))
-        names = [name for operand in ins.operands[1:] for name in names_in(operand)]
+            return all(self._is_settled(name, above, watch=False) for name in registers_in(address.base))
+        names = [name for operand in ins.operands[1:] for name in registers_in(operand)]
         if any(name.startswith(_CLOCKS) for name in names):
             return False
         return all(self._is_settled(name, above, watch=watch) for name in names)

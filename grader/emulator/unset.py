@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
     from grader.emulator.naming import Names, SharedArray
     from grader.emulator.static.bounds import Bounds
     from grader.model import Finding

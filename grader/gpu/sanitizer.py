@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError, UsageError
-from grader.gpu.answer import read_answer
 from grader.gpu.request import ANSWER
 from grader.gpu.sanitizer_findings import found_by
 from grader.gpu.sanitizer_records import Said, UnreadableError, read_log, read_records
@@ -184,6 +183,8 @@ def read(
     tool: str, result: Result, cases: tuple[DeviceCase, ...], file: str, source: str = SOURCE_NAME
 ) -> ToolReport:
     """What a tool says of ``cases``; ``file`` is the student's name of what was compiled as ``source``."""
+    from grader.gpu.answer import read_answer  # noqa: PLC0415 - on the emulator pydantic is not loaded
+
     names = tuple(str(case.index) for case in cases)
     try:
         records, said = _believed(tool, result)

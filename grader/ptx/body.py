@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.errors import PtxSyntaxError
-from grader.ptx.cursor import integer
 from grader.ptx.declarations import SPACES
 from grader.ptx.nodes import (
     TYPE_BYTES,
@@ -22,10 +21,11 @@ from grader.ptx.nodes import (
     Variable,
     Vector,
 )
+from grader.ptx.tokens import integer
 
 if TYPE_CHECKING:
     from grader.ptx.declarations import DeclarationReader
-    from grader.ptx.lexer import Token
+    from grader.ptx.tokens import Token
 
 _USED_BYTES = re.compile(r'"\s*used_bytes_mask\s+(0x[0-9a-fA-F]{1,8}|[0-9]{1,10})\s*"')
 

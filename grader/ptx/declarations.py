@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 
-from grader.ptx.cursor import END
 from grader.ptx.expressions import ConstantReader
 from grader.ptx.nodes import TYPE_BYTES, Immediate, Numbers, Symbol, Variable
+from grader.ptx.tokens import END
 
 SPACES = (".global", ".const", ".shared", ".local", ".param")
 

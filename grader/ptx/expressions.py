@@ -11,13 +11,13 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.errors import PtxSyntaxError
-from grader.ptx.cursor import Cursor, integer, real
 from grader.ptx.nodes import Immediate
+from grader.ptx.tokens import Cursor, integer, real
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.ptx.lexer import Token
+    from grader.ptx.tokens import Token
 
 WARP_SIZE = 32
 _ENDS = frozenset(",;]})")

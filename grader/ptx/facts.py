@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from grader.model import Structure, Use
-from grader.ptx.nodes import Address, Symbol, Tuple, Vector
+from grader.ptx.nodes import Symbol, Tuple, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -162,12 +162,8 @@ def reached_symbols(module: Module, entry: str) -> frozenset[str]:
 
 
 def _symbols(operand: Operand) -> Iterator[str]:
-    if isinstance(operand, Symbol):
-        yield operand.name
-    elif isinstance(operand, Address):
-        yield from _symbols(operand.base)
-    elif isinstance(operand, Vector | Tuple):
-        yield from (name for element in operand.elements for name in _symbols(element))
+    """The names of variables and functions in an operand."""
+    return (leaf.name for leaf in leaves(operand) if isinstance(leaf, Symbol))
 
 
 def reached(module: Module, entry: str) -> list[Function]:

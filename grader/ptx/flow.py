@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from grader.ptx.nodes import Address, Pair, Register, Symbol, Tuple, Vector
+from grader.ptx.nodes import Address, Symbol, registers_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from grader.ptx.nodes import Function, Instruction, Operand
+    from grader.ptx.nodes import Function, Instruction
 
 _ENDS = ("ret", "exit", "trap")
 
@@ -224,21 +224,8 @@ def _loads_one_of(parameters: set[str], instruction: Instruction) -> bool:
 def _written_and_read(instruction: Instruction) -> tuple[list[str], list[str]]:
     """The registers of the first operand, and those of all others with the guard."""
     operands = instruction.operands
-    written = list(_registers(operands[0])) if operands and instruction.opcode not in _WRITES_NONE else []
-    read = [name for operand in operands[1:] for name in _registers(operand)]
+    written = list(registers_in(operands[0])) if operands and instruction.opcode not in _WRITES_NONE else []
+    read = [name for operand in operands[1:] for name in registers_in(operand)]
     if instruction.guard is not None:
         read.append(instruction.guard.name)
     return written, read
-
-
-def _registers(operand: Operand) -> Iterator[str]:
-    if isinstance(operand, Register):
-        yield operand.name
-    elif isinstance(operand, Address):
-        yield from _registers(operand.base)
-    elif isinstance(operand, Vector | Tuple):
-        for element in operand.elements:
-            yield from _registers(element)
-    elif isinstance(operand, Pair):
-        yield from _registers(operand.first)
-        yield from _registers(operand.second)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TYPE_BYTES = {
     **{f"{kind}{bits}": bits // 8 for kind in "bus" for bits in (8, 16, 32, 64)},
@@ -189,3 +192,22 @@ class Module:
             if function.name == name and function.defined:
                 return function
         raise KeyError(name)
+
+
+def leaves(operand: Operand) -> Iterator[Register | Symbol | Immediate]:
+    """The registers, symbols and numbers that an operand is made of, from left to right."""
+    if isinstance(operand, Address):
+        yield from leaves(operand.base)
+    elif isinstance(operand, Vector | Tuple):
+        for element in operand.elements:
+            yield from leaves(element)
+    elif isinstance(operand, Pair):
+        yield from leaves(operand.first)
+        yield from leaves(operand.second)
+    else:
+        yield operand
+
+
+def registers_in(operand: Operand) -> Iterator[str]:
+    """The names of the registers in an operand."""
+    return (leaf.name for leaf in leaves(operand) if isinstance(leaf, Register))

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from grader.errors import PtxSyntaxError
 from grader.ptx.body import Body
-from grader.ptx.cursor import END, integer
 from grader.ptx.declarations import SPACES, DeclarationReader
-from grader.ptx.lexer import tokens
 from grader.ptx.nodes import Function, Module, Variable
+from grader.ptx.tokens import END, integer, tokens
 
 _LINKAGES = (".visible", ".extern", ".weak", ".common")
 _ADDRESS_BITS = 64

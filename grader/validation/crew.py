@@ -90,7 +90,7 @@ class Crew:
             heartbeat()
 
     def _start(self, jobs: int) -> None:
-        context = forkserver(["grader.validation.trials"])
+        context = forkserver(["grader.validation.trials", "grader.kinds.kernel.stages"])
         for _ in range(jobs):
             ours, theirs = context.Pipe()
             process = context.Process(target=_serve, args=(theirs, self._bench), daemon=True)

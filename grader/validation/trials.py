@@ -14,13 +14,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.answers.staff import filled_in
 from grader.assignment import expand_cases
 from grader.checks import CHECKS
 from grader.debug import log_swallowed
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
-from grader.model import KernelInterface, Submission, Verdict
+from grader.kinds import kind_of
+from grader.kinds.answers.staff import filled_in
+from grader.model import Submission, Verdict
 from grader.nvcc import build_with
 from grader.validation.barrier_mutants import without_barrier
 from grader.validation.records import Made, Outcome
@@ -213,4 +214,4 @@ def _submission(file: str, source: bytes) -> Submission:
 
 def is_kernel(assignment: Assignment) -> bool:
     """Whether an assignment asks for kernels: only then there are mutants, and an emulator to run them."""
-    return isinstance(assignment.interface, KernelInterface)
+    return kind_of(assignment).has_kernels

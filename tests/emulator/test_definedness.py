@@ -9,7 +9,7 @@ import pytest
 
 from grader.backends import emulator
 from grader.backends.emulator import Emulated
-from grader.emulator.shadow_steps import mattering_reads
+from grader.emulator.definedness import mattering_reads
 from grader.model import Argument, Build, FindingKind, Launch, Severity
 from tests.emulator import nvcc
 

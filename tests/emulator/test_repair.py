@@ -11,16 +11,15 @@ import numpy as np
 import pytest
 
 from grader.emulator.launch import Kernel
-from grader.emulator.repair.repair import Workshop
+from grader.emulator.repair.repair import WORK, Trial, Workshop, fitting, key
 from grader.emulator.repair.statements import Source
-from grader.emulator.repair.trials import WORK, Trial, fitting, key
 from grader.model import Argument, Launch
 from tests.emulator import nvcc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.emulator.repair.trials import Key
+    from grader.emulator.repair.repair import Key
     from grader.model import Run
     from grader.ptx import Module
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from grader import pipeline, programs
+from grader import pipeline
+from grader.kinds.program import running as programs
 from grader.model import (
     Assignment,
     CasePlan,

@@ -23,7 +23,8 @@ from grader.ptx import (
     Vector,
     parse,
 )
-from grader.ptx.lexer import tokens
+from grader.ptx.nodes import leaves, registers_in
+from grader.ptx.tokens import tokens
 
 if TYPE_CHECKING:
     from grader.ptx import Operand
@@ -440,3 +441,11 @@ def test_the_coordinates_of_a_texture_are_passed_over() -> None:
     found = instruction("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];")
     assert found.opcode == "tex"
     assert found.operands[1] == Address(Register("%rd1"), 0)
+
+
+def test_the_leaves_of_an_operand_are_its_registers_symbols_and_numbers() -> None:
+    """From left to right, however deep; the names of registers alone are asked for most."""
+    first, second, third = Register("%r1"), Register("%r2"), Symbol("table", 4)
+    operand = Tuple((Vector((first, Address(second, 8))), Pair(third, Immediate(3))))
+    assert tuple(leaves(operand)) == (first, second, third, Immediate(3))
+    assert tuple(registers_in(operand)) == ("%r1", "%r2")

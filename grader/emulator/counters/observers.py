@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import Machine, Parties, StrayAccess
+    from grader.emulator.machine.machine import Machine, Parties
     from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place, StrayAccess
     from grader.emulator.races import AccessLog
     from grader.ptx import Instruction
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
     from grader.ptx import Instruction
 
 MOST_MARKS = 1 << 26

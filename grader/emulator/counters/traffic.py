@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
 
 SECTOR_SHIFT = 5
 _BANKS = 32
@@ -58,7 +58,7 @@ def _as_before(
     an address that is the same object is the same address.
     """
     where, key = place.bytes, (place.site, grain)
-    known = m.requests.get(key)
+    known = m.memo.requests.get(key)
     if (
         known is not None
         and known.lanes is place.lanes
@@ -71,7 +71,7 @@ def _as_before(
             return known.found
     found = count(m, place, size)
     if place.site >= 0:
-        m.requests[key] = Request(place.base, where, place.lanes, size, found)
+        m.memo.requests[key] = Request(place.base, where, place.lanes, size, found)
     return found
 
 

@@ -16,6 +16,7 @@ from grader.emulator.instructions.mbarrier import arrives_for_copies
 from grader.emulator.machine import copies
 from grader.emulator.machine.values import spread
 from grader.emulator.memory import access
+from grader.emulator.memory.place import AccessRequest, Place
 from grader.ptx import Immediate, Operand, Register
 
 if TYPE_CHECKING:
@@ -110,14 +111,14 @@ def _site(link: Link, address: Operand) -> int:
 def _issue(m: Machine, to: tuple[int, Fetch], origin: tuple[int, Fetch], size: int, read: int) -> None:
     """The active lanes begin to copy ``size`` bytes, of which ``read`` come from the source."""
     site, fetch = to
-    what = access.What(np.dtype(f"V{size}"), "shared", "write", size)
-    destination = access.locate(m, site, fetch(m, m.active), what)
+    what = AccessRequest(np.dtype(f"V{size}"), "shared", "write", size)
+    destination = access.resolve_checked(m, site, fetch(m, m.active), what)
     content = np.zeros((m.count, size), np.uint8)
     source = None
     if read:
         site, fetch = origin
-        what = access.What(np.dtype(f"V{read}"), "global", "read", size)
-        source = access.locate(m, site, fetch(m, m.active), what)
+        what = AccessRequest(np.dtype(f"V{read}"), "global", "read", size)
+        source = access.resolve_checked(m, site, fetch(m, m.active), what)
         good = slice(None) if source.good is None else source.good
         content[:, :read] = 0xFF  # what a load from nowhere gives
         content[good, :read] = _bytes(source, int(content[good].shape[0]), read)
@@ -127,12 +128,12 @@ def _issue(m: Machine, to: tuple[int, Fetch], origin: tuple[int, Fetch], size: i
     copies.begin(m, destination, content if destination.good is None else content[destination.good], began)
 
 
-def _is_anywhere(place: access.Place) -> bool:
+def _is_anywhere(place: Place) -> bool:
     """Whether any lane's address is good."""
     return place.lanes is None or bool(len(place.lanes))
 
 
-def _bytes(source: access.Place, count: int, size: int) -> NDArray[np.uint8]:
+def _bytes(source: Place, count: int, size: int) -> NDArray[np.uint8]:
     """What the source holds, for each lane: shape (lanes, bytes)."""
     index = spread(source.index, count)
     return source.region.bytes[index[:, None] + np.arange(size)]

@@ -6,14 +6,74 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.instructions import carry
 from grader.emulator.machine.values import DTYPES, Value
+from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.emulator.linking.link import Link, Step
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.values import Value
     from grader.ptx import Instruction
+
+
+_TYPES = ("u32", "s32", "u64", "s64")
+
+
+def sum_with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) -> Step:
+    """`add.cc`, `addc`, `sub.cc`, `subc`: extended precision through CC.CF (section 9.7.2)."""
+    if not set(ins.modifiers[:-1]) <= {"cc"} or ins.modifiers[-1] not in _TYPES:
+        raise link.unsupported()
+    kind = "u" + ins.modifiers[-1][1:]
+    register = link.register(ins.operands[0])
+    first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
+    combine = _difference if minus else _total
+    gives = "cc" in ins.modifiers
+
+    def step(m: Machine) -> None:
+        carry: Value = m.carry_in() if takes else np.bool_(minus)
+        result, out = combine(first(m, m.computing), second(m, m.computing), carry)
+        if gives:
+            m.carry_out(out)
+        m.write(register, result)
+
+    return step
+
+
+def _total(a: Value, b: Value, carry: Value) -> tuple[Value, Value]:
+    """A + b + carry and the carry out."""
+    partial = a + b
+    result = partial + carry.astype(a.dtype)
+    return result, (partial < a) | (result < partial)
+
+
+def _difference(a: Value, b: Value, carry: Value) -> tuple[Value, Value]:
+    """A - b, less one where there is no carry, and the carry out: that nothing was borrowed."""
+    partial, borrow = a - b, np.logical_not(carry)
+    return partial - borrow.astype(a.dtype), ~((a < b) | ((partial == 0) & borrow))
+
+
+def mad_with_carry(
+    ins: Instruction, link: Link, product: Callable[[Value, Value], Value], *, takes: bool
+) -> Step:
+    """`mad.lo|hi.cc`, `madc.lo|hi[.cc]` (sections 9.7.2.5 and 9.7.2.6)."""
+    kind = ins.modifiers[-1]
+    if kind not in _TYPES:
+        raise link.unsupported()
+    register = link.register(ins.operands[0])
+    fetches = [link.fetch(operand, kind) for operand in ins.operands[1:]]
+    unsigned, gives = np.dtype(f"u{TYPE_BYTES[kind]}"), "cc" in ins.modifiers
+
+    def step(m: Machine) -> None:
+        a, b, c = (fetch(m, m.computing) for fetch in fetches)
+        carry: Value = m.carry_in() if takes else np.False_
+        result, out = _total(product(a, b).view(unsigned), c.view(unsigned), carry)
+        if gives:
+            m.carry_out(out)
+        m.write(register, result)
+
+    return step
 
 
 def kind_of(ins: Instruction, link: Link, *accepts: str) -> str:
@@ -38,7 +98,7 @@ def _sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - 
 
     def build(ins: Instruction, link: Link) -> Step:
         if "cc" in ins.modifiers:
-            return carry.sum_with_carry(ins, link, minus=minus, takes=False)
+            return sum_with_carry(ins, link, minus=minus, takes=False)
         kind = kind_of(ins, link, "sat")
         if "sat" not in ins.modifiers:
             return link.pure(function, kind, kind)
@@ -65,7 +125,7 @@ def mul(ins: Instruction, link: Link) -> Step:
 def mad(ins: Instruction, link: Link) -> Step:
     """`mad.lo|hi|wide`: a product and a sum (section 9.7.1.4)."""
     if "cc" in ins.modifiers:
-        return carry.mad_with_carry(ins, link, product_of(ins, ins.modifiers[-1]), takes=False)
+        return mad_with_carry(ins, link, product_of(ins, ins.modifiers[-1]), takes=False)
     kind = kind_of(ins, link, "lo", "hi", "wide", "sat")
     _refuse_widest(ins, link, kind)
     product = product_of(ins, kind)
@@ -79,7 +139,7 @@ def mad(ins: Instruction, link: Link) -> Step:
 
 def madc(ins: Instruction, link: Link) -> Step:
     """`madc.lo|hi[.cc]`: a product, a sum and the carry (section 9.7.2.6)."""
-    return carry.mad_with_carry(ins, link, product_of(ins, kind_of(ins, link, "lo", "hi", "cc")), takes=True)
+    return mad_with_carry(ins, link, product_of(ins, kind_of(ins, link, "lo", "hi", "cc")), takes=True)
 
 
 def _refuse_widest(ins: Instruction, link: Link, kind: str) -> None:
@@ -226,8 +286,8 @@ def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction
 TABLE = {
     "add": _sum(minus=False),
     "sub": _sum(minus=True),
-    "addc": lambda ins, link: carry.sum_with_carry(ins, link, minus=False, takes=True),
-    "subc": lambda ins, link: carry.sum_with_carry(ins, link, minus=True, takes=True),
+    "addc": lambda ins, link: sum_with_carry(ins, link, minus=False, takes=True),
+    "subc": lambda ins, link: sum_with_carry(ins, link, minus=True, takes=True),
     "mul": mul,
     "mad": mad,
     "madc": madc,

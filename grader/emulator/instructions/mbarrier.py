@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
     from grader.ptx import Instruction
 
 MOST_ARRIVALS = (1 << 20) - 1

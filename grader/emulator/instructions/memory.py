@@ -82,7 +82,7 @@ def _address(link: Link, operand: Operand) -> tuple[Fetch, int]:
         if TYPE_BYTES[link.register_type(operand.base)] == 8:  # noqa: PLR2004 - bytes of an address
             return link.operand(operand.base, "s64"), operand.offset
         narrow = link.operand(operand.base, "s32")  # the sum wraps at 32 bits
-        return (lambda m, lanes: m.widened(narrow(m, lanes))), operand.offset
+        return (lambda m, lanes: m.memo.widened(narrow(m, lanes))), operand.offset
     if isinstance(operand, Address):
         return link.address(operand), 0
     raise link.unsupported()

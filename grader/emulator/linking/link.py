@@ -124,7 +124,7 @@ class Link:
 
         def flat(machine: Machine, lanes: Lanes) -> Value:
             value = read(machine, lanes)
-            return value if value.ndim != FOLDED else machine.unfold(value)
+            return value if value.ndim != FOLDED else machine.memo.unfold(value)
 
         return flat
 
@@ -156,7 +156,7 @@ class Link:
                     value = machine.registers[number] = value.view(dtype)  # bits have no type (section 4.5)
                 else:  # a wider register read by a narrower instruction: its low bits (section 9.4.1)
                     value = value.view(f"u{value.dtype.itemsize}").astype(f"u{dtype.itemsize}").view(dtype)
-            return value if lanes is None or value.ndim == 0 else machine.pick(value, lanes)
+            return value if lanes is None or value.ndim == 0 else machine.memo.pick(value, lanes)
 
         if negated:
             return lambda machine, lanes: np.logical_not(read(machine, lanes))
@@ -320,7 +320,7 @@ def _of_lanes(name: str, dtype: np.dtype[Any]) -> Fetch | None:
         value = machine.special[name]
         if value.dtype.itemsize != dtype.itemsize:
             value = value.astype(dtype)
-        return machine.pick(value.view(dtype), lanes)
+        return machine.memo.pick(value.view(dtype), lanes)
 
     return read
 
@@ -336,7 +336,7 @@ def guarded(step: Step, guard: Fetch, flops: int) -> Step:
             if not condition:
                 return
         else:
-            taken = np.flatnonzero(machine.unfold(condition))
+            taken = np.flatnonzero(machine.memo.unfold(condition))
             if not taken.size:
                 return
             chosen = taken if active is None else active[taken]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from grader.emulator.machine.geometry import WARP, Geometry, special_registers
-from grader.emulator.machine.memo import Recollection
-from grader.emulator.machine.state import Group, PendingCopies, Waiting
-from grader.emulator.machine.values import FOLDED, Lanes, Value, merge
+from grader.emulator.machine.memo import ValueMemo
+from grader.emulator.machine.state import ChunkRecord, Group, PendingCopies, Waiting
+from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, merge
 from grader.emulator.memory.memory import Region
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.state import Frame, Parked
     from grader.emulator.memory.memory import GlobalMemory
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.place import Place, StrayAccess
     from grader.emulator.naming import Names
     from grader.emulator.static.bounds import Bounds
     from grader.model import FindingCode
@@ -46,14 +46,6 @@ FEW_LANES = 4096
 
 Parties: TypeAlias = "tuple[NDArray[np.intp], NDArray[np.intp]]"
 """Lanes, and the barrier of each: block * 16 + number."""
-
-
-class StrayAccess(NamedTuple):
-    """What lanes did out of bounds: state space, verb and bytes a lane."""
-
-    space: str
-    verb: str
-    size: int
 
 
 class Observer:
@@ -219,24 +211,8 @@ class FaultReporter(Protocol):
         """Calls went too deep."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ChunkRecord:
-    """What is kept of a chunk when its machine is gone: which thread a lane is, and where memory lies.
-
-    ``shared_stride`` is the bytes from the shared memory of one block to that of the next.
-    """
-
-    geometry: Geometry
-    memory: GlobalMemory
-    shared_stride: int
-
-    def shared_start(self, lane: int) -> int:
-        """Where the shared memory of a lane's block begins; ``lane`` may be counted over the launch."""
-        return lane % self.geometry.size // self.geometry.threads * self.shared_stride
-
-
 @dataclass(eq=False, slots=True, kw_only=True)
-class Machine(Recollection):
+class Machine:
     """What an instruction sees and changes.
 
     ``active`` are the lanes that execute; ``computing`` those that arithmetic need be right for: None
@@ -251,6 +227,7 @@ class Machine(Recollection):
     reporter: FaultReporter
     bounds: Bounds
     """Of each site the bytes of the variable that its address stems from; None where that is not known."""
+    memo: ValueMemo = field(init=False)
     special: dict[str, Value] = field(default_factory=dict)
     priority: NDArray[np.int64] | None = None
     """Of each lane: who has more runs first, and of lanes that update one location in one instruction the
@@ -258,6 +235,7 @@ class Machine(Recollection):
     apart: bool = False
     """Whether lanes of different priority never run side by side."""
     size: int = 0
+    shape: Shape = (0, 0, 0)
     frame: Frame = field(init=False)
     registers: list[Value | None] = field(default_factory=list)
     active: Lanes = None
@@ -294,6 +272,7 @@ class Machine(Recollection):
         """Lay out lanes and their memory."""
         shape, size = self.geometry, self.geometry.size
         self.size, self.shape = size, shape.shape
+        self.memo = ValueMemo(shape=shape.shape)
         lane = np.arange(size)
         self.alive = np.ones(size, np.bool_)
         self.alive_count = size
@@ -374,7 +353,7 @@ class Machine(Recollection):
                 return
         old = self.registers[register]
         if old is not None:
-            old = self.unfold(old)
+            old = self.memo.unfold(old)
         self.registers[register] = merge(old, value, lanes, self.size)
 
     def split(self, group: Group, condition: Value) -> tuple[Group | None, Group | None]:
@@ -385,7 +364,7 @@ class Machine(Recollection):
             yes = int(np.count_nonzero(condition))
             if yes in (0, condition.size):
                 return (group, None) if yes else (None, group)
-            condition = self.unfold(condition)
+            condition = self.memo.unfold(condition)
         taken = np.flatnonzero(condition)
         if len(taken) == len(condition):
             return group, None

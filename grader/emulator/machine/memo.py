@@ -1,6 +1,6 @@
-"""What was found out about values lately, by their identity: values do not change.
+"""Memo of facts about immutable arrays (extent, unfolded form, 64-bit form), keyed by ``id()``.
 
-The same object is the same value as long as it is kept, so what is looked up here holds on to it.
+It holds a reference to each array, so that an id is never one of another.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Recollection:
+class ValueMemo:
     """Facts about values over a chunk of blocks of a ``shape``."""
 
     shape: Shape = (0, 0, 0)

@@ -165,7 +165,7 @@ def _number(m: Machine, round_: Round, operand: Operand, kind: str, lane: int) -
     value = round_.frame.registers[registers.index(operand.name)]
     if value is None or value.dtype.itemsize != dtype.itemsize:
         return None
-    value = m.unfold(value)
+    value = m.memo.unfold(value)
     return float((value if value.ndim == 0 else value[lane]).view(dtype))
 
 

@@ -12,11 +12,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from grader.emulator.machine.geometry import Geometry
     from grader.emulator.machine.values import Lanes, Value
+    from grader.emulator.memory.memory import GlobalMemory
     from grader.ptx import Function
 
 
 _NOTHING = np.uint8(0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ChunkRecord:
+    """What is kept of a chunk when its machine is gone: which thread a lane is, and where memory lies.
+
+    ``shared_stride`` is the bytes from the shared memory of one block to that of the next.
+    """
+
+    geometry: Geometry
+    memory: GlobalMemory
+    shared_stride: int
+
+    def shared_start(self, lane: int) -> int:
+        """Where the shared memory of a lane's block begins; ``lane`` may be counted over the launch."""
+        return lane % self.geometry.size // self.geometry.threads * self.shared_stride
 
 
 @dataclass(eq=False, slots=True)

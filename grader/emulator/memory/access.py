@@ -1,4 +1,8 @@
-"""Reading and writing memory at an address per lane, in whatever state spaces the addresses lie."""
+"""Reading and writing memory at an address per lane (PTX ISA sections 5.1 and 6.4.1.1).
+
+An address is resolved to a place, with its state space, bounds and alignment checked; then an effect is
+carried out there, in each state space in turn where lanes differ.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.machine.values import ALL_ONES, Value, merge, select
-from grader.emulator.memory.locating import at_a_glance, locate, spaces_of
+from grader.emulator.machine.values import ALL_ONES, Value, from_shape, in_shape, merge, select
 from grader.emulator.memory.memory import WINDOW
-from grader.emulator.memory.place import Place, What
+from grader.emulator.memory.place import AccessRequest, Place, StrayAccess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +20,147 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
+    from grader.emulator.memory.memory import AddressSpace
 
-__all__ = ["Place", "What", "load", "locate", "spaces_of", "store", "update"]
+
+WINDOWS = ("shared", "local")
+"""The state spaces that have a window of generic addresses."""
+
+
+def resolve_fast(m: Machine, site: int, address: Value, what: AccessRequest) -> Place | None:
+    """Fast path: resolve an access from the range of its addresses; None if lanes must be checked one by one.
+
+    It must accept nothing that `resolve_checked` would report. In shared memory, where neither bounds nor
+    windows change, an access is where it was if the address is the same.
+    """
+    last = m.memo.places.get((site, what.offset))
+    if last is not None and last.base is address and last.lanes is m.active:
+        return last
+    place = _resolve_by_range(m, site, address, what)
+    if place is not None and place.space == "shared" and place.bytes.ndim != 1:
+        m.memo.places[site, what.offset] = place
+    return place
+
+
+def _resolve_by_range(m: Machine, site: int, address: Value, what: AccessRequest) -> Place | None:
+    """The place of an access all of whose lanes lie in one state space, aligned and in bounds."""
+    low, high, bits = m.memo.extent(address)
+    offset, space, size = what.offset, what.space, what.dtype.itemsize
+    if (bits | offset) & (max(size, what.request) - 1):
+        return None
+    low, high = low + offset, high + offset
+    if space not in WINDOWS:
+        space = "global"
+    if not what.space:
+        for name, base in m.memory.space.windows.items():
+            if low >= base - WINDOW and high < base + WINDOW:
+                space, low, high, offset = name, low - base, high - base, offset - base
+    if not _in_bounds(m, site, what.verb, low, high + size, space):
+        return None
+    lanes = m.active
+    if space == "global":
+        return Place(
+            space,
+            m.memory,
+            address + np.int64(offset - m.memory.base),
+            lanes,
+            None,
+            what.request,
+            m.shape,
+            site,
+            address,
+        )
+    if space == "local":
+        index = m.memo.pick(m.local_start, lanes) + (m.memo.unfold(address) + np.int64(offset))
+        return Place(space, m.local, index, lanes, None, what.request, m.shape, site, address)
+    if lanes is None:
+        index = from_shape((m.shared_step + np.int64(offset)) + in_shape(address, m.shape), m.size)
+    else:
+        index = m.shared_start[lanes] + (address + np.int64(offset))
+    return Place(space, m.shared, index, lanes, None, what.request, m.shape, site, address)
+
+
+def _in_bounds(m: Machine, site: int, verb: str, low: int, end: int, space: str) -> bool:
+    """Whether accesses to bytes ``low`` up to ``end`` are all in bounds, for certain.
+
+    The bounds are those of the variable that the address stems from, as far as that is known.
+    """
+    bound = m.bounds[site]
+    if bound is not None:
+        frame = m.frame.local if space == "local" else 0
+        return bound.space == space and bound.low + frame <= low and end <= bound.high + frame
+    if space in WINDOWS:
+        return low >= 0 and end <= (m.shared_bytes if space == "shared" else m.local_bytes)
+    holder = m.memory.holding(low - m.memory.base, end - m.memory.base)
+    return holder is not None and (verb == "read" or not holder.constant)
+
+
+def spaces_of(space: AddressSpace, address: Value) -> list[tuple[str, int]]:
+    """The state spaces that generic addresses lie in, each with where its window begins."""
+    low, high = extremes(address)
+    windows = space.windows.items()
+    met = [(name, base) for name, base in windows if high >= base - WINDOW and low < base + WINDOW]
+    if len(met) == 1 and low >= met[0][1] - WINDOW and high < met[0][1] + WINDOW:
+        return met
+    return [*met, ("global", 0)]
+
+
+def extremes(address: Value) -> tuple[int, int]:
+    """The lowest and the highest of the addresses."""
+    return (int(address), int(address)) if address.ndim == 0 else (int(address.min()), int(address.max()))
+
+
+def resolve_checked(m: Machine, site: int, address: Value, what: AccessRequest) -> Place:
+    """Check alignment and bounds of an access lane by lane, report those that fail, resolve the others."""
+    size, space, verb, request = what.dtype.itemsize, what.space, what.verb, what.request
+    good, width = None, max(size, request)
+    if width > 1 and _unaligned(address, width):
+        good = np.atleast_1d((address & np.int64(width - 1)) == 0)
+        good = np.broadcast_to(good, m.count)
+        m.reporter.misaligned(m, site, space, verb, address, ~good, width)
+    inside = _inside(m, site, address, what)
+    if inside is not None:
+        inside = np.broadcast_to(inside, m.count)
+        m.reporter.out_of_bounds(m, site, space, verb, address, ~inside, size)
+        m.observer.out_of_bounds(m, site, StrayAccess(space, verb, size), address, ~inside)
+        good = inside if good is None else good & inside
+    lanes = m.active
+    if good is not None:
+        kept = np.flatnonzero(good)
+        lanes = kept if lanes is None else lanes[kept]
+        address = select(address, kept)
+    if space == "shared":
+        index = select(m.shared_start, lanes) + address
+        return Place(space, m.shared, index, lanes, good, request, m.shape, site)
+    if space == "local":
+        index = select(m.local_start, lanes) + address
+        return Place(space, m.local, index, lanes, good, request, m.shape, site)
+    index = address - np.int64(m.memory.base)
+    return Place("global", m.memory, index, lanes, good, request, m.shape, site)
+
+
+def _unaligned(address: Value, size: int) -> bool:
+    bits = address if address.ndim == 0 else np.bitwise_or.reduce(address)
+    return bool(int(bits) & (size - 1))
+
+
+def _inside(m: Machine, site: int, address: Value, what: AccessRequest) -> NDArray[np.bool_] | None:
+    """Which lanes stay in bounds; None if all do."""
+    size, space = what.dtype.itemsize, what.space if what.space in WINDOWS else "global"
+    low, high = extremes(address)
+    if _in_bounds(m, site, what.verb, low, high + size, space):
+        return None
+    bound = m.bounds[site]
+    if bound is not None and bound.space != space:
+        return np.zeros(1, np.bool_)
+    if bound is not None or space in WINDOWS:
+        limit = m.shared_bytes if space == "shared" else m.local_bytes
+        frame = m.frame.local if space == "local" else 0
+        first, end = (bound.low + frame, bound.high + frame) if bound else (0, limit)
+        return np.atleast_1d((address >= first) & (address + np.int64(size) <= end))
+    index = np.atleast_1d(address - np.int64(m.memory.base))
+    inside = m.memory.inside(index, size, written=what.verb != "read")
+    return None if inside.all() else inside
 
 
 def load(
@@ -39,8 +181,8 @@ def load(
         m.observer.loaded(m, site, place, dtype.itemsize)
         return place.region.read(place.bytes, dtype)
 
-    what = What(dtype, space, "read", dtype.itemsize if request is None else request, offset)
-    return _everywhere(m, site, address, what, read)
+    what = AccessRequest(dtype, space, "read", dtype.itemsize if request is None else request, offset)
+    return _dispatch_by_space(m, site, address, what, read)
 
 
 def inspect(
@@ -52,7 +194,7 @@ def inspect(
     look: Callable[[Place], Value],
 ) -> Value:
     """What ``look`` makes of a place, which tells observers itself; of bad addresses all ones."""
-    return _everywhere(m, site, address, What(dtype, space, "update", dtype.itemsize), look)
+    return _dispatch_by_space(m, site, address, AccessRequest(dtype, space, "update", dtype.itemsize), look)
 
 
 def store(
@@ -74,8 +216,10 @@ def store(
             m.changes += 1
         return part
 
-    what = What(value.dtype, space, "write", value.dtype.itemsize if request is None else request, offset)
-    _everywhere(m, site, address, what, write)
+    what = AccessRequest(
+        value.dtype, space, "write", value.dtype.itemsize if request is None else request, offset
+    )
+    _dispatch_by_space(m, site, address, what, write)
 
 
 def update(
@@ -88,37 +232,37 @@ def update(
 ) -> Value:
     """Read and write as one; ``change`` does both and gives what the lanes read."""
 
-    def act(place: Place) -> Value:
+    def effect(place: Place) -> Value:
         if place.space != "local":
             m.observer.atomic(m, site, place, dtype.itemsize)
         return change(place)
 
-    return _everywhere(m, site, address, What(dtype, space, "update", dtype.itemsize), act)
+    return _dispatch_by_space(m, site, address, AccessRequest(dtype, space, "update", dtype.itemsize), effect)
 
 
-def _everywhere(
+def _dispatch_by_space(
     m: Machine,
     site: int,
     address: Value,
-    what: What,
-    act: Callable[[Place], Value],
+    what: AccessRequest,
+    effect: Callable[[Place], Value],
 ) -> Value:
-    """Do ``act`` in the state space of the address; in each in turn where lanes differ."""
+    """Carry out ``effect`` in the state space of the address; in each in turn where lanes differ."""
     dtype, space = what.dtype, what.space
-    place = at_a_glance(m, site, address, what)
+    place = resolve_fast(m, site, address, what)
     if place is not None:
-        return act(place)
-    address = m.unfold(address)
+        return effect(place)
+    address = m.memo.unfold(address)
     if what.offset:
         address, what = address + np.int64(what.offset), what._replace(offset=0)
     if not space:
         spaces = spaces_of(m.memory.space, address)
         if len(spaces) > 1:
-            return _split(m, site, address, what, act)
+            return _split(m, site, address, what, effect)
         space, window = spaces[0]
         address = address - np.int64(window) if window else address
-    place = locate(m, site, address, what._replace(space=space))
-    value = act(place) if place.good is None or place.good.any() else ALL_ONES[dtype.itemsize].view(dtype)
+    place = resolve_checked(m, site, address, what._replace(space=space))
+    value = effect(place) if place.good is None or place.good.any() else ALL_ONES[dtype.itemsize].view(dtype)
     if place.good is None:
         return value
     missing = ALL_ONES[dtype.itemsize].view(dtype)
@@ -129,8 +273,8 @@ def _split(
     m: Machine,
     site: int,
     address: Value,
-    what: What,
-    act: Callable[[Place], Value],
+    what: AccessRequest,
+    effect: Callable[[Place], Value],
 ) -> Value:
     """Lanes whose generic addresses lie in different state spaces, a space at a time."""
     dtype, active, count = what.dtype, m.active, m.count
@@ -142,20 +286,22 @@ def _split(
         if here.any():
             where = np.flatnonzero(here)
             m.active = where if active is None else active[where]
-            within = _within(act, where, count)
-            result[where] = _everywhere(
+            within = _within(effect, where, count)
+            result[where] = _dispatch_by_space(
                 m, site, address[where] - np.int64(base), what._replace(space=space), within
             )
     m.active = active
     return result
 
 
-def _within(act: Callable[[Place], Value], where: NDArray[np.intp], count: int) -> Callable[[Place], Value]:
-    """``act`` for some of the active lanes: what it is told of `good` is about all of them."""
+def _within(
+    effect: Callable[[Place], Value], where: NDArray[np.intp], count: int
+) -> Callable[[Place], Value]:
+    """``effect`` for some of the active lanes: what it is told of `good` is about all of them."""
 
-    def act_there(place: Place) -> Value:
+    def effect_within(place: Place) -> Value:
         good = np.zeros(count, np.bool_)
         good[where if place.good is None else where[place.good]] = True
-        return act(place._replace(good=good))
+        return effect(place._replace(good=good))
 
-    return act_there
+    return effect_within

@@ -51,8 +51,16 @@ def parts_of(place: Place, size: int) -> Iterator[tuple[Place, int]]:
         yield place._replace(bytes=place.bytes + offset), part
 
 
-class What(NamedTuple):
-    """What is done at an address: see `Place` for ``request``; an empty ``space`` is generic.
+class StrayAccess(NamedTuple):
+    """What lanes did out of bounds: state space, verb and bytes a lane."""
+
+    space: str
+    verb: str
+    size: int
+
+
+class AccessRequest(NamedTuple):
+    """What an instruction asks of an address: see `Place` for ``request``; an empty ``space`` is generic.
 
     ``offset`` is a number of bytes to add to the address.
     """

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
     from grader.emulator.races.rows import Access
     from grader.emulator.races.strength import Strengths
 

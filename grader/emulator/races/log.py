@@ -45,9 +45,10 @@ from grader.emulator.races.validated import validated, with_flags
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.machine import ChunkRecord, Machine
+    from grader.emulator.machine.machine import Machine
+    from grader.emulator.machine.state import ChunkRecord
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.access import Place
+    from grader.emulator.memory.place import Place
     from grader.emulator.races.conflicts import Conflict
     from grader.emulator.races.event import Event
     from grader.emulator.races.events import Events
@@ -77,7 +78,7 @@ class Held:
             raise TooMuchHeldError("it accesses memory too often between two barriers")
 
 
-class TrackThisToo(Exception):  # noqa: N818 - a request, not an error
+class RestartTracking(Exception):  # noqa: N818 - a request, not an error
     """An array was written that had been read before anybody kept its reads: run again and keep them."""
 
     def __init__(self, array: str) -> None:
@@ -252,7 +253,7 @@ class AccessLog:
     def _judge_shared(self, m: Machine, accesses: list[Access], blocks: NDArray[np.bool_] | None) -> None:
         if not any(each.kind & WRITES for each in accesses):
             return
-        accesses = [each._replace(byte=m.unfold(each.byte)) for each in accesses]
+        accesses = [each._replace(byte=m.memo.unfold(each.byte)) for each in accesses]
         count = m.shared.bytes.size // self.grain
         cells = [(each, each.byte // self.grain) for each in accesses]
         suspect = suspects(m, cells, count)
@@ -299,7 +300,7 @@ class AccessLog:
             return
         arrays = self._arrays(m, place)
         for array in sorted(arrays & self._seen_reads - self.tracked):
-            raise TrackThisToo(array)
+            raise RestartTracking(array)
         self._written |= arrays
 
     def _keep(

@@ -105,7 +105,7 @@ def spelt_out(m: Machine, accesses: list[Access], grain: int) -> Rows:
 
     lane = column(iter(lanes))
     return Rows(
-        cell=column(m.unfold(each.byte) // grain for each in accesses),
+        cell=column(m.memo.unfold(each.byte) // grain for each in accesses),
         lane=lane + COPY_ENGINE * each_lane(np.int64(each.engine) for each in accesses),
         block=m.block_of[lane].astype(np.int64),
         warp=m.warp_of[lane].astype(np.int64),
@@ -143,7 +143,7 @@ def part_of(m: Machine, access: Access, mask: NDArray[np.bool_]) -> Access:
 
     return access._replace(
         lanes=lanes_of(m, access)[mask],
-        byte=m.unfold(access.byte)[mask],
+        byte=m.memo.unfold(access.byte)[mask],
         value=part(access.value),
         epoch=part(access.epoch),
         warp_epoch=part(access.warp_epoch),

@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from grader.emulator.static.uses import names_in
 from grader.ptx import Address, Immediate, Register, Symbol, Tuple
+from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +188,7 @@ class Provenance:
         elif isinstance(first, Register) and ins.opcode in _SUMS:
             yield self._sum(function, first, ins)
         elif not isinstance(first, Address):
-            for name in names_in(first):
+            for name in registers_in(first):
                 yield _Rule((function.name, name), lost=True)
 
     def _made_of(self, function: Function, to: Node, operands: tuple[Operand, ...]) -> _Rule:

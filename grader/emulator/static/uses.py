@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.ptx import Address, Pair, Register, Tuple, Vector
+from grader.ptx import Register, Vector
+from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from grader.ptx import Function, Instruction, Operand
+    from grader.ptx import Function, Instruction
 
 _WHOLLY_USED = ("call", "red", "bra", "brx", "bar", "barrier", "wmma", "stmatrix", "cp")
 """Opcodes whose first operand may be read as well: it is not always a destination."""
@@ -25,7 +24,7 @@ def registers_used(function: Function) -> frozenset[str]:
             operands = instruction.operands[: 1 if _stays_local(instruction, local) else None]
         if instruction.opcode in _WHOLLY_USED:
             operands = instruction.operands
-        used.update(name for operand in operands for name in names_in(operand))
+        used.update(name for operand in operands for name in registers_in(operand))
         if instruction.guard is not None:
             used.add(instruction.guard.name)
     return frozenset(used)
@@ -44,7 +43,7 @@ def _local_addresses(function: Function) -> frozenset[str]:
     """The registers that hold an address in the frame."""
     found: set[str] = set()
     for instruction in function.body:
-        names = [name for operand in instruction.operands for name in names_in(operand)]
+        names = [name for operand in instruction.operands for name in registers_in(operand)]
         from_local = instruction.opcode == "cvta" and "local" in instruction.modifiers
         moved = instruction.opcode in ("add", "mov") and bool(found.intersection(names[1:]))
         if names and (from_local or moved):
@@ -54,18 +53,6 @@ def _local_addresses(function: Function) -> frozenset[str]:
 
 def _stays_local(store: Instruction, local: frozenset[str]) -> bool:
     """Whether a store goes to local memory, or into a parameter of a call."""
-    return bool({"local", "param"} & set(store.modifiers)) or bool(local & set(names_in(store.operands[0])))
-
-
-def names_in(operand: Operand) -> Iterator[str]:
-    """The registers of an operand."""
-    if isinstance(operand, Register):
-        yield operand.name
-    elif isinstance(operand, Address):
-        yield from names_in(operand.base)
-    elif isinstance(operand, Vector | Tuple):
-        for element in operand.elements:
-            yield from names_in(element)
-    elif isinstance(operand, Pair):
-        yield from names_in(operand.first)
-        yield from names_in(operand.second)
+    return bool({"local", "param"} & set(store.modifiers)) or bool(
+        local & set(registers_in(store.operands[0]))
+    )

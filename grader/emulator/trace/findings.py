@@ -15,8 +15,7 @@ from grader.model.trace import TracedHazard, TracedInterval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from grader.emulator.trace.interval import Interval
-    from grader.emulator.trace.recorder import Recorder
+    from grader.emulator.trace.recorder import Interval, Recorder
 
 Key = tuple[object, ...]
 

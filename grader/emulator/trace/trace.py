@@ -15,12 +15,11 @@ import numpy as np
 from grader.emulator.launch import STEPS, Execution, Kernel, Look
 from grader.emulator.linking.linker import link_function
 from grader.emulator.naming import Names
-from grader.emulator.races import TrackThisToo
+from grader.emulator.races import RestartTracking
 from grader.emulator.trace.accumulators import gathered, name_of
 from grader.emulator.trace.arrays import Arrays
 from grader.emulator.trace.findings import located, note_end, numbers_of
-from grader.emulator.trace.interval import intervals_of
-from grader.emulator.trace.recorder import MOST_ACCESSES, MOST_INTERVALS, Recorder
+from grader.emulator.trace.recorder import MOST_ACCESSES, MOST_INTERVALS, Recorder, intervals_of
 from grader.model import FindingKind, Severity
 from grader.model.trace import Accumulator, Trace
 
@@ -102,7 +101,7 @@ def trace(
         try:
             with np.errstate(all="ignore"):
                 run = execution.run(steps)
-        except TrackThisToo as request:
+        except RestartTracking as request:
             tracked |= {request.array}
             continue
         return _traced(recorder, execution.reporter, run, launch, block)

@@ -17,9 +17,9 @@ from grader.assignment import reference_folder, wanted_files
 from grader.checks import endings
 from grader.errors import OurError
 from grader.gpu import devices
+from grader.kinds.program.outputs import compared
 from grader.model import CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import load_oracle
-from grader.program_outputs import compared
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import numpy as np
 
 from grader.compare import compare
 from grader.debug import log_swallowed
+from grader.kinds.kernel.planning import arguments
 from grader.model import Finding, Visibility
 from grader.nvcc.launch import plan_launch
-from grader.plan import arguments
 from grader.precision import numbers
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import numpy as np
 from grader.errors import OurError
 from grader.gpu.request import widths
 from grader.gpu.timed import TimingJob
+from grader.kinds.kernel.planning import timing_sets
 from grader.model import Finding, Timing
 from grader.nvcc.launch import plan_launch
-from grader.plan import timing_sets
 from grader.precision import numbers
 
 if TYPE_CHECKING:

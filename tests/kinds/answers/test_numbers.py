@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.answers.numbers import LONGEST, understood
+from grader.kinds.answers.numbers import LONGEST, understood
 
 
 def values(text: str, unit: str = "bytes") -> list[Fraction]:

@@ -10,18 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader import pipeline, shrinking
-from grader.assignment import find_assignment, load_assignment
+from grader import pipeline
+from grader.assignment import expand_cases, find_assignment, load_assignment
+from grader.kinds.kernel import shrinking
+from grader.kinds.kernel.shrinking import shrunk
 from grader.model import Submission, Visibility
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
-from grader.shrinking import shrunk
 
 if TYPE_CHECKING:
     from grader.model import Grade
 
-MISTAKES = Path(__file__).parent.parent / "reference/matmul/mistakes"
+MISTAKES = Path(__file__).parents[2] / "reference/matmul/mistakes"
 
 
 def test_one_dimension_after_the_other_is_made_as_small_as_it_can_be() -> None:
@@ -98,9 +99,7 @@ def test_without_a_budget_or_with_a_failure_of_ours_nothing_is_said(monkeypatch:
         raise ValueError("no such shape")
 
     monkeypatch.setattr(shrinking, "plan_launch", broken)
-    case = pipeline.make_plan.__globals__["expand_cases"](
-        load_assignment(find_assignment("tiled-matmul")), 1
-    )[0]
+    case = expand_cases(load_assignment(find_assignment("tiled-matmul")), 1)[0]
     attempts = shrinking.Attempts(
         load_assignment(find_assignment("tiled-matmul")),
         None,  # type: ignore[arg-type]  # never reached

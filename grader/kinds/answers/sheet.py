@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grader.answers.solving import is_drawn, solved
+from grader.kinds.answers.solving import is_drawn, solved
 from grader.text import escaped
 
 if TYPE_CHECKING:

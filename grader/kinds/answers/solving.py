@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader.analysis import SUBJECTS, Misconception, parameters, shown, study, value
-from grader.answers.drawing import numbers_of
 from grader.arithmetic import ArithmeticProblem, Name, exactly, names
 from grader.errors import OurError
+from grader.kinds.answers.drawing import numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.answers import DEVICE, NAME, nothing
-from grader.answers.numbers import understood
-from grader.answers.reading import Sheet, read_sheet
-from grader.answers.solving import is_drawn, solved
 from grader.errors import OurError, UsageError
+from grader.kinds.answers import DEVICE, NAME, nothing
+from grader.kinds.answers.numbers import understood
+from grader.kinds.answers.reading import Sheet, read_sheet
+from grader.kinds.answers.solving import is_drawn, solved
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
 from grader.submission.names import safe
 from grader.text import escaped
 
 if TYPE_CHECKING:
-    from grader.answers.solving import Solved
+    from grader.kinds.answers.solving import Solved
     from grader.model import AnswersInterface, Case, Question, Submission
     from grader.plan import Plan
 

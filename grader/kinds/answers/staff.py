@@ -11,11 +11,11 @@ import json
 from typing import TYPE_CHECKING
 
 from grader.analysis import SUBJECTS, parameters, value
-from grader.answers.drawing import numbers_of
-from grader.answers.reading import read_sheet
-from grader.answers.solving import setting_of
 from grader.arithmetic import exactly, names, parse
 from grader.errors import UsageError
+from grader.kinds.answers.drawing import numbers_of
+from grader.kinds.answers.reading import read_sheet
+from grader.kinds.answers.solving import setting_of
 from grader.model import AnswersInterface, Finding
 
 if TYPE_CHECKING:

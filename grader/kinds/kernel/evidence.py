@@ -23,16 +23,16 @@ from grader.emulator.hanging import much_work
 from grader.errors import OurError
 from grader.gpu.request import DeviceCase
 from grader.gpu.together import Both, together
-from grader.kernel_outputs import Launched, compared
+from grader.kinds.kernel.outputs import Launched, compared
+from grader.kinds.kernel.planning import arguments
+from grader.kinds.kernel.reordering import with_order
+from grader.kinds.kernel.shrinking import with_smallest
+from grader.kinds.kernel.speed import read, timing_job
 from grader.memory_limit import limited
 from grader.model import CaseEvidence, Evidence, Finding, FindingCode, FindingKind, Run, Visibility
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import are_right, array_types, load_oracle
-from grader.plan import arguments
-from grader.reordering import with_order
-from grader.shrinking import with_smallest
-from grader.speed import read, timing_job
 
 if TYPE_CHECKING:
     from grader.emulator.by_hand import Handwriting

@@ -1,0 +1,47 @@
+"""The stages of an assignment that asks questions: nothing is compiled, and nothing runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.kinds.answers import nothing as no_answers
+from grader.kinds.answers.evidence import gather as gather_answers
+from grader.model import Build
+from grader.plan import Plan, drawn_cases
+
+if TYPE_CHECKING:
+    from grader.gpu.backend import Station
+    from grader.model import Assignment, Evidence, Named, Submission
+    from grader.nvcc import Tools
+
+
+def plan(
+    assignment: Assignment,
+    seed: int,
+    tools: Tools | None,  # noqa: ARG001 - all kinds have the same signatures
+    *,
+    visible_only: bool,  # noqa: ARG001 - a question of a hidden item is asked all the same
+    station: Station | None = None,  # noqa: ARG001 - as above
+) -> Plan:
+    """A case for each question."""
+    return Plan(assignment, seed, drawn_cases(assignment, seed), ())
+
+
+def build(plan: Plan, submission: Submission, tools: Tools | None) -> Build:  # noqa: ARG001 - as above
+    """There is nothing to build."""
+    return Build(ok=True)
+
+
+def gather(
+    plan: Plan,
+    submission: Submission,
+    built: Build,  # noqa: ARG001 - as above
+    tools: Tools | None,  # noqa: ARG001 - as above
+) -> tuple[Evidence, Named[float]]:
+    """Read the answers, each beside what the model computes."""
+    return gather_answers(plan, submission), ()
+
+
+def nothing(plan: Plan, built: Build) -> Evidence:  # noqa: ARG001 - as above
+    """The evidence where no answer could be read."""
+    return no_answers(built)
