@@ -111,6 +111,7 @@ def bare(finding: Finding) -> Finding:
         hazard=finding.hazard or finding.direction,
         code=FindingCode.UNSPECIFIED,
         access=None,
+        details=(),
         constants=(),
         case="",
         block=None,

@@ -180,7 +180,7 @@ def _item(grade: ItemGrade) -> Json:
 RARE = frozenset(
     {
         *("repair", "witnesses", "wrong_map", "smallest", "steps", "withheld"),
-        *("code", "access", "constants"),
+        *("code", "access", "details", "constants"),
     }
 )
 """What few findings have."""
@@ -195,6 +195,7 @@ def _finding(finding: Finding) -> Json:
         **asdict(finding),
         "smallest": dict(finding.smallest),
         "access": finding.access and asdict(finding.access),
+        "details": dict(finding.details),
         "constants": dict(finding.constants),
     }
     if not finding.wrong_map:
