@@ -11,8 +11,9 @@ from __future__ import annotations
 import platform
 import time
 from dataclasses import replace
-from importlib.metadata import version
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from grader import __version__, gpu, score
 from grader.assignment import what_is_run
@@ -169,7 +170,7 @@ def _ours(reason: str) -> str:
 
 def versions() -> Named[str]:
     """What decided this grade: versions of the grader and of what it computes with."""
-    return (("grader", __version__), ("python", platform.python_version()), ("numpy", version("numpy")))
+    return (("grader", __version__), ("python", platform.python_version()), ("numpy", np.__version__))
 
 
 __all__ = ["Plan", "failed", "grade", "grade_built", "judge", "make_plan"]

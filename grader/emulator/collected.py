@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from grader.emulator.unset import Unset, why_unset
+from grader.emulator.unset import Unset, with_reason
+from grader.messages import worded
 from grader.model import Finding, FindingKind, Severity
 
 if TYPE_CHECKING:
@@ -50,15 +51,14 @@ class Collected:
 
     def findings(self) -> tuple[Finding, ...]:
         """What was found: by severity, what ended the launch first, then what happened most often."""
-        told = [self._with_reason(key, finding) for key, finding in self.found.items()]
-        return tuple(sorted(told, key=_order))
+        findings = (worded(self._with_reason(key, finding)) for key, finding in self.found.items())
+        return tuple(sorted(findings, key=_order))
 
     def _with_reason(self, key: tuple[object, ...], finding: Finding) -> Finding:
         """A read of what nobody wrote, with who should have written it."""
         if key not in self.unset:
             return finding
-        reason = why_unset(self.unset[key], finding, self.found.values(), self.names)
-        return replace(finding, message=finding.message + reason)
+        return with_reason(self.unset[key], finding, self.found.values(), self.names)
 
 
 def _order(finding: Finding) -> tuple[int, bool, int, int, int, str]:

@@ -10,29 +10,39 @@ import numpy as np
 from grader.emulator.absent import called, threads_spelt, whereabouts
 from grader.emulator.collected import Collected
 from grader.emulator.hanging import sentence, stuck, worked_so_far
+from grader.emulator.machine.geometry import unflatten
 from grader.emulator.machine.values import spread
 from grader.emulator.naming import LOCAL_VARIABLE, global_element
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
-from grader.emulator.sentences import race_finding, race_sentence
-from grader.emulator.unset import Unset, empty_output, used_and_missing
-from grader.model import Access, Finding, FindingCode, FindingKind
+from grader.emulator.unset import Unset, is_empty_output, used_and_missing
+from grader.model import Access, Finding, FindingCode, FindingKind, Severity
 from grader.ptx.nodes import TYPE_BYTES, Symbol
 from grader.ptx.symbols import symbol_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from grader.emulator.machine.geometry import Geometry
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import ChunkRecord, Group
     from grader.emulator.machine.values import Value
     from grader.emulator.memory.place import Place
     from grader.emulator.races.conflicts import Conflict
+    from grader.model import Detail, Dim3, Named
     from grader.ptx import Instruction
 
 _OF_WHOLE_WARPS = {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"}
 """Opcodes that have no mask: all lanes of the warp take part."""
 
+
+_RACES = {
+    "block": FindingCode.RACE_BETWEEN_BLOCKS,
+    "copy": FindingCode.RACE_WITH_COPY,
+    "warp": FindingCode.RACE_IN_BLOCK,
+    "lane": FindingCode.RACE_IN_WARP,
+}
+"""What does not order the accesses of a race, by how near the threads are."""
 
 _FROM_NOWHERE = -1
 """What a pointer holds that was read out of bounds."""
@@ -56,7 +66,7 @@ class Reporter(Collected):
         what: tuple[FindingKind, FindingCode],
         line: int | None,
         lane: int,
-        message: str,
+        message: str = "",
         address: str = "",
     ) -> Finding:
         kind, code = what
@@ -93,8 +103,8 @@ class Reporter(Collected):
             target = misplaced(self.names, m.bounds[site], bad)
         else:
             target = outside(m, self.names, m.bounds[site], bad)
-        finding = self._at(m, (kind, target.code), self._line(site), lane, target.message, target.element)
-        return replace(finding, access=target.access(bad))
+        finding = self._at(m, (kind, target.code), self._line(site), lane, "", target.element)
+        return replace(finding, access=target.access(bad), details=target.details)
 
     def misaligned(
         self,
@@ -124,12 +134,10 @@ class Reporter(Collected):
             return
         lane, index = _at(m, place, int(np.flatnonzero(missing)[0]))
         element = self._element(m.record(), place.space, index, lane, size)
-        output = empty_output(m, place.space, index)
+        output = is_empty_output(m, place.space, index)
         code = FindingCode.UNSET_OUTPUT if output else FindingCode.UNSET_MEMORY
-        message = f"reads {element} before anything was written there"
-        message += output and f": {output} is an output, and holds nothing when the kernel starts"
         what = (FindingKind.UNINITIALISED, code)
-        finding = self._at(m, what, self._line(site), lane, message, element)
+        finding = self._at(m, what, self._line(site), lane, "", element)
         finding = replace(finding, access=Access("read", place.space, finding.array, size=size))
         key = (finding.kind, finding.line or site, finding.array)
         self.add(key, finding, int(missing.sum()))
@@ -170,9 +178,8 @@ class Reporter(Collected):
         if instruction.opcode == "st" and instruction.modifiers[0] == "param" and _bytes(instruction) == 1:
             return
         lane, line = int(m.lanes()[0]), self.names.line(instruction)
-        message = "uses a local variable before it was given a value"
         what = (FindingKind.UNINITIALISED, FindingCode.UNSET_VARIABLE)
-        finding = self._at(m, what, line, lane, message, LOCAL_VARIABLE)
+        finding = self._at(m, what, line, lane, "", LOCAL_VARIABLE)
         finding = replace(finding, access=Access("read", "register", size=_bytes(instruction)))
         self.add((FindingKind.UNINITIALISED, line, "register"), finding, m.count)
 
@@ -182,11 +189,10 @@ class Reporter(Collected):
         size = max(grain, _bytes(sites[0]))
         element = self._element(chunk, space, conflict.cell * grain, conflict.lane, size)
         line, other_line = (self.names.line(site) for site in sites)
-        finding = race_finding(chunk.geometry, space, conflict, element)
+        finding = _race(chunk.geometry, space, conflict, element)
         finding = replace(finding, line=line, other_line=other_line)
         where = (line or conflict.site, other_line or conflict.other_site)
         key = (finding.kind, finding.hazard, *where, finding.array)
-        finding = replace(finding, message=race_sentence(finding, conflict.level))
         self.add(key, finding, conflict.elements, gravest=True)
 
     def threads_missing(self, m: Machine, site: int, lane: int, gone: NDArray[np.intp], blocks: int) -> None:
@@ -255,26 +261,30 @@ class Reporter(Collected):
     def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
         """The kernel executed `trap`, or an ``assertion`` did not hold."""
         line, lane = self._line(site), int(m.lanes()[0])
-        code, message = FindingCode.TRAP, "stops the whole launch with a trap (a failed assert, or __trap())"
-        if assertion:
-            code = FindingCode.ASSERTION
-            message = f"stops the whole launch: the assertion `{assertion}` does not hold"
-        finding = self._at(m, (FindingKind.FAULT, code), line, lane, message)
+        code = FindingCode.ASSERTION if assertion else FindingCode.TRAP
+        finding = self._at(m, (FindingKind.FAULT, code), line, lane)
+        finding = replace(finding, details=(("assertion", assertion),) if assertion else ())
         self.add((FindingKind.FAULT, line or site), finding)
 
-    def fault(self, m: Machine, site: int, code: FindingCode, message: str, lane: int | None = None) -> None:
+    def fault(
+        self,
+        m: Machine,
+        site: int,
+        code: FindingCode,
+        details: Named[Detail] = (),
+        lane: int | None = None,
+    ) -> None:
         """A thread did what no device would let pass; the first active one if ``lane`` does not say which."""
         line, lane = self._line(site), int(m.lanes()[0]) if lane is None else lane
-        finding = self._at(m, (FindingKind.FAULT, code), line, lane, message)
-        self.add((FindingKind.FAULT, line or site, code), finding)
+        finding = self._at(m, (FindingKind.FAULT, code), line, lane)
+        self.add((FindingKind.FAULT, line or site, code), replace(finding, details=details))
 
     def stack_overflow(self, m: Machine, call: Instruction) -> None:
         """Calls went too deep."""
         line, lane = self.names.line(call), int(m.lanes()[0])
         callee = next((each.name for each in call.operands if isinstance(each, Symbol)), "")
-        whom = f"`{symbol_name(callee)}`" if callee else "a function"
-        message = f"calls {whom} from within itself until the thread's stack is full: does the recursion end?"
-        finding = self._at(m, (FindingKind.FAULT, FindingCode.STACK_OVERFLOW), line, lane, message)
+        finding = self._at(m, (FindingKind.FAULT, FindingCode.STACK_OVERFLOW), line, lane)
+        finding = replace(finding, details=(("function", symbol_name(callee) if callee else ""),))
         self.add((FindingKind.FAULT, line or "stack"), finding)
 
     def too_much_work(self, m: Machine, groups: list[Group]) -> str:
@@ -305,3 +315,26 @@ def _first(m: Machine, address: Value, bad: NDArray[np.bool_]) -> tuple[int, int
 
 def _bytes(instruction: Instruction) -> int:
     return TYPE_BYTES.get(instruction.modifiers[-1], 4)
+
+
+def _race(geometry: Geometry, space: str, conflict: Conflict, element: str) -> Finding:
+    """A race without its lines."""
+    severity = Severity.WARNING if conflict.level == "lane" else Severity.ERROR
+    lane, other = conflict.lane, conflict.other_lane
+    return Finding(
+        FindingKind.RACE,
+        "",
+        hazard=conflict.hazard,
+        block=geometry.block_index(lane) if space == "shared" else _block(geometry, lane),
+        thread=geometry.thread_index(lane),
+        other_block=_block(geometry, other) if conflict.level == "block" else None,
+        other_thread=geometry.thread_index(other),
+        address=element,
+        severity=Severity.INFO if conflict.silent else severity,
+        code=_RACES[conflict.level],
+    )
+
+
+def _block(geometry: Geometry, lane: int) -> Dim3:
+    """The block of a lane counted over the whole launch."""
+    return unflatten(lane // geometry.threads, geometry.launch.grid)

@@ -1,13 +1,13 @@
-"""Words for reads of what nobody wrote: what was there to begin with, and who should have written it."""
+"""Reads of what nobody wrote: what was there to begin with, and who should have written it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from grader.emulator.sentences import on_lines
-from grader.model import FindingKind
+from grader.model import FindingCode, FindingKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,27 +43,28 @@ def used_and_missing(place: Place, missing: NDArray[np.bool_], size: int, used: 
     return missing & holes
 
 
-def empty_output(m: Machine, space: str, index: int) -> str:
-    """The name of the output that a byte belongs to: it holds nothing to begin with. Empty for others."""
+def is_empty_output(m: Machine, space: str, index: int) -> bool:
+    """Whether a byte belongs to an output, which holds nothing to begin with."""
     holder = m.memory.holding(index, index + 1) if space == "global" else None
-    return holder.name if holder is not None and holder.direction == "out" else ""
+    return holder is not None and holder.direction == "out"
 
 
-def why_unset(unset: Unset, finding: Finding, others: Iterable[Finding], names: Names) -> str:
-    """Whether a barrier is missing before the read, or nobody writes the array, or not this element."""
+def with_reason(unset: Unset, finding: Finding, others: Iterable[Finding], names: Names) -> Finding:
+    """The finding with the reason: a barrier is missing, nobody writes the array, or nobody the element."""
     if unset.array is None:
-        return ""
-    late = [line for other in others if (line := _written_too_late(finding, other))]
-    name = unset.array.name
+        return finding
+    late = {line for other in others if (line := _written_too_late(finding, other))}
     if late:
-        return f": {name} is written {on_lines(late)}, but no barrier stands between"
+        lines = (("lines", tuple(sorted(late))),)
+        return replace(finding, code=FindingCode.WRITTEN_TOO_LATE, details=lines)
     stores = unset.bounds.stores_to(unset.array)
     if stores is None:
-        return ""
-    lines = [line for site in stores if (line := names.line(names.program.sites[site]))]
-    if not lines:
-        return "" if stores else f": nothing in the kernel writes {name}"
-    return f": {name} is written {on_lines(lines)}, but nobody has written this element: is there a guard?"
+        return finding
+    written = {line for site in stores if (line := names.line(names.program.sites[site]))}
+    if written:
+        lines = (("lines", tuple(sorted(written))),)
+        return replace(finding, code=FindingCode.ELEMENT_NOT_WRITTEN, details=lines)
+    return finding if stores else replace(finding, code=FindingCode.NEVER_WRITTEN)
 
 
 def _written_too_late(read: Finding, race: Finding) -> int | None:

@@ -17,11 +17,14 @@ import numpy as np
 
 from grader.gpu.sanitizer_records import number_at, text_at, triple_at
 from grader.gpu.sanitizer_scene import Place, Scene
+from grader.messages import worded
 from grader.model import Access, Finding, FindingCode, FindingKind, Severity
 from grader.nvcc.shown import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from grader.model import Detail, Named
 
 _NEAR = 2**20
 """Bytes from an array within which an address was likely meant for it."""
@@ -103,45 +106,40 @@ def _about(
 
 def _access(record: Element, scene: Scene, name: str) -> list[Finding]:
     """memcheck, ``Precise``: an access that belongs to no array, or does not fit its type."""
-    verb = _VERBS.get(text_at(record, "what/direction"), "uses")
-    space = text_at(record, "what/space").strip("_")
-    address = number_at(record, "what/address")
-    kind, code, element = FindingKind.OUT_OF_BOUNDS, FindingCode.BEYOND_ARRAY, space
-    size = number_at(record, "what/size") or 0
-    if text_at(record, "what/error") == "misaligned":
-        kind, code, element = FindingKind.MISALIGNED, FindingCode.MISALIGNED_ADDRESS, ""
-        message = f"{verb} {size} bytes at an address in {space} memory that is not a multiple of {size}"
-    elif space == "shared":
-        code = FindingCode.BEYOND_SHARED_MEMORY
-        message = f"{verb} shared memory outside what the block has of it"
-    elif space == "local":
-        code = FindingCode.BEYOND_LOCAL_ARRAY
-        message = f"{verb} a local array out of its bounds"
-    else:
-        code, element, message = _outside(verb, address, tuple(scene.places(name)))
+    space, size = text_at(record, "what/space").strip("_"), number_at(record, "what/size") or 0
     direction = text_at(record, "what/direction")
+    kind, element = FindingKind.OUT_OF_BOUNDS, space
+    details: Named[Detail] = ()
+    if text_at(record, "what/error") == "misaligned":
+        kind, code, element = FindingKind.MISALIGNED, FindingCode.MISALIGNED_SOMEWHERE, ""
+    elif space in _OUTSIDE_SPACE:
+        code = _OUTSIDE_SPACE[space]
+    else:
+        code, element, details = _outside(number_at(record, "what/address"), tuple(scene.places(name)))
     access = Access(direction if direction in _VERBS else "", space, element.partition("[")[0], size=size)
-    return [_about(record, scene, (kind, code), message, element, access)]
+    finding = _about(record, scene, (kind, code), "", element, access)
+    return [worded(replace(finding, details=details))]
 
 
-def _outside(verb: str, address: int | None, places: tuple[Place, ...]) -> tuple[FindingCode, str, str]:
-    """The code, the element and the sentence for an address in global memory that no array holds.
+_OUTSIDE_SPACE = {
+    "shared": FindingCode.OUTSIDE_SHARED_MEMORY,
+    "local": FindingCode.OUTSIDE_LOCAL_ARRAY,
+}
+
+
+def _outside(address: int | None, places: tuple[Place, ...]) -> tuple[FindingCode, str, Named[Detail]]:
+    """The code, the element and details for an address in global memory that no array holds.
 
     An address far from all arrays is not told: it is another one in every run.
     """
     nearest = min(places, key=lambda place: place.distance(address or 0), default=None)
     if address is not None and address < _NULL:
-        message = f"{verb} address {address:#x}, which belongs to no array: a null pointer"
-        return FindingCode.NULL_POINTER, "", message
+        return FindingCode.NULL_POINTER, "", (("address", hex(address)),)
     if address is None or nearest is None or nearest.distance(address) > _NEAR:
-        return FindingCode.NO_ARRAY, "", f"{verb} an address that belongs to no array"
+        return FindingCode.NO_ARRAY, "", ()
     index, total = nearest.index(address), nearest.bytes // nearest.itemsize
-    missed = "partly past its end" if 0 <= index < total else f"{index - total + 1} past its end"
-    missed = f"{-index} before its start" if index < 0 else missed
-    extents = " x ".join(map(str, nearest.shape)) or str(total)
-    element = f"{nearest.array}[{index}]"
-    message = f"{verb} {element}, {missed}: {nearest.array} has {extents} elements"
-    return FindingCode.BEYOND_ARRAY, element, message
+    details = (("index", index), ("elements", total), ("extents", tuple(nearest.shape)))
+    return FindingCode.BEYOND_ARRAY, f"{nearest.array}[{index}]", details
 
 
 def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
@@ -150,10 +148,9 @@ def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
     places = (place for place in scene.places(name) if address is not None and not place.distance(address))
     place = next(places, None)
     element = "" if place is None or address is None else place.array + _subscript(place, address)
-    message = f"reads {element or 'global memory'} before anything was written there"
     access = Access("read", "global", "" if place is None else place.array)
     what = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
-    return [_about(record, scene, what, message, element, access)]
+    return [worded(_about(record, scene, what, "", element, access))]
 
 
 def _subscript(place: Place, address: int) -> str:

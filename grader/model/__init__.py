@@ -19,7 +19,7 @@ from grader.model.assignment import (
     RubricItem,
     TimingPlan,
 )
-from grader.model.findings import Access, Finding, FindingCode
+from grader.model.findings import Access, Detail, Finding, FindingCode
 from grader.model.grade import (
     CaseEvidence,
     CaseGrade,
@@ -80,6 +80,7 @@ __all__ = [
     "Comparison",
     "Constant",
     "Counters",
+    "Detail",
     "Dim3",
     "DrawnNumber",
     "Evidence",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from grader.model.terms import Dim3, FindingKind, Named, Severity
 
@@ -20,7 +21,11 @@ class FindingCode(StrEnum):
     """Beyond a shared array, where another begins."""
     NO_DYNAMIC_SHARED = "no-dynamic-shared"
     BEYOND_SHARED_MEMORY = "beyond-shared-memory"
+    OUTSIDE_SHARED_MEMORY = "outside-shared-memory"
+    """As a tool says it: without the byte."""
     BEYOND_LOCAL_ARRAY = "beyond-local-array"
+    OUTSIDE_LOCAL_ARRAY = "outside-local-array"
+    """Nobody says which."""
     CONSTANT_WRITTEN = "constant-written"
     FREED_MEMORY = "freed-memory"
     NULL_POINTER = "null-pointer"
@@ -33,10 +38,16 @@ class FindingCode(StrEnum):
     WRITTEN_AROUND_ARRAY = "written-around-array"
     """What lies around an array on the device has changed; nobody saw which line did it."""
     MISALIGNED_ELEMENT = "misaligned-element"
+    MISALIGNED_INSIDE_ELEMENT = "misaligned-inside-element"
     MISALIGNED_ADDRESS = "misaligned-address"
+    MISALIGNED_SOMEWHERE = "misaligned-somewhere"
     UNSET_MEMORY = "unset-memory"
     UNSET_OUTPUT = "unset-output"
     """An output is read, which holds nothing when the kernel starts."""
+    WRITTEN_TOO_LATE = "written-too-late"
+    """Another thread writes it, but no barrier stands between."""
+    NEVER_WRITTEN = "never-written"
+    ELEMENT_NOT_WRITTEN = "element-not-written"
     UNSET_VARIABLE = "unset-variable"
     UNSET_VARIABLE_REPORTED = "unset-variable-reported"
     """The compiler's warning about a variable that is used before it has a value."""
@@ -90,6 +101,9 @@ class FindingCode(StrEnum):
     UNWRITTEN_WHILE_TIMED = "unwritten-while-timed"
     INPUTS_CHANGED_WHILE_TIMED = "inputs-changed-while-timed"
 
+
+Detail: TypeAlias = int | str | tuple[int, ...]
+"""A number, a name, or several lines or extents, that a sentence needs."""
 
 _DIRECTIONS = {"load": "load", "read": "load", "store": "store", "write": "store"}
 
@@ -149,6 +163,8 @@ class Finding:
     code: FindingCode = FindingCode.UNSPECIFIED
     access: Access | None = None
     """What was accessed, where the finding is about one access. Only of visible cases."""
+    details: Named[Detail] = ()
+    """What else the sentence of ``code`` needs, by name. Only of visible cases."""
     constants: Named[int] = ()
     """The student's constants that decide over a launch which is refused."""
 
