@@ -21,6 +21,7 @@ from grader.assignment.bundled import FILE_NAME, locate_reference, reference_nam
 from grader.assignment.document import Flaw, Position, Refused
 from grader.assignment.fields import suggestion
 from grader.errors import SpecError
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -84,7 +85,7 @@ def _line(file: Path, position: Position | None, dotted: str, message: str) -> s
     place = f":{position.line}:{position.column}" if position else ""
     line = f"{file}{place}: {dotted}: {message}" if dotted else f"{file}{place}: {message}"
     # Texts of the file are in it: a message stays one line, and does nothing to a terminal.
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    return escaped(line, len(line))
 
 
 def _reason(error: Exception) -> str:
