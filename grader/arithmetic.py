@@ -26,6 +26,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.errors import UsageError
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -175,7 +176,7 @@ class _Parser:
         """Step over the token ``wanted``, or say what was expected."""
         column, token = self._tokens[self._next]
         if token != wanted:
-            actual = f"`{token if token.isprintable() else ascii(token)[1:-1]}`" if token else "the end"
+            actual = f"`{escaped(token)}`" if token else "the end"
             raise ArithmeticProblem(f"expected {expected} at column {column}, found {actual}", column)
         self._next += 1
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import grader
 from grader.errors import UsageError
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from grader.model import Assignment
@@ -61,7 +62,7 @@ def find_assignment(name: str) -> Path:
     path = Path(name)
     try:
         if path.is_file() and path.suffix.lower() not in (".yaml", ".yml"):
-            shown = _harmless(name)
+            shown = escaped(name)
             raise UsageError(f"`{shown}` is not an assignment; the assignment comes first, then the file")
         if path.is_file() or (path / FILE_NAME).is_file():
             return path
@@ -72,7 +73,7 @@ def find_assignment(name: str) -> Path:
     close = difflib.get_close_matches(name, bundled_ids(), n=1)
     known = ", ".join(bundled_ids()) or "none"
     raise UsageError(
-        f"no assignment `{_harmless(name)}`: expected one of the bundled ones ({known}) "
+        f"no assignment `{escaped(name)}`: expected one of the bundled ones ({known}) "
         f"or a path to a folder with an {FILE_NAME}{f'; did you mean `{close[0]}`?' if close else ''}"
     )
 
@@ -138,7 +139,3 @@ def reference_names(folder: Path) -> tuple[str, ...]:
     """The references that an assignment in ``folder`` could name."""
     roots = (folder.resolve().parent.parent, data_root())
     return tuple(sorted({found.name for root in roots for found in (root / "reference").glob("*/")}))
-
-
-def _harmless(name: str) -> str:
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name[:200])

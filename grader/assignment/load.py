@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 from grader.assignment import (
     counters,
+    cross_checks,
     document,
     draft,
     feedback,
     launching,
-    meaning,
-    program_meaning,
-    question_meaning,
+    question_checks,
     records,
 )
 from grader.assignment.bundled import FILE_NAME, locate_reference, reference_names, staff_folders
 from grader.assignment.document import Flaw, Position, Refused
 from grader.assignment.fields import suggestion
 from grader.errors import SpecError
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,9 +50,8 @@ def load_assignment(path: Path) -> Assignment:
         raise SpecError((_line(file, refused.position, "", refused.message),)) from None
     parts, flaws = draft.read(document.plain(root))
     surroundings = _Surroundings.of(file, parts)
-    flaws += [*launching.flaws(parts), *meaning.flaws(parts, surroundings.kernels), *surroundings.flaws]
-    flaws += program_meaning.flaws(parts, has_oracle=surroundings.has_oracle)
-    flaws += question_meaning.flaws(parts)
+    flaws += [*launching.flaws(parts), *question_checks.flaws(parts), *surroundings.flaws]
+    flaws += cross_checks.flaws(parts, surroundings.kernels, has_oracle=surroundings.has_oracle)
     if problems or flaws or surroundings.feedback.problems or parts.whole is None:
         problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
         lines = [_line(file, *problem) for problem in sorted(problems)]
@@ -86,7 +85,7 @@ def _line(file: Path, position: Position | None, dotted: str, message: str) -> s
     place = f":{position.line}:{position.column}" if position else ""
     line = f"{file}{place}: {dotted}: {message}" if dotted else f"{file}{place}: {message}"
     # Texts of the file are in it: a message stays one line, and does nothing to a terminal.
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    return escaped(line, len(line))
 
 
 def _reason(error: Exception) -> str:

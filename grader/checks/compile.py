@@ -9,6 +9,7 @@ from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING
 from grader.checks.check import Check
 from grader.model import CheckResult, Finding, FindingKind, Severity, Verdict
+from grader.text import count
 
 if TYPE_CHECKING:
     from grader.model import Build, Evidence
@@ -43,7 +44,7 @@ class CompileCheck(Check):
 def _praise(build: Build) -> str:
     """`compiles`, how many warnings there are to read, and which instance of a template is graded."""
     warnings = sum(finding.severity is Severity.WARNING for finding in build.warnings)
-    more = f", with {wording.count(warnings, 'warning')}" if warnings else ""
+    more = f", with {count(warnings, 'warning')}" if warnings else ""
     instance = f"; {wording.instance(build)}" if build.instance else ""
     return f"the submission compiles{more}{instance}"
 
@@ -61,5 +62,5 @@ def _complaint(build: Build) -> str:
     )
     if not errors:
         return "the submission does not compile"
-    more = f" (and {wording.count(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""
+    more = f" (and {count(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""
     return wording.with_line(errors[0]) + more

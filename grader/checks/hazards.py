@@ -26,6 +26,7 @@ from grader.checks.cases import (
     stopped_by,
 )
 from grader.model import FindingKind, Severity, Verdict
+from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -84,7 +85,7 @@ def _message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], cle
         return told + times + _elsewhere(findings[1:])
     stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
     if stopped is None:
-        return f"{clean} in {wording.count(len(judged), 'case')}"
+        return f"{clean} in {count(len(judged), 'case')}"
     which = f"case `{wording.printable(stopped.case.case.id)}`" if stopped.visible else "a hidden case"
     if refusal(stopped.case):
         return f"could not be judged, because the kernel {refusal(stopped.case)}"
@@ -96,5 +97,5 @@ def _elsewhere(findings: tuple[Finding, ...]) -> str:
     if not findings:
         return ""
     if all(finding.kind is FindingKind.RACE for finding in findings):
-        return f"; and {wording.count(len(findings), 'more pair of lines', 'more pairs of lines')}"
-    return f"; and at {wording.count(len(findings), 'more place')}"
+        return f"; and {count(len(findings), 'more pair of lines', 'more pairs of lines')}"
+    return f"; and at {count(len(findings), 'more place')}"

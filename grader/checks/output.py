@@ -29,6 +29,7 @@ from grader.checks.cases import (
 )
 from grader.checks.check import FindingsCheck
 from grader.model import Finding, FindingKind, Verdict
+from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,7 +148,7 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
         verb = "fails" if hidden == 1 else "fail"
         reason = f": {quoted.reason}" if quoted is not None and quoted.reason else ""
         after = " as well" if quoted is not None and quoted.visible else reason
-        parts.append(f"{wording.count(hidden, 'hidden case')} {verb}{after}")
+        parts.append(f"{count(hidden, 'hidden case')} {verb}{after}")
     return ". ".join([parts[0], *(wording.capital(part.removesuffix(".")) for part in parts[1:])])
 
 
@@ -161,7 +162,7 @@ def _verified(judged: tuple[CaseVerdict, ...]) -> str:
     close = f"relative error at most {wording.small(worst)}" if worst else "no error"
     if worst > TELLING:
         close = f"off by at most {wording.small(max(comparison.max_error for comparison in shown))}"
-    return f" ({which}{wording.count(sum(each.total for each in shown), 'element')}, {close})"
+    return f" ({which}{count(sum(each.total for each in shown), 'element')}, {close})"
 
 
 def _how_many_right(right: int, total: int) -> str:
@@ -207,7 +208,7 @@ def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
     """`C[54][0]` should be …: the first wrong element, and how many; ``added``: to what it held before."""
     named = wording.parameter(wrong.array, wrong.label)
     held = wording.printable(wrong.label or wrong.array)
-    total = f"{wrong.wrong:,} of {wording.count(wrong.total, 'element')} {_is_or_are(wrong.wrong)} wrong"
+    total = f"{wrong.wrong:,} of {count(wrong.total, 'element')} {_is_or_are(wrong.wrong)} wrong"
     if wrong.unwritten and not added:
         total += f", {wrong.unwritten:,} as before the launch"
     if wrong.first is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.text import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -45,9 +47,7 @@ def loose(text: str) -> str:
 
 def visible(character: str) -> str:
     r"""A character that does nothing to a terminal: control characters are written out, as `\x1b` or `\t`."""
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return escaped(character)
 
 
 def harmless(line: str, limit: int = WIDEST) -> str:

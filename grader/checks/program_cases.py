@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from grader.checks import endings, printed, wording
 from grader.checks.cases import FULL, NOTHING, CaseVerdict, decide, is_visible, nothing_to_judge, selected
 from grader.model import CheckResult, Finding, FindingKind, Verdict
+from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +109,7 @@ def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[Outcome, ...]) -> 
     sentences = [f"{right or 'none'} of {total} cases {verb} right"] if total > 1 else []
     hidden = [outcome for case, outcome in failing if not is_visible(case)]
     if hidden:
-        number = wording.count(len(hidden), "hidden case")
+        number = count(len(hidden), "hidden case")
         why = f"{'fails' if len(hidden) == 1 else 'fail'}{' as well' if shown else f': {hidden[0].reason}'}"
         sentences.append(f"{number} {why}")
     if shown is not None:

@@ -14,6 +14,7 @@ from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING
 from grader.checks.check import Check, key
 from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
+from grader.text import count
 
 if TYPE_CHECKING:
     from grader.model import CaseEvidence, Evidence, Named, Resources, RubricItem, Structure
@@ -114,10 +115,10 @@ def _fact(key: str, value: int, structure: Structure, resources: Resources) -> F
     """One requirement of the item, looked up; ``value`` is a limit, or whether a thing is wanted."""
     if key == "max_registers":
         return _at_most(
-            f"takes {wording.count(resources.registers, 'register')} per thread", value, resources.registers
+            f"takes {count(resources.registers, 'register')} per thread", value, resources.registers
         )
     if key == "max_shared_bytes":
-        taken = f"takes {wording.count(resources.shared_bytes, 'byte')} of shared memory per block"
+        taken = f"takes {count(resources.shared_bytes, 'byte')} of shared memory per block"
         return _at_most(taken, value, resources.shared_bytes)
     if key == "no_library_calls":
         return _library(structure, wanted=not value)

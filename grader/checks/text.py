@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks import numbers, printed, text_diff, wording
 from grader.checks.check import Check, key
 from grader.checks.program_cases import RIGHT, Outcome, ended_early, failed, judge_cases
+from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +119,7 @@ def _ends(text: str) -> str:
     number = len(text) - len(text.rstrip("\n"))
     if not number:
         return "is no line end"
-    return f"{'is' if number == 1 else 'are'} {wording.count(number, 'line end')}"
+    return f"{'is' if number == 1 else 'are'} {count(number, 'line end')}"
 
 
 def _lines(got: list[str], expected: list[str], of: str) -> Outcome:
@@ -129,7 +130,7 @@ def _different(expected: list[str], got: list[str], of: str) -> Outcome:
     name = _name(of)
     why = f"{name} is not as expected"
     if not any(got):
-        return failed(why, f"{name} is empty; expected {wording.count(len(expected), 'line')}")
+        return failed(why, f"{name} is empty; expected {count(len(expected), 'line')}")
     changes = text_diff.changes(expected, got)
     what = text_diff.headline(changes, len(expected), len(got), name)
     return failed(why, what, text_diff.rows(changes))
@@ -153,7 +154,7 @@ def _numbers(text: str, expected: tuple[ExpectedNumber, ...], of: str) -> Outcom
         return RIGHT
     right = len(expected) - len(wrong)
     verb = "are" if right > 1 else "is"
-    share = f"{right or 'none'} of {wording.count(len(expected), 'number')} {verb} right"
+    share = f"{right or 'none'} of {count(len(expected), 'number')} {verb} right"
     told = numbers.sentences(wrong, of)
     shown = [
         *told[:MOST_NUMBERS],

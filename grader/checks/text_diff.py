@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from grader.checks import wording
 from grader.checks.printed import WIDEST, harmless, window
+from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ def headline(found: Sequence[Change], expected: int, got: int, name: str) -> str
 
 
 def _are(lines: int) -> str:
-    return f"{wording.count(lines, 'line')} {'is' if lines == 1 else 'are'}"
+    return f"{count(lines, 'line')} {'is' if lines == 1 else 'are'}"
 
 
 def _manner(expected: str, got: str) -> str:
@@ -120,7 +120,7 @@ def rows(found: Sequence[Change]) -> tuple[str, ...]:
     for number, change in enumerate(found):
         block = list(_rows(change))
         if len(shown) + len(block) >= MOST_ROWS:
-            shown.append(f"… and {wording.count(len(found) - number, 'more line')}")
+            shown.append(f"… and {count(len(found) - number, 'more line')}")
             break
         shown += block
     return tuple(shown)

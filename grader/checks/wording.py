@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from grader.model import Build, Dim3, Finding, FindingCode, FindingKind, Named, Visibility
 from grader.ptx.by_hand import needs_texture
+from grader.text import sentence as one_sentence
 
 LONGEST = 500
 """Characters of somebody else's text (a compiler's, say) that one message may hold."""
@@ -41,9 +42,7 @@ HAZARD_SENTENCES = {
 
 def printable(text: str) -> str:
     """One line of at most `LONGEST` characters; control characters are shown, never obeyed."""
-    line = " ".join(text.split())
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+    return one_sentence(text, LONGEST)
 
 
 def capital(text: str) -> str:
@@ -62,11 +61,6 @@ def parameter(name: str, label: str = "", index: str = "") -> str:
     """`C[54][0]` (your `P`): an element, or an array, with what the kernel calls it where that differs."""
     own = f" (your `{printable(label)}`)" if label not in ("", name) else ""
     return f"`{printable(name)}{index}`{own}"
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """`1 case`, `2,365 elements`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def number(value: float) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.cli import commands, interruption
 from grader.errors import GraderError
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _say(message: str) -> None:
     for line in message.splitlines():  # it may quote a name that somebody else chose
-        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
-        sys.stderr.write(f"grader: {shown}\n")
+        sys.stderr.write(f"grader: {escaped(line, len(line))}\n")
 
 
 def _bug(problem: Exception) -> str:

@@ -11,7 +11,8 @@ from grader.batch.rescore import rescore
 from grader.cli import setup
 from grader.errors import UsageError
 from grader.model import Verdict
-from grader.reports import points, safe_text
+from grader.reports import points
+from grader.text import one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -50,9 +51,9 @@ def _print(changes: tuple[Regraded, ...]) -> None:
     """How many scores changed, by how much, and whose."""
     console = setup.console()
     changed = [change for change in changes if change.alters_grade]
-    room = max((len(safe_text.one_line(change.after.submission_id, 40)) for change in changed), default=0)
+    room = max((len(one_line(change.after.submission_id, 40)) for change in changed), default=0)
     for change in sorted(changed, key=lambda change: change.difference):
-        name = safe_text.one_line(change.after.submission_id, 40)
+        name = one_line(change.after.submission_id, 40)
         before, after = (_score(grade) for grade in (change.before, change.after))
         console.print(f"{name:<{room}}  {before} → {after}  ({points.signed(change.difference)})")
     console.print(f"{len(changed)} of {len(changes)} grades changed; nothing was run")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.messages.english import listed, on_lines, spell
+from grader.messages.english import on_lines, spell
 from grader.ptx import Immediate
 from grader.ptx.flow import Flow
+from grader.text import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,9 +12,10 @@ from grader.emulator.memory.access import spaces_of
 from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
 from grader.emulator.spinning import rounds_of
-from grader.messages.english import listed, on_lines
+from grader.messages.english import on_lines
 from grader.model import TOO_MUCH_WORK
 from grader.ptx import Register, Symbol
+from grader.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

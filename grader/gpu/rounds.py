@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.errors import OurError
 from grader.gpu import paired
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,7 +149,7 @@ def words(answer: Mapping[str, Any], name: str) -> str:
     value = answer.get(name, "")
     if not isinstance(value, str):
         raise OurError(f"the timing's {name} is no text")
-    return "".join(each if each.isprintable() else "�" for each in value[:_MOST_WORDS])
+    return escaped(value, _MOST_WORDS)
 
 
 def _listed(answer: Mapping[str, Any], name: str) -> list[Any]:

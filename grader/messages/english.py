@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.text import listed
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from grader.model import Dim3
 
@@ -17,11 +19,6 @@ def spell(index: Dim3) -> str:
     """``(3, 5)``: a thread or block index without a z that is 0."""
     x, y, z = index
     return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
-
-
-def listed(words: Sequence[str], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def on_lines(lines: Iterable[int], last: str = "and") -> str:

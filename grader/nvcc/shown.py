@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from grader.text import sentence
+
 LONGEST = 400
 """Characters of a compiler's sentence that are kept."""
 
@@ -12,6 +14,4 @@ _FOLDERS = re.compile(r"(?<![\w.<>/])(?:/[^\s\"'`<>():;,/]+)*/(?=[^\s\"'`<>():;,
 
 def harmless(text: str) -> str:
     """One line without control characters and without absolute folders, cut at `LONGEST`."""
-    text = _FOLDERS.sub("", " ".join(text.split()))
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return sentence(_FOLDERS.sub("", " ".join(text.split())), LONGEST)

@@ -8,7 +8,6 @@
     gradebook     CSV, for spreadsheets
     html          a page per submission and one for the class
     audience      what a student may see of a grade
-    safe_text     hostile names and messages made harmless
     speed         what was timed, in words and numbers
     points        exact points as people write them
     quotation, layout, marks   parts that these share

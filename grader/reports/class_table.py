@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 
 from grader.model import TOO_MUCH_WORK, FindingKind, Verdict
-from grader.reports import points, safe_text, speed
+from grader.reports import points, speed
 from grader.reports.layout import Page, Piece
 from grader.reports.lookalikes import lookalikes
 from grader.reports.marks import MARKS, NOT_JUDGED, look
 from grader.reports.quotation import lines_of
+from grader.text import headline, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,7 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     """Lay out a class, in the order given; marks stand for whole verdicts, numbers for partial credit."""
     page = Page(width, ascii_only)
     items = item_titles(grades)
-    names = [safe_text.one_line(grade.submission_id, LONGEST_NAME) for grade in grades]
+    names = [one_line(grade.submission_id, LONGEST_NAME) for grade in grades]
     room = max((cell_len(name) for name in ["submission", *names]), default=0)
     scores = [_score(grade) for grade in grades]
     score_room = max((len(score) for score in ["score", *scores]), default=0)
@@ -55,7 +56,7 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     _legend(page, items, numbered=headings.startswith("1 "), waiting=waiting)
     page.paragraph(_summary(grades))
     for sentence in lookalikes([grade.submission_id for grade in grades]):
-        page.paragraph(safe_text.one_line(sentence))
+        page.paragraph(one_line(sentence))
     return page.text()
 
 
@@ -71,7 +72,7 @@ def item_titles(grades: Sequence[Grade]) -> dict[str, str]:
 def note(grade: Grade) -> str:
     """Say in one line what is wrong: our own error, a mistake with a name, a finding, or the first item."""
     if grade.error:
-        return safe_text.one_line(f"error of ours: {grade.error}")
+        return one_line(f"error of ours: {grade.error}")
     failed = [i.result for i in grade.items if i.result.verdict in {Verdict.FAIL, Verdict.ERROR}]
     failed = [result for result in failed if result.item.counts] or failed  # extra credit comes last
     if not failed:
@@ -79,10 +80,10 @@ def note(grade: Grade) -> str:
     findings = [finding for result in failed for finding in result.findings]
     mistake = next((finding for finding in findings if finding.kind == FindingKind.MISTAKE), None)
     if mistake is not None:
-        return safe_text.one_line(mistake.message)
+        return one_line(mistake.message)
     short = next((finding for finding in findings if finding.kind in SHORT and lines_of(finding)), None)
     if short is None or failed[0].verdict == Verdict.ERROR:
-        return safe_text.one_line(safe_text.headline(failed[0].message))
+        return one_line(headline(failed[0].message))
     lines = lines_of(short)
     return f"{SHORT[short.kind]}, line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
 
@@ -104,7 +105,7 @@ def _speeds(grades: Sequence[Grade]) -> list[str]:
 
 def _headings(ids: list[str], narrowest: list[int], room: int) -> tuple[str, list[int]]:
     """Head the columns with the ids where a note still fits beside them, else with numbers."""
-    shown = [safe_text.one_line(item_id, LONGEST_NAME) for item_id in ids]
+    shown = [one_line(item_id, LONGEST_NAME) for item_id in ids]
     columns = [max(len(name), least) + 2 for name, least in zip(shown, narrowest, strict=True)]
     if sum(columns) + SHORTEST_NOTE > room:
         shown = [str(number) for number in range(1, len(ids) + 1)]
@@ -136,7 +137,7 @@ def _shown(grade: Grade, item_id: str) -> str:
 
 def _legend(page: Page, items: dict[str, str], *, numbered: bool, waiting: bool) -> None:
     if numbered:
-        names = [f"{number} {safe_text.one_line(item_id)}" for number, item_id in enumerate(items, start=1)]
+        names = [f"{number} {one_line(item_id)}" for number, item_id in enumerate(items, start=1)]
         page.paragraph("   ".join(names), style="dim")
     waits = f"   {NOT_JUDGED.mark} fails with another item" if waiting else ""
     words = f"✓ pass   ✗ fail, or the points earned{waits}   – not judged here   ! error of ours"

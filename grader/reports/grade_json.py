@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from grader.reports import points, safe_text
+from grader.reports import points
+from grader.text import escape_character, is_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,12 +107,12 @@ def _written(value: object) -> str:
 
 def _if_seen(character: re.Match[str]) -> str:
     """Write as JSON's escapes what a terminal would obey, or nobody would see; a reader gets it back."""
-    return character[0] if safe_text.is_visible(character[0]) else json.dumps(character[0])[1:-1]
+    return character[0] if is_visible(character[0]) else json.dumps(character[0])[1:-1]
 
 
 def _as_escape(surrogate: re.Match[str]) -> str:
     """Spell a lone surrogate out, as visible text within a JSON string."""
-    return safe_text.escape(surrogate[0]).replace("\\", "\\\\")
+    return escape_character(surrogate[0]).replace("\\", "\\\\")
 
 
 def _points(name: str, value: Fraction) -> Json:

@@ -14,8 +14,9 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.model import Verdict
-from grader.reports import points, safe_text, speed
+from grader.reports import points, speed
 from grader.reports.class_table import item_titles
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ def render(grades: Sequence[Grade]) -> str:
 
 def cell(text: str) -> str:
     """Make a text harmless in a spreadsheet, on one line."""
-    shown = SEPARATED_FORMULA.sub(r"\1'", safe_text.one_line(text, 1000))
+    shown = SEPARATED_FORMULA.sub(r"\1'", one_line(text, 1000))
     return f"'{shown}" if shown.startswith(FORMULA_STARTS) else shown
 
 

@@ -13,9 +13,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grader.model import Verdict, Visibility
-from grader.reports import points, safe_text, speed, text
+from grader.reports import points, speed, text
 from grader.reports.audience import Released, student_view
 from grader.reports.text import apart, title
+from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
     from grader.model import Grade, ItemGrade
@@ -42,7 +43,7 @@ def render(grade: Grade) -> str:
         results["score"] = points.number(grade.score)
     fast = speed.measured(shown)
     if fast is not None:
-        results["extra_data"] = {"gpu": safe_text.one_line(shown.device), "speedup": asdict(fast)}
+        results["extra_data"] = {"gpu": one_line(shown.device), "speedup": asdict(fast)}
     return json.dumps(results, ensure_ascii=True, indent=1) + "\n"
 
 
@@ -60,7 +61,7 @@ def _test(grade: ItemGrade) -> dict[str, Any]:
     test: dict[str, Any] = {
         "name": title(grade) + apart(grade),
         "visibility": result.item.visibility.value,
-        "output": safe_text.many_lines("\n".join(lines)),
+        "output": many_lines("\n".join(lines)),
         "output_format": "text",
     }
     if result.verdict in _STATUS:

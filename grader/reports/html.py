@@ -1,6 +1,6 @@
 """Pages for a browser: one per submission, and one for the class. One file each, no script, no request.
 
-All text is made visible (`safe_text`) and escaped, and the page forbids itself scripts and requests by a
+All text is made visible (`grader.text`) and escaped, and the page forbids itself scripts and requests by a
 content security policy, should anything slip through.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from grader.model import Verdict
-from grader.reports import maps, points, quotation, safe_text, speed
+from grader.reports import maps, points, quotation, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, note
 from grader.reports.lookalikes import lookalikes
@@ -31,6 +31,7 @@ from grader.reports.text import (
     title,
     untold_repair,
 )
+from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,15 +97,15 @@ def _page(heading: str, body: Sequence[str]) -> str:
 
 
 def _text(words: str) -> str:
-    return escape(safe_text.one_line(words, 1_500))
+    return escape(one_line(words, 1_500))
 
 
 def _message(words: str) -> Iterator[str]:
     """Write a message; the lines below its first, a difference say, keep their form."""
-    yield f"<p>{_text(safe_text.headline(words))}</p>"
+    yield f"<p>{_text(headline(words))}</p>"
     block = dedent(words.partition("\n")[2])
     if block:
-        yield f"<pre>{escape(safe_text.many_lines(block, 4_000))}</pre>"
+        yield f"<pre>{escape(many_lines(block, 4_000))}</pre>"
 
 
 def _verdict(item: ItemGrade) -> str:

@@ -20,8 +20,9 @@ from junit_xml import TestCase, TestSuite
 
 from grader.checks import CHECKS
 from grader.model import Verdict
-from grader.reports import points, quotation, safe_text, speed
+from grader.reports import points, quotation, speed
 from grader.reports.text import case_name, title
+from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,8 +99,8 @@ def _cases_of(item: ItemGrade, grade: Grade) -> list[CaseGrade]:
 
 
 def _suite(grade: Grade) -> TestSuite:
-    name = safe_text.one_line(grade.submission_id) or "submission"
-    classname = f"{safe_text.one_line(grade.assignment_id)}.{name.replace('.', '_')}"
+    name = one_line(grade.submission_id) or "submission"
+    classname = f"{one_line(grade.assignment_id)}.{name.replace('.', '_')}"
     tests = [_test(grade, outcome, classname) for outcome in outcomes(grade)]
     if grade.error and not any(test.is_error() for test in tests):
         tests.append(_ungraded(grade, classname))
@@ -127,16 +128,16 @@ def _properties(grade: Grade) -> dict[str, str]:
             shown[f"points.{item.result.item.id}"] = points.shown(item.points)
         most = item.max_points if item.result.item.counts else Fraction(0)
         shown[f"max_points.{item.result.item.id}"] = points.shown(most)
-    return {safe_text.one_line(key): safe_text.one_line(value) for key, value in shown.items()}
+    return {one_line(key): one_line(value) for key, value in shown.items()}
 
 
 def _test(grade: Grade, outcome: Outcome, classname: str) -> TestCase:
-    name = safe_text.one_line(outcome.item.result.item.id)
+    name = one_line(outcome.item.result.item.id)
     if outcome.case is not None:
-        name += f": {safe_text.one_line(outcome.case.case.id)}"
+        name += f": {one_line(outcome.case.case.id)}"
     test = TestCase(name, classname, stdout=_points(outcome))
-    message = _plain(safe_text.one_line(_message(outcome), LONGEST_MESSAGE))
-    output = _plain(safe_text.many_lines(_output(grade, outcome), LONGEST_OUTPUT))
+    message = _plain(one_line(_message(outcome), LONGEST_MESSAGE))
+    output = _plain(many_lines(_output(grade, outcome), LONGEST_OUTPUT))
     if outcome.verdict == Verdict.FAIL:
         test.add_failure_info(message, output, _kind(outcome))
     elif outcome.verdict == Verdict.ERROR:
@@ -162,7 +163,7 @@ def _points(outcome: Outcome) -> str:
 def _ungraded(grade: Grade, classname: str) -> TestCase:
     """Carry an error of ours that no item tells of: it must not look like a suite that passed."""
     test = TestCase("grading", classname)
-    test.add_error_info(safe_text.one_line(f"not graded: {grade.error}", LONGEST_MESSAGE), None, "grader")
+    test.add_error_info(one_line(f"not graded: {grade.error}", LONGEST_MESSAGE), None, "grader")
     return test
 
 
@@ -171,12 +172,12 @@ def _message(outcome: Outcome) -> str:
     about = title(outcome.item)
     case = outcome.case
     if case is None:
-        return f"{about}: {safe_text.headline(outcome.item.result.message)}"
+        return f"{about}: {headline(outcome.item.result.message)}"
     own = [finding for finding in outcome.item.result.findings if finding.case == case.case.id]
     if own and f"`{case.case.id}`" in own[0].message:
-        return f"{about}: {safe_text.headline(own[0].message)}"
+        return f"{about}: {headline(own[0].message)}"
     why = own[0].message if own else _reason(outcome.item, case)
-    return f"{about}, case {case_name(case)}: {safe_text.headline(why)}"
+    return f"{about}, case {case_name(case)}: {headline(why)}"
 
 
 def _reason(item: ItemGrade, case: CaseGrade) -> str:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from rich.text import Text
 
-from grader.reports import safe_text
+from grader.text import ascii_only
 
 NARROWEST = 40
 """Below this a page is laid out as if it were so wide, and the terminal breaks the lines."""
@@ -23,7 +23,7 @@ Piece: TypeAlias = str | tuple[str, str]
 
 @dataclass(slots=True)
 class Page:
-    """A page under construction; what is written to it must be harmless already (`safe_text`)."""
+    """A page under construction; what is written to it must be harmless already (`grader.text`)."""
 
     width: int
     ascii_only: bool = False
@@ -71,4 +71,4 @@ class Page:
         return page
 
     def _in_charset(self, words: str) -> str:
-        return safe_text.ascii_only(words) if self.ascii_only else words
+        return ascii_only(words) if self.ascii_only else words

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.reports import safe_text
+from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def lines_of(finding: Finding) -> list[int]:
 def place(finding: Finding) -> str:
     """Write ``tiled.cu:14 and 18``; empty where no line is known."""
     lines = " and ".join(str(line) for line in lines_of(finding))
-    file = safe_text.one_line(finding.file, 80)
+    file = one_line(finding.file, 80)
     return f"{file}:{lines}" if file and lines else f"line {lines}" if lines else ""
 
 
@@ -55,7 +55,7 @@ def quote(
         if not line:
             rows.append(Row(f"  {'…':>{room}} |", "", marked=False))
             continue
-        code, marked = safe_text.code(source[line - 1]), line in lines
+        code, marked = source_line(source[line - 1]), line in lines
         gutter = f"{'>' if marked else ' '} {line:>{room}} | "
         carets = _carets(code, finding.array) if marked else ""
         if carets and width is not None:

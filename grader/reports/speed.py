@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.checks.digits import decimals, milliseconds
 from grader.checks.wording import sizes
-from grader.reports import safe_text
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +72,7 @@ def write(page: Page, grade: Grade) -> None:
 def _heading(grade: Grade, timing: Timing) -> str:
     shape = sizes(timing.shape)
     places = (f" at {shape}" if shape else "", f" on {grade.device}" if grade.device else "")
-    return safe_text.one_line("Speed" + "".join(places))
+    return one_line("Speed" + "".join(places))
 
 
 def _rows(timing: Timing) -> Iterator[Row]:
@@ -90,7 +90,7 @@ def _rows(timing: Timing) -> Iterator[Row]:
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
         told = _told(ratio, "×") if ratio else ""
-        yield Row(safe_text.one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
+        yield Row(one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
 
 
 def _remarks(timing: Timing) -> Iterator[str]:
@@ -102,7 +102,7 @@ def _remarks(timing: Timing) -> Iterator[str]:
     if timing.first_milliseconds > 0:
         parts.append(f"first launch {milliseconds(timing.first_milliseconds)[0]} ms")
     if timing.control:
-        parts.append(f"{safe_text.one_line(timing.baseline, 40)} against itself {_told(timing.control)}")
+        parts.append(f"{one_line(timing.baseline, 40)} against itself {_told(timing.control)}")
     yield "; ".join(parts)
 
 

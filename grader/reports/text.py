@@ -10,10 +10,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.model import FindingKind, Severity, Verdict
-from grader.reports import maps, points, quotation, safe_text, speed
+from grader.reports import maps, points, quotation, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
 from grader.reports.marks import MARKS, STYLES, WORDS, look
+from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,10 +74,10 @@ def render(
 
 
 def _headline(page: Page, grade: Grade) -> None:
-    file = safe_text.one_line(grade.submission_file or grade.submission_id, SHORT)
-    page.line((safe_text.one_line(grade.assignment_title, SHORT), "bold"), ": ", file)
+    file = one_line(grade.submission_file or grade.submission_id, SHORT)
+    page.line((one_line(grade.assignment_title, SHORT), "bold"), ": ", file)
     if grade.verdict == Verdict.ERROR:
-        why = safe_text.one_line(grade.error or "see below", 1000)
+        why = one_line(grade.error or "see below", 1000)
         page.paragraph(f"not graded, through no fault of the submission: {why}", style="bold magenta")
     else:
         style = "bold green" if grade.score >= grade.max_score else "bold"
@@ -102,20 +103,20 @@ def _cause(page: Page, grade: Grade) -> None:
     page.blank()
     page.line((FIRST, "bold red"))
     page.paragraph(caused(grade.cause), indent=4)
-    hint = safe_text.many_lines(sentence(grade.cause.hint), LONG)
+    hint = many_lines(sentence(grade.cause.hint), LONG)
     page.paragraph(hint, indent=4, opening="try: ", style="cyan")
 
 
 def caused(cause: Cause) -> str:
     """Write what explains the rest as a sentence, with its line where the message names none; harmless."""
     where = "" if cause.line is None or "line" in cause.message else f" (line {cause.line})"
-    message = safe_text.one_line(cause.message, LONG) + where
+    message = one_line(cause.message, LONG) + where
     return sentence(message)
 
 
 def title(item: ItemGrade) -> str:
     """Give the item's title, or its id where it has none; harmless."""
-    return safe_text.one_line(item.result.item.title or item.result.item.id, SHORT)
+    return one_line(item.result.item.title or item.result.item.id, SHORT)
 
 
 def apart(item: ItemGrade) -> str:
@@ -186,17 +187,17 @@ def _item(
     for each in items:
         page.line((f"{seen.mark} {title(each)}{apart(each)}", f"bold {seen.style}"))
     if result.message_staff:
-        page.paragraph(safe_text.many_lines(result.message_staff, LONG), indent=4)
-    page.paragraph(safe_text.many_lines(result.message, LONG), indent=4)
+        page.paragraph(many_lines(result.message_staff, LONG), indent=4)
+    page.paragraph(many_lines(result.message, LONG), indent=4)
     wrong = [finding for finding in result.findings if finding.kind == FindingKind.WRONG_OUTPUT]
     wrong.sort(key=lambda finding: not is_told(finding, result.message))  # the one that is told counts
     others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
     for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
         _finding(page, grade, finding, result.message, source)
         if result.hint != SAME_HINT and untold_repair(finding, result.hint):
-            page.paragraph(safe_text.many_lines(finding.repair, LONG // 3), indent=6, opening="try: ")
+            page.paragraph(many_lines(finding.repair, LONG // 3), indent=6, opening="try: ")
         for number, step in enumerate(finding.steps, start=1):
-            page.paragraph(safe_text.one_line(step, LONG // 3), indent=8, opening=f"{number}. ")
+            page.paragraph(one_line(step, LONG // 3), indent=8, opening=f"{number}. ")
     left = len(others) - MOST_FINDINGS
     if left > 0:
         page.line(f"    … and {left} more")
@@ -204,7 +205,7 @@ def _item(
     if item.result.item.check != ANSWERS:  # there each case is a question, and told of above
         _failing_cases(page, grade, item, [finding.case for finding in wrong[:MOST_QUOTED]], shapes=shapes)
     if result.hint:
-        page.paragraph(safe_text.many_lines(result.hint, LONG), indent=4, opening="try: ", style="cyan")
+        page.paragraph(many_lines(result.hint, LONG), indent=4, opening="try: ", style="cyan")
 
 
 def _map(page: Page, wrong: list[Finding]) -> None:
@@ -212,7 +213,7 @@ def _map(page: Page, wrong: list[Finding]) -> None:
     finding = next(iter(wrong), None)
     if finding is None or not maps.says_something(finding):
         return
-    page.paragraph(safe_text.one_line(maps.legend(finding, ascii_only=page.ascii_only)), indent=4)
+    page.paragraph(one_line(maps.legend(finding, ascii_only=page.ascii_only)), indent=4)
     for line in maps.drawing(finding, ascii_only=page.ascii_only):
         page.line(f"      {line}")
 
@@ -227,7 +228,7 @@ def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str],
         page.paragraph(f"cases: all {len(rest)}", indent=4)
         return
     cases = {case.case.id: case for case in grade.cases}
-    names = [case_name(cases[n]) if shapes and n in cases else safe_text.one_line(n) for n in rest]
+    names = [case_name(cases[n]) if shapes and n in cases else one_line(n) for n in rest]
     most = MOST_HAZARD_CASES if item.result.item.check in HAZARDS else MOST_CASES
     more = f" and {len(names) - most} more" if len(names) > most else ""
     opening = f"… and {len(rest)} more case{'' if len(rest) == 1 else 's'}: " if quoted else "cases: "
@@ -238,7 +239,7 @@ def case_name(case: CaseGrade) -> str:
     """Give a case's id and, where they may be known, its shape or its arguments; harmless."""
     shape = ", ".join(f"{name}={size}" for name, size in case.case.shape)
     given = shape or shlex.join(case.case.arguments)
-    return safe_text.one_line(f"{case.case.id} ({given})" if given else case.case.id)
+    return one_line(f"{case.case.id} ({given})" if given else case.case.id)
 
 
 def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: SourceLines) -> None:
@@ -250,8 +251,8 @@ def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: Sour
     if not is_told(finding, told):
         warning = "" if finding.severity == Severity.ERROR else f"{finding.severity.value}: "
         if finding.kind == FindingKind.MISTAKE and finding.case:  # another than the one of the message
-            warning = f"in case `{safe_text.one_line(finding.case, SHORT)}`: "
-        page.paragraph(warning + safe_text.many_lines(finding.message, LONG // 3), indent=4, opening="- ")
+            warning = f"in case `{one_line(finding.case, SHORT)}`: "
+        page.paragraph(warning + many_lines(finding.message, LONG // 3), indent=4, opening="- ")
     if where:
         page.line(f"      {where}")
     for row in quoted:
@@ -276,7 +277,7 @@ def _advice(page: Page, grade: Grade) -> None:
 def advised(advice: Advice) -> str:
     """Write a piece of advice with its line; harmless."""
     where = "" if advice.line is None else f"line {advice.line}: "
-    return where + safe_text.one_line(advice.message, LONG // 3)
+    return where + one_line(advice.message, LONG // 3)
 
 
 def _skipped(page: Page, grade: Grade) -> None:
@@ -288,7 +289,7 @@ def _skipped(page: Page, grade: Grade) -> None:
     page.blank()
     page.line((f"Not judged here: {total}, counted neither for nor against", STYLES[Verdict.SKIP]))
     for item in skipped:
-        message = safe_text.many_lines(item.result.message, LONG)
+        message = many_lines(item.result.message, LONG)
         page.paragraph(f"{title(item)}: {message}", indent=2, opening=f"{MARKS[Verdict.SKIP]} ")
 
 
@@ -304,6 +305,6 @@ def _appendix(page: Page, grade: Grade) -> None:
     page.blank()
     if grade.witnesses:
         looked = ", ".join(f"{name}: {outcome}" for name, outcome in grade.witnesses)
-        page.paragraph(safe_text.one_line(f"Looked at by {looked}", LONG))
+        page.paragraph(one_line(f"Looked at by {looked}", LONG))
     graded_by = [grade.backend, grade.device, grade.toolkit, f"seed {grade.seed}"]
-    page.line(("Graded by ", "dim"), safe_text.one_line(", ".join(part for part in graded_by if part)))
+    page.line(("Graded by ", "dim"), one_line(", ".join(part for part in graded_by if part)))

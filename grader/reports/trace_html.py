@@ -1,7 +1,7 @@
 """A trace as a page that plays it: one file with script, style and data in it, and no request.
 
 The page may run its own script and use its own style, by their hashes, and nothing else (Content Security
-Policy level 3, section 6.7.3.2). What students wrote is data: made visible (`safe_text`), in a block that
+Policy level 3, section 6.7.3.2). What students wrote is data: made visible (`grader.text`), in a block that
 ends no script however it reads, and put on the page as text, never as markup.
 """
 
@@ -13,8 +13,9 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from grader.reports import safe_text, trace_json
+from grader.reports import trace_json
 from grader.reports.trace_words import extent
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from grader.model.trace import TraceScene
@@ -62,7 +63,7 @@ def _harmless(data: str) -> str:
 
 
 def _text(words: str) -> str:
-    return escape(safe_text.one_line(words, 400))
+    return escape(one_line(words, 400))
 
 
 def _scene(scene: TraceScene) -> str:

@@ -24,7 +24,7 @@ import math
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from grader.reports import safe_text
+from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,9 +57,9 @@ def document(scene: TraceScene) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": VERSION,
-        "assignment": {"id": scene.assignment, "title": safe_text.one_line(scene.title)},
-        "file": safe_text.one_line(scene.file),
-        "kernel": safe_text.one_line(scene.kernel),
+        "assignment": {"id": scene.assignment, "title": one_line(scene.title)},
+        "file": one_line(scene.file),
+        "kernel": one_line(scene.kernel),
         "case": {
             "id": scene.case,
             "shape": dict(scene.shape),
@@ -74,26 +74,26 @@ def document(scene: TraceScene) -> dict[str, Any]:
         },
         "block": list(trace.block),
         "completed": trace.completed,
-        "notes": [safe_text.one_line(note, 600) for note in trace.notes],
+        "notes": [one_line(note, 600) for note in trace.notes],
         "arrays": [_array(each) for each in trace.arrays],
         "accumulators": [
             {
-                "title": safe_text.one_line(each.title),
-                "name": safe_text.one_line(each.name),
+                "title": one_line(each.title),
+                "name": one_line(each.name),
                 "line": each.line,
             }
             for each in trace.accumulators
         ],
         "intervals": [_interval(each, x * y * z) for each in trace.intervals],
         "findings": [_finding(each) for each in trace.findings],
-        "source": [safe_text.code(line, _LINE) for line in scene.source],
+        "source": [source_line(line, _LINE) for line in scene.source],
     }
 
 
 def _array(array: TracedArray) -> dict[str, Any]:
     window = array.window
     return {
-        "name": safe_text.one_line(array.name),
+        "name": one_line(array.name),
         "space": array.space,
         "dtype": array.dtype,
         "shape": list(array.shape),
@@ -138,7 +138,7 @@ def _event(event: TracedEvent, threads: int) -> dict[str, Any]:
         "elements": list(event.elements),
         "values": _numbers(event.values),
         "zero_fill": list(event.zero_fill),
-        "words": [safe_text.one_line(word) for word in event.words],
+        "words": [one_line(word) for word in event.words],
     }
     return told | {key: value for key, value in more.items() if value}
 
@@ -148,7 +148,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     for each in fields(finding):
         value = getattr(finding, each.name)
         if isinstance(value, str):
-            told[each.name] = safe_text.one_line(str(value), 1_500)
+            told[each.name] = one_line(str(value), 1_500)
         elif value is None or isinstance(value, int):
             told[each.name] = value
         elif each.name in ("block", "thread", "other_block", "other_thread"):

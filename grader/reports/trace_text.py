@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from grader.reports import safe_text
 from grader.reports.layout import Page
 from grader.reports.trace_words import at_element, extent, threads_in_words
+from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +46,7 @@ def render(scene: TraceScene, *, width: int = 100, ascii_only: bool = False) -> 
     trace = scene.trace
     sizes = ", ".join(f"{name}={size}" for name, size in scene.shape)
     block = ", ".join(map(str, trace.block))
-    page.paragraph(safe_text.one_line(f"{scene.kernel} in {scene.file}, {scene.title}"), style="bold")
+    page.paragraph(one_line(f"{scene.kernel} in {scene.file}, {scene.title}"), style="bold")
     page.paragraph(
         f"case {scene.case}: {sizes}; inputs {scene.inputs}, seed {scene.seed}; "
         f"grid {extent(trace.launch.grid)}, block {extent(trace.launch.block)}; this is block ({block})"
@@ -70,13 +70,13 @@ def _interval(page: Page, scene: TraceScene, number: int, interval: TracedInterv
     for line, turns, events in _by_line(interval):
         source = scene.source[line - 1] if 0 < line <= len(scene.source) else ""
         times = f", {turns} times" if turns > 1 else ""
-        page.line(f"  line {line}{times}: ", (safe_text.code(source.strip()), "dim"))
+        page.line(f"  line {line}{times}: ", (source_line(source.strip()), "dim"))
         for told in _told(scene.trace, events):
             page.paragraph(told, indent=4)
     for hazard in interval.hazards:
         finding = scene.trace.findings[hazard.finding]
         who = f" ({threads_in_words(hazard.threads, scene.trace.launch.block)})" if hazard.threads else ""
-        message = safe_text.one_line(finding.message, 600)
+        message = one_line(finding.message, 600)
         where = f"line {finding.line}: " if finding.line else ""
         page.paragraph(f"{where}{message}{who}", indent=2, opening="✗ ", style="red")
     _tables(page, scene, interval)
@@ -114,10 +114,10 @@ def _told(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[str]:
         threads = sorted({thread for event in group for thread in event.threads})
         who = threads_in_words(threads, trace.launch.block)
         if kind == "add":
-            yield f"{who} add to {safe_text.one_line(trace.accumulators[target].title)}"
+            yield f"{who} add to {one_line(trace.accumulators[target].title)}"
         elif kind == "outside":
             words = list(dict.fromkeys(word for event in group for word in event.words))
-            shown = safe_text.one_line(", ".join(word.rpartition(" ")[0] for word in words[:4]))
+            shown = one_line(", ".join(word.rpartition(" ")[0] for word in words[:4]))
             yield f"✗ {who} reach outside: {shown}{' …' if len(words) > 4 else ''}"  # noqa: PLR2004
         else:
             yield _access(trace, kind, trace.arrays[target], group, who)
@@ -194,7 +194,7 @@ def _rows(values: Numbers, across: int, width: int) -> list[list[str]]:
 def table(title: str, rows: list[list[str]]) -> list[str]:
     """A title and rows of numbers, right-aligned."""
     cell = max((len(each) for row in rows for each in row), default=1)
-    title = safe_text.one_line(title)
+    title = one_line(title)
     lines = ["  ".join(each if each == "…" else each.rjust(cell) for each in row) for row in rows]
     room = max([len(title), *map(len, lines)])
     return [line.ljust(room) for line in (title, *lines)]
@@ -229,11 +229,11 @@ def _end(page: Page, trace: Trace) -> None:
         for finding in elsewhere:
             line = f"line {finding.line}: " if finding.line else ""
             block = f" (block {finding.block})" if finding.block else ""
-            message = safe_text.one_line(finding.message, 600)
+            message = one_line(finding.message, 600)
             page.paragraph(f"{line}{message}{block}", indent=2, opening="✗ ", style="red")
     for note in trace.notes:
         page.blank()
-        page.paragraph(safe_text.one_line(note, 800))
+        page.paragraph(one_line(note, 800))
     if not trace.findings and trace.completed:
         page.blank()
         page.paragraph("no hazard was found in any block of this launch")

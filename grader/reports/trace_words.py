@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from grader.reports import safe_text
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def _box(numbers: Sequence[int], columns: int) -> tuple[int, int, int, int] | No
 
 def at_element(array: TracedArray, elements: Sequence[int]) -> str:
     """`A[0..3][4..7]` where they fill a rectangle, else how many of which array."""
-    name = safe_text.one_line(array.name)
+    name = one_line(array.name)
     flat = len(array.shape) < 2  # noqa: PLR2004 - dimensions
     columns = 1 << 62 if flat else array.shape[-1]
     box = _box(elements, columns)

@@ -23,6 +23,7 @@ from grader.errors import OurError, ToolMissing
 from grader.sandbox import exchange
 from grader.sandbox.capped import talk
 from grader.sandbox.job import Equipment, Job, Limits
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,10 +99,9 @@ def trouble() -> str:
 
 
 def _cannot(words: bytes) -> str:
-    said = " ".join(words.decode(errors="replace").split())[:200]
-    said = "".join(c if c.isprintable() else "?" for c in said)
+    reason = one_line(words.decode(errors="replace"))
     return (
-        f"no bubblewrap can be made: {said}; the system may not let users make namespaces "
+        f"no bubblewrap can be made: {reason}; the system may not let users make namespaces "
         "(sysctl kernel.apparmor_restrict_unprivileged_userns on Ubuntu)"
     )
 

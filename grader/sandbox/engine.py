@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError, ToolMissing
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,9 @@ def speaking() -> Iterator[None]:
     try:
         yield
     except docker.errors.APIError as problem:
-        raise OurError(f"the container engine refuses: {harmless(problem.explanation or problem)}") from None
+        raise OurError(
+            f"the container engine refuses: {one_line(str(problem.explanation or problem), 300)}"
+        ) from None
     except (docker.errors.DockerException, requests.RequestException, OSError) as problem:
         raise EngineGone(_why_gone(problem)) from None
 
@@ -91,13 +94,7 @@ def _why_gone(problem: Exception) -> str:
             return f"{_GONE}: it has no socket here; {HOW_TO_GET_ENGINE}"
         case ConnectionRefusedError():
             return f"{_GONE}: it is not running; start it with `systemctl start docker`"
-    return f"{_GONE}: {harmless(problem)}"
-
-
-def harmless(said: object, most: int = 300) -> str:
-    """What the engine says, as one short line without control characters."""
-    printable = "".join(c if c.isprintable() else " " for c in str(said))
-    return " ".join(printable.split())[:most]
+    return f"{_GONE}: {one_line(str(problem), 300)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +164,7 @@ def _component(version: dict[str, Any], name: str) -> tuple[str, str]:
     for each in version.get("Components") or ():
         if each.get("Name") == name:
             commit = (each.get("Details") or {}).get("GitCommit", "")
-            return harmless(each.get("Version", ""), 60), harmless(commit, 60)
+            return one_line(str(each.get("Version", "")), 60), one_line(str(commit), 60)
     return "", ""
 
 

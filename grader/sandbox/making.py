@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError, StorageError
 from grader.sandbox import recipe
-from grader.sandbox.engine import harmless, speaking
+from grader.sandbox.engine import speaking
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -90,14 +90,14 @@ def lines(account: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         if "error" in event:
             raise _failure(str(event["error"]), last)
         for line in str(event.get("stream") or event.get("status") or "").splitlines():
-            shown = harmless(re.sub(r"\x1b\[[0-9;]*m", "", line))
+            shown = one_line(line, 300)
             if shown:
                 last = [*last, shown][-_LAST_LINES:]
                 yield shown
 
 
 def _failure(error: str, last: list[str]) -> OurError:
-    said = harmless(error)
+    said = one_line(error, 300)
     if "no space left" in said:
         return StorageError(f"the image does not fit on the engine's disk: {said}; see `docker system df`")
     return OurError(f"the image cannot be made: {said}; the last it said was: {' | '.join(last)}")

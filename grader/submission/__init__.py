@@ -25,8 +25,9 @@ from grader.submission.folders import MAX_DEPTH, read_item
 from grader.submission.items import Bundle, OnDisk, dotted, entries
 from grader.submission.names import ARCHIVES, ending, ids, safe, stem
 from grader.submission.platforms import by_student, is_download
-from grader.submission.text import decode, harmless, lines
+from grader.submission.text import decode, lines
 from grader.submission.wanted import ANSWERS, SOURCE
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from grader.submission.items import Item
     from grader.submission.wanted import Wanted
 
-__all__ = ["ANSWERS", "SOURCE", "decode", "harmless", "lines", "read_submission", "read_submissions"]
+__all__ = ["ANSWERS", "SOURCE", "decode", "lines", "read_submission", "read_submissions"]
 
 
 def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, ...]:
@@ -53,7 +54,7 @@ def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, .
     with ExitStack() as stack:
         found = _found(path, stack, wanted)
         if not found:
-            shown = harmless(str(path))
+            shown = escaped(str(path))
             raise UsageError(
                 f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
             )
@@ -89,9 +90,9 @@ def _found(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
         )
     except (OSError, RuntimeError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "not a usable path").lower()
-        raise UsageError(f"cannot read submissions from `{harmless(str(path))}`: {reason}") from error
+        raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {reason}") from error
     except Unusable as unusable:
-        raise UsageError(f"cannot read submissions from `{harmless(str(path))}`: {unusable}") from unusable
+        raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {unusable}") from unusable
 
 
 def _in_archive(name: str, found: list[Item], wanted: Wanted) -> list[Item]:
@@ -117,10 +118,10 @@ def _read(item: Item, submission_id: str, wanted: Wanted) -> Submission:
     try:
         name, source, headers = read_item(item, wanted)
     except Unusable as unusable:
-        problem = Finding(kind=FindingKind.COMPILE, message=str(unusable), file=harmless(name))
+        problem = Finding(kind=FindingKind.COMPILE, message=str(unusable), file=escaped(name))
     return Submission(
         id=submission_id,
-        file=harmless(name),
+        file=escaped(name),
         source=source,
         digest=_digest(source, headers, problem),
         problem=problem,

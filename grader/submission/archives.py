@@ -17,7 +17,7 @@ from grader.submission import tars, zips
 from grader.submission.files import Unusable, require_size
 from grader.submission.items import Item, by_name, is_ignored
 from grader.submission.names import ending
-from grader.submission.text import harmless
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -62,7 +62,7 @@ class Member:
 
     def read(self, most: int, wanted: str) -> bytes:
         """Unpack it, and no more of it than ``most`` bytes; raises `Unusable`."""
-        shown = harmless(self.name)
+        shown = escaped(self.name)
         if self.trouble:
             raise Unusable(f"`{shown}` {self.trouble}")
         require_size(self.size, shown, most, wanted)
@@ -87,7 +87,7 @@ class Folder:
 
     def read(self, most: int, wanted: str) -> bytes:  # noqa: ARG002 - as all items have it
         """Never: it is no file."""
-        raise Unusable(f"`{harmless(self.name)}` is a folder; expected {wanted}")
+        raise Unusable(f"`{escaped(self.name)}` is a folder; expected {wanted}")
 
 
 def opened(name: str, content: bytes) -> Folder:
@@ -113,7 +113,7 @@ def opened_class(name: str, file: BinaryIO) -> list[Item]:
         folder, spoilt = _tree(zips.members(file, MAX_CLASS_MEMBERS, whole=False))
     else:
         content = file.read(MAX_BYTES + 1)
-        require_size(len(content), harmless(name), MAX_BYTES, "a tar archive")
+        require_size(len(content), escaped(name), MAX_BYTES, "a tar archive")
         folder, spoilt = _tree(tars.members(content, MAX_CLASS_MEMBERS, compressed=ending(name) != ".tar"))
     held = dict(folder.held)
     for first, message in spoilt.items():
@@ -154,7 +154,7 @@ def _tree(found: Iterable[Packed]) -> tuple[Folder, dict[str, str]]:
 
 def _parts(name: str) -> list[str]:
     """The folders and the file of a name; raises `Unusable` for one that is no plain relative path."""
-    shown = f"the archive holds `{harmless(name, 60)}`"
+    shown = f"the archive holds `{escaped(name, 60)}`"
     parts = name.split("/")
     if name.startswith("/") or _DRIVE.match(name) or ".." in parts:
         raise Unusable(f"{shown}, which leads out of it; expected names without `..` and drives")
@@ -169,7 +169,7 @@ def _put(root: Folder, parts: list[str], packed: Packed) -> None:
     """Add one member to the tree; raises `Unusable` where another is in its place."""
     if not parts or any(map(is_ignored, parts)):
         return
-    taken = f"the archive holds `{harmless('/'.join(parts), 60)}` twice; expected it once"
+    taken = f"the archive holds `{escaped('/'.join(parts), 60)}` twice; expected it once"
     folder = root
     for part in parts if packed.is_folder else parts[:-1]:
         inner = folder.held.setdefault(part, Folder(part))

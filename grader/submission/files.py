@@ -7,7 +7,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from grader.submission.text import harmless
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def read_bytes(file: Path, inside: Path | None, most: int, wanted: str) -> bytes
     A link is followed if it leads to a file under ``inside``, the folder of the same student; without
     ``inside`` none is. The file is opened once, without waiting for anybody, and what was opened is checked.
     """
-    name = harmless(file.name)
+    name = escaped(file.name)
     try:
         target = _behind_link(file, inside, name)
         _require_regular(target.lstat(), name)

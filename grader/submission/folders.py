@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from grader.submission import archives, included
 from grader.submission.files import MAX_BYTES, Unusable, require_text
 from grader.submission.names import ARCHIVES, ending
-from grader.submission.text import harmless
 from grader.submission.wanted import SOURCE
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,7 +48,7 @@ def _read_archive(item: Item, wanted: Wanted) -> tuple[str, bytes, Named[bytes]]
     try:
         return read_item(archives.opened(item.name, content), wanted, archived=True)
     except Unusable as unusable:
-        raise Unusable(f"in `{harmless(item.name, 60)}`: {unusable}") from unusable
+        raise Unusable(f"in `{escaped(item.name, 60)}`: {unusable}") from unusable
 
 
 def _require_name(item: Item, wanted: Wanted) -> None:
@@ -60,10 +60,10 @@ def _require_name(item: Item, wanted: Wanted) -> None:
         expected = ", ".join(ARCHIVES[:-1])
         what = "an archive in an archive" if kind in ARCHIVES else "an archive of a kind that is not read"
         raise Unusable(
-            f"`{harmless(item.name)}` is {what}; expected {expected} or {ARCHIVES[-1]} of {wanted.group}"
+            f"`{escaped(item.name)}` is {what}; expected {expected} or {ARCHIVES[-1]} of {wanted.group}"
         )
     endings = f"{', '.join(wanted.endings[:-1])} or {wanted.endings[-1]}"
-    raise Unusable(f"`{harmless(item.name)}` is not {wanted.kind}; expected the ending {endings}")
+    raise Unusable(f"`{escaped(item.name)}` is not {wanted.kind}; expected the ending {endings}")
 
 
 def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
@@ -123,7 +123,7 @@ def _require_distinct(files: list[Item]) -> None:
     for file in files:
         folded = file.name.casefold()
         if folded in first:
-            names = f"`{harmless(first[folded], 60)}` and `{harmless(file.name, 60)}`"
+            names = f"`{escaped(first[folded], 60)}` and `{escaped(file.name, 60)}`"
             raise Unusable(
                 f"there are two files called {names}; expected names that differ in more than case"
             )
@@ -134,16 +134,16 @@ def _content_of(item: Item, wanted: Wanted) -> bytes:
     """The bytes of a file that is wanted, with something in it."""
     content = _text_of(item, wanted)
     if not content.removeprefix(codecs.BOM_UTF8).strip():
-        raise Unusable(f"`{harmless(item.name)}` is empty; expected {wanted.file}")
+        raise Unusable(f"`{escaped(item.name)}` is empty; expected {wanted.file}")
     return content
 
 
 def _text_of(item: Item, wanted: Wanted) -> bytes:
     content = item.read(MAX_BYTES, wanted.kind)
-    require_text(content, harmless(item.name), wanted.text)
+    require_text(content, escaped(item.name), wanted.text)
     return content
 
 
 def _listed(files: Iterable[Item]) -> str:
-    names = [f"`{harmless(file.name, 60)}`" for file in islice(files, 9)]
+    names = [f"`{escaped(file.name, 60)}`" for file in islice(files, 9)]
     return ", ".join(names[:8] + ["…"] * (len(names) > 8))  # noqa: PLR2004 - eight names are enough

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 
-_SURROGATES = (0xDC80, 0xDCFF)  # what "surrogateescape" makes of the bytes 0x80 to 0xFF
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -28,20 +27,3 @@ def _characters(source: bytes) -> str:
         return source.decode(encoding)
     except UnicodeDecodeError:
         return source.decode("latin-1")
-
-
-def harmless(text: str, limit: int = 200) -> str:
-    r"""``text`` on one line, in which nothing controls a terminal, and no longer than ``limit``.
-
-    What is not printable becomes its escape; bytes of a file name that are no text (which Python keeps as
-    lone surrogates) become ``\xNN``.
-    """
-    shown = "".join(map(_shown, text[: limit + 1]))
-    return shown if len(text) <= limit else shown[: limit - 1] + "…"
-
-
-def _shown(character: str) -> str:
-    code = ord(character)
-    if _SURROGATES[0] <= code <= _SURROGATES[1]:
-        return f"\\x{code & 0xFF:02x}"
-    return character if character.isprintable() else ascii(character)[1:-1]

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from grader.reports import safe_text
+from grader.text import one_line, source_line
 from grader.validation.report_text import by_kind, counts, fewest, overview, verdict
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _mutants(report: Report) -> Iterator[str]:
         if why:
             yield f"{_shown(why)}\n"
         yield "```diff"
-        yield from (safe_text.code(line, 500).replace("```", "'''") for line in mutant.diff.split("\n"))
+        yield from (source_line(line, 500).replace("```", "'''") for line in mutant.diff.split("\n"))
         yield "```"
     yield "\n### All of them\n"
     rows = (
@@ -168,4 +168,4 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> Iterat
 
 
 def _shown(text: str) -> str:
-    return safe_text.one_line(text, 2000).replace("|", "\\|")
+    return one_line(text, 2000).replace("|", "\\|")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grader.checks import wording
-from grader.reports import points, safe_text
+from grader.reports import points
 from grader.reports.layout import Page
+from grader.text import count, one_line, source_line
 from grader.validation.records import is_counted
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ LONGEST = 12
 def render(report: Report, *, width: int = 100, ascii_only: bool = False) -> Text:
     """Lay out a report; print it with ``end=""``."""
     page = Page(width, ascii_only)
-    page.line((safe_text.one_line(f"{report.title} ({report.assignment})"), "bold"))
+    page.line((one_line(f"{report.title} ({report.assignment})"), "bold"))
     page.paragraph(overview(report))
     _counts(page, report)
     _kinds(page, report)
@@ -44,7 +44,7 @@ def render(report: Report, *, width: int = 100, ascii_only: bool = False) -> Tex
 
 def overview(report: Report) -> str:
     """What the assignment is made of, in a sentence."""
-    cases = wording.count(report.cases, "case")
+    cases = count(report.cases, "case")
     return f"{report.kind}, {cases}, {points.counted(report.points)} in the rubric; seed {report.seed}"
 
 
@@ -55,7 +55,7 @@ def verdict(report: Report) -> str:
     if report.problems:
         return f"not sound: {len(report.problems)} {'problem' if len(report.problems) == 1 else 'problems'}"
     if report.unjudged:
-        return f"not decided: {wording.count(len(report.unjudged), 'mistake')} can only be judged with a GPU"
+        return f"not decided: {count(len(report.unjudged), 'mistake')} can only be judged with a GPU"
     return "sound"
 
 
@@ -135,7 +135,7 @@ def _counts(page: Page, report: Report) -> None:
     rows = list(counts(report))
     room = max(len(name) for name, _ in rows) + 2
     for name, said in rows:
-        page.paragraph(safe_text.one_line(said, 1000), opening=f"  {safe_text.one_line(name):<{room}}")
+        page.paragraph(one_line(said, 1000), opening=f"  {one_line(name):<{room}}")
 
 
 def _kinds(page: Page, report: Report) -> None:
@@ -186,9 +186,9 @@ def _survivor(page: Page, mutant: Mutant, why: str) -> None:
     page.blank()
     page.line((f"  {mutant.id}, line {mutant.line}", "yellow" if why else "red"))
     if why:
-        page.paragraph(safe_text.one_line(why, 2000), opening="  equivalent: ")
+        page.paragraph(one_line(why, 2000), opening="  equivalent: ")
     for line in mutant.diff.split("\n")[2:]:
-        page.paragraph(line[:1] + safe_text.code(line[1:], 500), indent=4)
+        page.paragraph(line[:1] + source_line(line[1:], 500), indent=4)
 
 
 def _list(page: Page, heading: str, lines: tuple[str, ...], style: str) -> None:
@@ -197,4 +197,4 @@ def _list(page: Page, heading: str, lines: tuple[str, ...], style: str) -> None:
     page.blank()
     page.line((heading, f"bold {style}"))
     for line in lines:
-        page.paragraph(safe_text.one_line(line, 2000), opening="  - ")
+        page.paragraph(one_line(line, 2000), opening="  - ")

@@ -143,7 +143,7 @@ def test_a_staff_kernel_that_changes_its_inputs_is_ours(experiment: Experiment) 
             "assert triggered (cudaErrorAssert)",
         ),
         ("student: something", "fault", "something"),
-        ("student: cudaErrorX: a\x1b[31mb", "fault", "a�[31mb"),
+        ("student: cudaErrorX: a\x1b[31mb", "fault", "a\\x1b[31mb"),
     ],
 )
 def test_a_stop_by_the_student_s_kernel_is_a_finding(

@@ -27,9 +27,10 @@ from grader.model import (
     RubricItem,
     Verdict,
 )
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, safe_text, text
+from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
+from grader.text import UNSEEN, is_visible, many_lines
 from tests.reports.payloads import PAYLOADS
 from tests.reports.sample_grades import ITEMS, SOURCE, full_marks, our_error
 from tests.reports.test_speed import TIMED as TIMING
@@ -122,7 +123,7 @@ def _source(field: str, words: str) -> list[str]:
 def _shown(page: str) -> str:
     """A text that reaches a terminal or a reader: nothing in it acts or hides."""
     assert page.replace("\n", "").isprintable()
-    assert safe_text.UNSEEN.search(page) is None
+    assert UNSEEN.search(page) is None
     return page
 
 
@@ -267,7 +268,7 @@ def test_a_payload_stays_text(payload: str, report: str) -> None:
 
 def _is_kept(field: str, report: str, words: str, payload: str) -> bool:
     """Whether the very words must be there: they can be seen, are short, and the report shows the field."""
-    seen = words.strip() == words and len(words) < LITERAL and all(map(safe_text.is_visible, words))
+    seen = words.strip() == words and len(words) < LITERAL and all(map(is_visible, words))
     return seen and field in SHOWN[report] and payload not in ALTERED.get(report, ())
 
 
@@ -307,6 +308,6 @@ def test_a_file_name_that_is_not_utf_8_comes_back() -> None:
 def test_no_text_is_slow_to_make_harmless(opening: str) -> None:
     """Work grows with the length of a text: with its square this would take hours."""
     words = opening * 500_000 + "\n"
-    assert all(map(str.isprintable, safe_text.many_lines(words, 10**6).split("\n")))
+    assert all(map(str.isprintable, many_lines(words, 10**6).split("\n")))
     assert junit._plain(words)
     assert gradebook.SEPARATED_FORMULA.sub("", words)

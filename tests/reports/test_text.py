@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from grader.model import CheckResult, Finding, FindingKind, RubricItem, Verdict
-from grader.reports import points, quotation, safe_text, text
+from grader.reports import points, quotation, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
 from grader.reports.record_json import dump, load
+from grader.text import ESCAPE_SEQUENCE, ascii_only, many_lines, one_line
 from tests.reports.sample_grades import (
     GRADES,
     ITEMS,
@@ -106,7 +107,7 @@ def test_colour_changes_no_word() -> None:
     Console(file=out, width=100, force_terminal=True, color_system="truecolor").print(shown, end="")
     coloured = out.getvalue()
     assert "\x1b[" in coloured
-    assert safe_text.ESCAPE_SEQUENCE.sub("", coloured) == shown.plain
+    assert ESCAPE_SEQUENCE.sub("", coloured) == shown.plain
 
 
 def test_an_error_of_ours_shows_no_score() -> None:
@@ -194,19 +195,19 @@ def test_lines_far_apart_are_quoted_with_a_gap() -> None:
 @given(st.text())
 def test_one_line_is_printable_for_any_text(words: str) -> None:
     """Whatever a name holds, what is shown is one printable line."""
-    assert safe_text.one_line(words).isprintable()
+    assert one_line(words).isprintable()
 
 
 @given(st.text())
 def test_many_lines_are_printable_for_any_text(words: str) -> None:
     """Whatever a compiler says, each line of it is printable."""
-    assert all(line.isprintable() for line in safe_text.many_lines(words).split("\n"))
+    assert all(line.isprintable() for line in many_lines(words).split("\n"))
 
 
 @given(st.text())
 def test_ascii_is_ascii_for_any_text(words: str) -> None:
     """There is an ASCII form of everything."""
-    assert safe_text.ascii_only(words).isascii()
+    assert ascii_only(words).isascii()
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,7 @@ def test_ascii_is_ascii_for_any_text(words: str) -> None:
 )
 def test_invisible_characters_are_spelt_out(raw: str, shown: str) -> None:
     """Escape sequences vanish, control characters become escapes, and letters stay letters."""
-    assert safe_text.one_line(raw) == shown
+    assert one_line(raw) == shown
 
 
 @pytest.mark.parametrize(

@@ -199,11 +199,6 @@ def test_a_socket_that_one_may_not_use_names_the_group(monkeypatch: pytest.Monke
         engine.connect()
 
 
-def test_what_the_engine_says_is_made_harmless() -> None:
-    """Control characters and length are an engine's, or an image's; a terminal gets one short line."""
-    assert engine.harmless("a\x1b[31mb\r\nc\x00" + "d" * 1000, 12) == "a [31mb c dd"
-
-
 def test_doctor_tells_the_engine_and_each_escape() -> None:
     """One line for the engine; an escape is not fine, has a remedy, and keeps nobody from grading."""
     lines = list(doctor_containers.about_engine(facts()))

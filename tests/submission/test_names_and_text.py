@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.submission import decode, harmless, lines
+from grader.submission import decode, lines
 from grader.submission.names import ids, safe
+from grader.text import escaped
 
 NAMES = st.binary(min_size=1, max_size=90).map(os.fsdecode) | st.text(max_size=90)
 
@@ -96,7 +97,7 @@ def test_only_a_newline_ends_a_line() -> None:
 @given(NAMES)
 def test_shown_text_controls_nothing(text: str) -> None:
     """One printable line of bounded length that can be written anywhere."""
-    shown = harmless(text, 40)
+    shown = escaped(text, 40)
     assert shown.isprintable()
     assert len(shown) <= 12 * 41
     assert shown.encode().decode() == shown
@@ -104,5 +105,5 @@ def test_shown_text_controls_nothing(text: str) -> None:
 
 def test_long_text_is_cut() -> None:
     """The ellipsis says that there was more."""
-    assert harmless("x" * 500, 10) == "x" * 9 + "…"
-    assert harmless("x" * 10, 10) == "x" * 10
+    assert escaped("x" * 500, 10) == "x" * 9 + "…"
+    assert escaped("x" * 10, 10) == "x" * 10

@@ -11,8 +11,8 @@ from grader.kinds.answers.numbers import understood
 from grader.kinds.answers.reading import Sheet, read_sheet
 from grader.kinds.answers.solving import is_drawn, solved
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
-from grader.submission import harmless
 from grader.submission.names import safe
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from grader.kinds.answers.solving import Solved
@@ -78,7 +78,7 @@ def _answer(
     return AnswerEvidence(
         question=question.id,
         text=known.text,
-        given=harmless(given, 60),
+        given=escaped(given, 60),
         readings=readings,
         problem=problem,
         expected=known.expected,
@@ -95,7 +95,7 @@ def _answer(
 
 def _whose_numbers(sheet: Sheet, student: str) -> str:
     """For whom the numbers were drawn, where the sheet says nothing of it or somebody else."""
-    theirs = harmless(student, 60)
+    theirs = escaped(student, 60)
     if not sheet.student:
         return (
             f"the numbers are those of `{theirs}`, after the name of what was handed in; for a self-check "
@@ -103,14 +103,14 @@ def _whose_numbers(sheet: Sheet, student: str) -> str:
         )
     if safe(sheet.student).casefold() == safe(student).casefold():
         return ""
-    return f"the sheet is that of `{harmless(sheet.student, 60)}`, the numbers are those of `{theirs}`"
+    return f"the sheet is that of `{escaped(sheet.student, 60)}`, the numbers are those of `{theirs}`"
 
 
 def _unknown(names: list[str], submission: Submission) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             FindingKind.ANSWER,
-            f"`{harmless(name, 60)}` is no question of this assignment",
+            f"`{escaped(name, 60)}` is no question of this assignment",
             file=submission.file,
         )
         for name in names[:10]

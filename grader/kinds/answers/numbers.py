@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.analysis import shown
-from grader.submission import harmless
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from grader.model import Named
@@ -54,7 +54,7 @@ def understood(text: str, unit: str) -> tuple[Readings, str]:
     scales = _scales(written, unit)
     if not scales:
         wanted = f"expected {unit}" if unit else "expected a number without a unit"
-        return (), f"the unit `{harmless(written, 30)}` is not understood: {wanted}"
+        return (), f"the unit `{escaped(written, 30)}` is not understood: {wanted}"
     return tuple((_words(number * scale, unit, kind), number * scale) for scale, kind in scales), ""
 
 

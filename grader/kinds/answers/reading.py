@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from grader.assignment import document
 from grader.assignment.document import Refused
 from grader.model import Finding, FindingKind
-from grader.submission import decode, harmless
+from grader.submission import decode
 from grader.submission.names import ending
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from grader.model import Named
@@ -55,7 +56,7 @@ def read_sheet(name: str, content: bytes) -> Sheet | Finding:
     except _Unreadable as problem:
         message = str(problem)
     return Finding(
-        FindingKind.ANSWER, f"the answers cannot be read: {harmless(message, 300)}", file=name, line=line
+        FindingKind.ANSWER, f"the answers cannot be read: {escaped(message, 300)}", file=name, line=line
     )
 
 
@@ -94,7 +95,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, held in pairs:
         if key in found:
-            raise _Unreadable(f"`{harmless(key, 60)}` is given twice")
+            raise _Unreadable(f"`{escaped(key, 60)}` is given twice")
         found[key] = held
     return found
 
@@ -105,7 +106,7 @@ def _sheet(data: Any) -> Sheet:  # noqa: ANN401 - whatever was in the file
     unknown = [key for key in data if key not in ("answers", "student", "assignment")]
     if unknown:
         raise _Unreadable(
-            f"`{harmless(str(unknown[0]), 60)}` does not belong here; answers stand below `answers:`"
+            f"`{escaped(str(unknown[0]), 60)}` does not belong here; answers stand below `answers:`"
         )
     answers = data["answers"]
     if answers is None or answers == "":

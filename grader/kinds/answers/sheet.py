@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.kinds.answers.solving import is_drawn, solved
-from grader.submission.text import harmless
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -21,7 +21,7 @@ def as_json(assignment: Assignment, student: str, seed: int) -> dict[str, Any]:
         "format_version": 1,
         "assignment": assignment.id,
         "title": assignment.title,
-        "student": harmless(student),
+        "student": escaped(student),
         "seed": seed,
         "questions": [
             {
@@ -65,7 +65,7 @@ def template(assignment: Assignment, student: str) -> str:
 
 def _head(student: str) -> list[str]:
     """Whose sheet it is, as the file itself says: its name may be any."""
-    named = harmless(student, 60).replace('"', "'").replace("\\", "/")
+    named = escaped(student, 60).replace('"', "'").replace("\\", "/")
     return [f'student: "{named}"'] if student else []
 
 

@@ -1,5 +1,6 @@
-"""Names, messages and source lines come from students and compilers: nothing in them may act.
+"""Text for people: lists and counts in English, and names, messages and lines in which nothing can act.
 
+Names, messages and source lines come from students, compilers and tools.
 A terminal obeys escape sequences, a reader is fooled by bidirectional overrides (CVE-2021-42574), XML
 and UTF-8 refuse some code points. Whatever is not plainly visible is written out as an escape.
 """
@@ -7,6 +8,10 @@ and UTF-8 refuse some code points. Whatever is not plainly visible is written ou
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ESCAPE_SEQUENCE = re.compile(
     r"""\x1b\[[0-?]*[ -/]*[@-~]      # control sequences: colour, cursor movement
@@ -44,7 +49,31 @@ ASCII_FOR = str.maketrans(
 
 def one_line(text: str, limit: int = 200) -> str:
     """Make ``text`` harmless, on one line of at most ``limit`` characters."""
-    return code(" ".join(_lines(text[: 4 * limit])).strip(), limit)
+    return source_line(" ".join(_lines(text[: 4 * limit])).strip(), limit)
+
+
+def escaped(text: str, limit: int = 200) -> str:
+    r"""Write everything out that is not plainly visible, blanks but the space too: ``a\tb\n`` in one line."""
+    if len(text) > limit:
+        return escaped(text[: limit - 1], limit) + "…"
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if is_visible(c) else _code_of(c) for c in text)
+
+
+def sentence(text: str, limit: int = 400) -> str:
+    """Write ``text`` as one sentence: any blanks are one space, and what is not visible is written out."""
+    return _cut(escaped(" ".join(text[: 16 * limit].split()), 16 * limit), limit)
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 case`, `2,365 elements`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def headline(text: str) -> str:
@@ -53,7 +82,7 @@ def headline(text: str) -> str:
     return first.removesuffix(":") if newline else text
 
 
-def code(line: str, limit: int = 160) -> str:
+def source_line(line: str, limit: int = 160) -> str:
     """Make a line of source harmless, keeping its indentation; at most ``limit`` characters."""
     return _cut(_visible(ESCAPE_SEQUENCE.sub("", line[: 4 * limit])).rstrip(), limit)
 
@@ -76,7 +105,7 @@ def _lines(text: str) -> list[str]:
 def _visible(line: str) -> str:
     if line.isascii() and line.isprintable():
         return line
-    return "".join(c if is_visible(c) else escape(c) for c in line.expandtabs(TAB_WIDTH))
+    return "".join(c if is_visible(c) else escape_character(c) for c in line.expandtabs(TAB_WIDTH))
 
 
 def is_visible(character: str) -> bool:
@@ -84,11 +113,14 @@ def is_visible(character: str) -> bool:
     return character.isprintable() and not UNSEEN.match(character)
 
 
-def escape(character: str) -> str:
+def escape_character(character: str) -> str:
     r"""Write an invisible character out, as `\x1b` or `\u202e`; spaces of any width become spaces."""
     code = ord(character)
-    if character.isspace() and code > 0x7F:  # noqa: PLR2004 - beyond ASCII
-        return " "
+    return " " if character.isspace() and code > 0x7F else _code_of(character)  # noqa: PLR2004 - beyond ASCII
+
+
+def _code_of(character: str) -> str:
+    code = ord(character)
     if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - a byte that is not UTF-8, as os.fsdecode keeps it (PEP 383)
         return f"\\x{code - 0xDC00:02x}"
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
