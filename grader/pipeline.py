@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader import __version__, gpu, score
-from grader.assignment import what_is_run
+from grader.assignment import execution_digests
 from grader.checks import run_checks
 from grader.diagnosis import advise, first_cause, surroundings
 from grader.kinds import kind_of
@@ -140,7 +140,7 @@ def _array_parameters(assignment: Assignment, built: Build) -> tuple[str, ...]:
 def _kept(plan: Plan, evidence: Evidence) -> Evidence:
     """What `rescore` needs of the evidence: no source, no code, of a program's files only the texts."""
     texts = {dict(item.options)["of"] for item in plan.assignment.rubric if item.check == "text"}
-    ran = evidence.ran or what_is_run(plan.assignment, plan.cases, timed=evidence.backend == gpu.NAME)
+    ran = evidence.ran or execution_digests(plan.assignment, plan.cases, timed=evidence.backend == gpu.NAME)
     cases = tuple(_without_files(case, texts) for case in evidence.cases)
     return replace(evidence, build=_without_code(evidence.build), cases=cases, ran=ran)
 

@@ -2,19 +2,20 @@
 
 `document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean
 (`thresholds`: those of a speedup, `program_fields`: those of a program), `structure` and `rubric` which keys
-there are (those of rubric items come from `grader.checks`, their values from `vocabulary`), and `forms` which
-of them a kind of submission has (`schema`: the same for editors). `draft` keeps the parts that are sound and
-`explain` says what is wrong with the others; `launching`, `meaning` and `program_meaning` look at what must
-hold between parts, `records` makes the frozen records, and `load` puts it all together. `cases` turns case
-plans into concrete cases, `wanted` says which files a program is to write, `gathered` what of it all is run,
-`bundled` knows where assignments and references are, and `remembered` keeps what was sound.
+there are (those of rubric items come from `grader.checks`, their values from `vocabulary`), and `file_kinds`
+which of them a kind of submission has (`schema`: the same for editors; `questions`: the keys of that kind).
+`draft` keeps the parts that are sound and `explain` says what is wrong with the others; `launching`,
+`cross_checks` and `question_checks` look at what must hold between parts, `records` makes the frozen records,
+and `load` puts it all together. `cases` turns case plans into concrete cases, `wanted` says which files a
+program is to write, `execution_digest` what of it all is run, `bundled` knows where assignments and
+references are, and `cache` keeps what was sound.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.assignment import remembered
+from grader.assignment import cache as assignment_cache
 from grader.assignment.bundled import (
     bundled_ids,
     data_root,
@@ -25,7 +26,7 @@ from grader.assignment.bundled import (
 )
 from grader.assignment.cases import expand_cases
 from grader.assignment.counters import recorded_counters
-from grader.assignment.gathered import what_is_run
+from grader.assignment.execution_digest import execution_digests
 from grader.assignment.wanted import wanted_files
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "bundled_ids",
     "data_root",
+    "execution_digests",
     "expand_cases",
     "find_assignment",
     "load_assignment",
@@ -44,7 +46,6 @@ __all__ = [
     "staff_folder",
     "staff_kernel",
     "wanted_files",
-    "what_is_run",
 ]
 
 
@@ -54,13 +55,13 @@ def load_assignment(path: Path, cache: Path | None = None) -> Assignment:
     Each problem is one line, ``file:line:column: dotted.path: message``. A sound assignment is kept in the
     folder ``cache``, and comes from there as long as none of its files changes.
     """
-    known = remembered.recall(path, cache) if cache else None
-    if known is not None:
-        return known
+    assignment = assignment_cache.recall(path, cache) if cache else None
+    if assignment is not None:
+        return assignment
     # Pydantic takes a fifth of a second to import: commands that read no assignment do without.
     from grader.assignment import load  # noqa: PLC0415
 
     assignment = load.load_assignment(path)
     if cache:
-        remembered.remember(path, assignment, cache)
+        assignment_cache.remember(path, assignment, cache)
     return assignment

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from grader.assignment import explain
 from grader.assignment.fields import Identifier, TextsName
-from grader.assignment.forms import Form, form_of
+from grader.assignment.file_kinds import FileKind, file_kind_of
 from grader.assignment.questions import AnswersFile, AnswersPart, QuestionPart, SettingPart
 from grader.assignment.structure import (
     FixedCase,
@@ -57,7 +57,7 @@ class Draft:
 
 def read(data: Plain) -> tuple[Draft, list[Flaw]]:
     """The draft, and all that is wrong with its single parts."""
-    form = form_of(data)
+    form = file_kind_of(data)
     try:
         whole = form.file.model_validate(data)
     except ValidationError as error:
@@ -91,7 +91,7 @@ def _complete(whole: KernelFile | ProgramFile | AnswersFile) -> Draft:
     )
 
 
-def _partial(data: dict[str, Any], form: Form) -> Draft:
+def _partial(data: dict[str, Any], form: FileKind) -> Draft:
     items = _list(data.get("rubric"))
     return Draft(
         whole=None,

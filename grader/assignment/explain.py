@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from grader.assignment import forms, structure
+from grader.assignment import file_kinds, structure
 from grader.assignment.document import Flaw
 from grader.assignment.fields import suggestion
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic_core import ErrorDetails
 
-    from grader.assignment.forms import Form
+    from grader.assignment.file_kinds import FileKind
 
 _EXPECTED = {
     "dict_type": "a mapping",
@@ -23,7 +23,7 @@ _EXPECTED = {
 }
 
 
-def flaw(error: ErrorDetails, form: Form) -> Flaw:
+def flaw(error: ErrorDetails, form: FileKind) -> Flaw:
     """One of pydantic's errors about a file of this form, explained."""
     path = tuple(step for step in error["loc"] if step != "[key]")
     context: dict[str, Any] = error.get("ctx") or {}
@@ -45,8 +45,8 @@ def flaw(error: ErrorDetails, form: Form) -> Flaw:
     return found
 
 
-def _unknown_check(check: str, form: Form) -> str:
-    for other in forms.others(form):
+def _unknown_check(check: str, form: FileKind) -> str:
+    for other in file_kinds.others(form):
         if check in other.checks:
             known = ", ".join(form.checks)
             looks = other.kind if other.kind.endswith("s") else f"a {other.kind}"
@@ -54,17 +54,17 @@ def _unknown_check(check: str, form: Form) -> str:
     return f"unknown check `{check}`; {suggestion(check, form.checks)}"
 
 
-def _unknown_key(path: tuple[str | int, ...], form: Form) -> str:
+def _unknown_key(path: tuple[str | int, ...], form: FileKind) -> str:
     """A key that the mapping does not have; one that it has in files of the other form is named as such."""
     key, known = str(path[-1]), _keys(_part(path, form))
-    for other in forms.others(form):
+    for other in file_kinds.others(form):
         part = _part(path, other)
         if part is not None and key in _keys(part):
             return f"`{key}` is for submissions of kind `{other.kind}`; expected one of {', '.join(known)}"
     return f"unknown key `{key}`; {suggestion(key, known)}"
 
 
-def _part(path: tuple[str | int, ...], form: Form) -> type[BaseModel] | None:
+def _part(path: tuple[str | int, ...], form: FileKind) -> type[BaseModel] | None:
     """The mapping that the last step of a path is a key of; in a list it goes by the list's name."""
     names = [str(step) for step in path[:-1] if not isinstance(step, int)] or [""]
     if names[0] == "cases" and names[-1] != "cases" and form.part(names[-1]) is None:

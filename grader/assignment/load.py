@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 from grader.assignment import (
     counters,
+    cross_checks,
     document,
     draft,
     feedback,
     launching,
-    meaning,
-    program_meaning,
-    question_meaning,
+    question_checks,
     records,
 )
 from grader.assignment.bundled import FILE_NAME, locate_reference, reference_names, staff_folders
@@ -51,9 +50,8 @@ def load_assignment(path: Path) -> Assignment:
         raise SpecError((_line(file, refused.position, "", refused.message),)) from None
     parts, flaws = draft.read(document.plain(root))
     surroundings = _Surroundings.of(file, parts)
-    flaws += [*launching.flaws(parts), *meaning.flaws(parts, surroundings.kernels), *surroundings.flaws]
-    flaws += program_meaning.flaws(parts, has_oracle=surroundings.has_oracle)
-    flaws += question_meaning.flaws(parts)
+    flaws += [*launching.flaws(parts), *question_checks.flaws(parts), *surroundings.flaws]
+    flaws += cross_checks.flaws(parts, surroundings.kernels, has_oracle=surroundings.has_oracle)
     if problems or flaws or surroundings.feedback.problems or parts.whole is None:
         problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
         lines = [_line(file, *problem) for problem in sorted(problems)]

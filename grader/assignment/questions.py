@@ -1,4 +1,4 @@
-"""What an assignment file of kind ``answers`` consists of: settings, questions about them, and a rubric.
+"""An assignment file of kind ``answers``: settings, questions about them, and their records.
 
 A setting ``mp3: {matmul: {M: 55, K: 48, N: 43, tile: 16}}``, a question ``{id: read, of: mp3, text: …,
 answer: global_load_bytes}`` and an item ``{id: traffic, points: 10, check: answers, questions: [read]}``
@@ -6,21 +6,91 @@ answer: global_load_bytes}`` and an item ``{id: traffic, points: 10, check: answ
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping  # noqa: TC003 - pydantic reads annotations; so below
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.assignment.fields import (  # noqa: TC001 - pydantic reads annotations; so below
-    Formula,
-    Identifier,
-    Name,
-    Sentence,
-)
+from grader.analysis import MOST, SUBJECTS
+from grader.arithmetic import Name as NameOfNumber
+from grader.assignment.fields import Formula, Identifier, Name, Sentence, text
 from grader.assignment.program_fields import EXACTLY, Within
-from grader.assignment.question_fields import Numbers, QuestionText, Seed, Unit  # noqa: TC001
 from grader.assignment.rubric import AnswersItem  # noqa: TC001
 from grader.assignment.structure import AssignmentFile, Part
+from grader.model import AnswersInterface, CasePlan, DrawnNumber, Question, Setting, Visibility
+
+MOST_TEXT = 1000
+"""Characters of a question."""
+
+LONGEST_UNIT = 30
+_NUMBER = r"[0-9]{1,9}"
+_EXPECTED = "a whole number, a range like 40..160, or a choice like `8 | 16 | 32`"
+
+
+def _numbers(value: object) -> tuple[int, int, tuple[int, ...]]:
+    """The lowest, the highest and, of a choice, all the numbers there are."""
+    found = text(value, _EXPECTED)
+    choices = [part.strip() for part in found.split("|")]
+    ends = [part.strip() for part in found.split("..")]
+    parts = choices if len(choices) > 1 else ends
+    if len(ends) > 2 or not all(re.fullmatch(_NUMBER, part) for part in parts):  # noqa: PLR2004 - two ends
+        raise ValueError(f"expected {_EXPECTED}, found `{found[:60]}`")
+    numbers = tuple(map(int, parts))
+    if max(numbers) > MOST:
+        raise ValueError(f"expected at most {MOST}, found `{found}`")
+    if len(choices) > 1:
+        return min(numbers), max(numbers), numbers
+    if numbers[0] > numbers[-1]:
+        raise ValueError(f"expected the lower end first, found `{found}`")
+    return numbers[0], numbers[-1], ()
+
+
+def _question_text(value: object) -> str:
+    found = text(value, "a question")
+    if any(not character.isprintable() and character != "\n" for character in found):
+        raise ValueError("expected a text without control characters")
+    if len(found) > MOST_TEXT:
+        raise ValueError(f"expected at most {MOST_TEXT} characters, found {len(found)}")
+    return found
+
+
+def _unit(value: object) -> str:
+    found = text(value, "a unit such as bytes")
+    if not found.isprintable() or len(found) > LONGEST_UNIT or re.search(r"\d", found):
+        raise ValueError("expected a unit such as bytes, without digits")
+    return found
+
+
+def _seed(value: object) -> int:
+    found = text(value, "a whole number")
+    if not re.fullmatch(r"[0-9]{1,9}", found):
+        raise ValueError(f"expected a whole number of at most nine digits, found `{found[:60]}`")
+    return int(found)
+
+
+Numbers = Annotated[
+    tuple[int, int, tuple[int, ...]],
+    PlainValidator(_numbers),
+    WithJsonSchema(
+        {
+            "type": ["integer", "string"],
+            "description": "a number, or what is drawn for each student: a range 40..160, a choice 8 | 16",
+        }
+    ),
+]
+QuestionText = Annotated[
+    str,
+    PlainValidator(_question_text),
+    WithJsonSchema(
+        {"type": "string", "description": "text for people; {M} stands for a number of the setting"}
+    ),
+]
+Unit = Annotated[
+    str, PlainValidator(_unit), WithJsonSchema({"type": "string", "description": "bytes, flop, %, blocks …"})
+]
+Seed = Annotated[int, PlainValidator(_seed), WithJsonSchema({"type": "integer", "minimum": 0})]
 
 MOST_QUESTIONS = 100
 
@@ -83,3 +153,34 @@ class AnswersFile(AssignmentFile):
     settings: Annotated[dict[Identifier, SettingPart], Field(min_length=1)]
     questions: Annotated[list[QuestionPart], Field(min_length=1, max_length=MOST_QUESTIONS)]
     rubric: Annotated[list[AnswersItem], Field(min_length=1)]
+
+
+# --- records ---------------------------------------------------------------------------------------
+
+
+def interface(file: AnswersFile) -> AnswersInterface:
+    """What is asked."""
+    return AnswersInterface(
+        questions=tuple(_question_record(part, file.settings) for part in file.questions),
+        settings=tuple(_setting_record(name, part) for name, part in file.settings.items()),
+        seed=file.submission.seed,
+    )
+
+
+def cases(file: AnswersFile) -> tuple[CasePlan, ...]:
+    """A case for each question, as visible as the item that asks for it: a verdict alone tells something."""
+    seen = {name: item.visibility for item in file.rubric for name in item.named_cases}
+    return tuple(CasePlan(q.id, (), (), seen.get(q.id, Visibility.VISIBLE), "") for q in file.questions)
+
+
+def _setting_record(name: str, part: SettingPart) -> Setting:
+    numbers = tuple(DrawnNumber(key, low, high, choices) for key, (low, high, choices) in part.given.items())
+    return Setting(name, part.subject, numbers)
+
+
+def _question_record(part: QuestionPart, settings: Mapping[str, SettingPart]) -> Question:
+    quantities = SUBJECTS[settings[part.of].subject].quantities
+    own = part.answer.name if isinstance(part.answer, NameOfNumber) else ""
+    unit = part.unit or (quantities[own].unit if own in quantities else "")
+    within = part.tolerance
+    return Question(part.id, part.text, part.of, part.answer, unit, within.within, within.relative, part.note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.arithmetic import Name
-from grader.assignment import question_records
+from grader.assignment import questions
 from grader.assignment.questions import AnswersFile
 from grader.assignment.structure import SOLUTION, KernelFile, ProgramCase, ProgramPart, RandomCases
 from grader.model import (
@@ -63,7 +63,7 @@ def _asked(
 ) -> tuple[KernelInterface | ProgramInterface | AnswersInterface, tuple[CasePlan, ...]]:
     """What is to be handed in, and the cases."""
     if isinstance(file, AnswersFile):
-        return question_records.interface(file), question_records.cases(file)
+        return questions.interface(file), questions.cases(file)
     return _interface(file.submission, headers, _others(file)), tuple(map(_plan, file.cases))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from grader.assignment.forms import FORMS, KERNEL, Form
+from grader.assignment.file_kinds import FILE_KINDS, KERNEL, FileKind
 
 
 def json_schema() -> dict[str, Any]:
@@ -21,9 +21,9 @@ def json_schema() -> dict[str, Any]:
 
     It asks for the kind of submission first, so that an editor complains about what the file is meant to be.
     """
-    places, parts = models_json_schema([(form.file, "validation") for form in FORMS])
+    places, parts = models_json_schema([(form.file, "validation") for form in FILE_KINDS])
     chosen: dict[str, Any] = places[KERNEL.file, "validation"]
-    for form in (form for form in reversed(FORMS) if form is not KERNEL):
+    for form in (form for form in reversed(FILE_KINDS) if form is not KERNEL):
         chosen = {"if": _is_of(form), "then": places[form.file, "validation"], "else": chosen}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -34,7 +34,7 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _is_of(form: Form) -> dict[str, Any]:
+def _is_of(form: FileKind) -> dict[str, Any]:
     """What is true of a file that says it is of this form."""
     kind = {"properties": {"kind": {"const": form.kind}}, "required": ["kind"]}
     return {"properties": {"submission": kind}, "required": ["submission"]}

@@ -34,6 +34,7 @@ from grader.emulator.races.events import Events
 from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
 from grader.emulator.static.bounds import Bounds
+from grader.messages import worded
 from grader.model import SEVERITIES, Finding, FindingCode, FindingKind, Run
 from grader.ptx.symbols import symbol_name
 
@@ -176,8 +177,8 @@ class Kernel:
 
 
 def _too_large(taken: int) -> Finding:
-    message = f"the variables of the file take {taken:,} bytes of device memory, of {MOST_VARIABLE_BYTES:,}"
-    return Finding(FindingKind.FAULT, message, code=FindingCode.VARIABLES_TOO_LARGE)
+    details = (("bytes", taken), ("most", MOST_VARIABLE_BYTES))
+    return worded(Finding(FindingKind.FAULT, "", code=FindingCode.VARIABLES_TOO_LARGE, details=details))
 
 
 def _with_races(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:

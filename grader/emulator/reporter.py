@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.values import Value
     from grader.emulator.memory.place import Place
     from grader.emulator.races.conflicts import Conflict
-    from grader.model import Dim3
+    from grader.model import Detail, Dim3, Named
     from grader.ptx import Instruction
 
 _OF_WHOLE_WARPS = {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"}
@@ -66,7 +66,7 @@ class Reporter(Collected):
         what: tuple[FindingKind, FindingCode],
         line: int | None,
         lane: int,
-        message: str,
+        message: str = "",
         address: str = "",
     ) -> Finding:
         kind, code = what
@@ -261,26 +261,30 @@ class Reporter(Collected):
     def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
         """The kernel executed `trap`, or an ``assertion`` did not hold."""
         line, lane = self._line(site), int(m.lanes()[0])
-        code, message = FindingCode.TRAP, "stops the whole launch with a trap (a failed assert, or __trap())"
-        if assertion:
-            code = FindingCode.ASSERTION
-            message = f"stops the whole launch: the assertion `{assertion}` does not hold"
-        finding = self._at(m, (FindingKind.FAULT, code), line, lane, message)
+        code = FindingCode.ASSERTION if assertion else FindingCode.TRAP
+        finding = self._at(m, (FindingKind.FAULT, code), line, lane)
+        finding = replace(finding, details=(("assertion", assertion),) if assertion else ())
         self.add((FindingKind.FAULT, line or site), finding)
 
-    def fault(self, m: Machine, site: int, code: FindingCode, message: str, lane: int | None = None) -> None:
+    def fault(
+        self,
+        m: Machine,
+        site: int,
+        code: FindingCode,
+        details: Named[Detail] = (),
+        lane: int | None = None,
+    ) -> None:
         """A thread did what no device would let pass; the first active one if ``lane`` does not say which."""
         line, lane = self._line(site), int(m.lanes()[0]) if lane is None else lane
-        finding = self._at(m, (FindingKind.FAULT, code), line, lane, message)
-        self.add((FindingKind.FAULT, line or site, code), finding)
+        finding = self._at(m, (FindingKind.FAULT, code), line, lane)
+        self.add((FindingKind.FAULT, line or site, code), replace(finding, details=details))
 
     def stack_overflow(self, m: Machine, call: Instruction) -> None:
         """Calls went too deep."""
         line, lane = self.names.line(call), int(m.lanes()[0])
         callee = next((each.name for each in call.operands if isinstance(each, Symbol)), "")
-        whom = f"`{symbol_name(callee)}`" if callee else "a function"
-        message = f"calls {whom} from within itself until the thread's stack is full: does the recursion end?"
-        finding = self._at(m, (FindingKind.FAULT, FindingCode.STACK_OVERFLOW), line, lane, message)
+        finding = self._at(m, (FindingKind.FAULT, FindingCode.STACK_OVERFLOW), line, lane)
+        finding = replace(finding, details=(("function", symbol_name(callee) if callee else ""),))
         self.add((FindingKind.FAULT, line or "stack"), finding)
 
     def too_much_work(self, m: Machine, groups: list[Group]) -> str:

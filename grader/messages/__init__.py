@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.messages import memory, races
+from grader.messages import faults, memory, races
 
 if TYPE_CHECKING:
     from grader.model import Finding
@@ -22,6 +22,8 @@ def sentence(finding: Finding) -> str:
     """What a finding says, in lower case and without a full stop; empty where its code has no sentence."""
     if finding.code in memory.SENTENCES:
         return memory.sentence(finding)
+    if finding.code in faults.SENTENCES:
+        return faults.sentence(finding)
     return races.sentence(finding) if finding.code in races.MISSING else ""
 
 

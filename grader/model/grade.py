@@ -134,7 +134,7 @@ class Evidence:
     timing: Timing | None = None
     witnesses: Named[str] = ()
     ran: Named[str] = ()
-    """What was run, piece by piece, each with a digest: `grader.assignment.what_is_run`."""
+    """What was run, piece by piece, each with a digest: `grader.assignment.execution_digests`."""
     structures: Named[Structure] = ()
     """How each kernel is built, the assignment's own first; nothing where nobody could look at it."""
     array_parameters: tuple[str, ...] = ()

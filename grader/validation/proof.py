@@ -22,7 +22,7 @@ from grader.validation.records import Report, Trial, is_counted
 from grader.validation.side_by_side import run_trials
 from grader.validation.source_mutants import interface_names, source_mutants
 from grader.validation.staff_files import read_staff
-from grader.validation.trials import QUICK_STEPS, Bench, is_kernel
+from grader.validation.trials import QUICK_STEPS, TrialRunner, is_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,27 +73,27 @@ def validate(
     """
     began = time.perf_counter()
     staff = read_staff(assignment)
-    bench = Bench(assignment, tools, station=None if is_kernel(assignment) else station)
-    built = bench.build(staff.solution, staff.solution_file)
-    bench.original = built
-    solution = bench.attempt(_solution_trial(staff, wanted.seed))
-    again = bench.attempt(_solution_trial(staff, wanted.seed, feedback=True))  # built and planned
-    report = _begun(assignment, staff, bench, solution, wanted.seed)
+    runner = TrialRunner(assignment, tools, station=None if is_kernel(assignment) else station)
+    built = runner.build(staff.solution, staff.solution_file)
+    runner.original = built
+    solution = runner.attempt(_solution_trial(staff, wanted.seed))
+    again = runner.attempt(_solution_trial(staff, wanted.seed, feedback=True))  # built and planned
+    report = _begun(assignment, staff, runner, solution, wanted.seed)
     report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
     if judgement.is_full(solution):
-        report = replace(report, baselines=_baselines(bench, wanted.seed))
-        bench.quick_steps = _quick_steps(bench, staff, wanted.seed) if is_kernel(assignment) else STEPS
+        report = replace(report, baselines=_baselines(runner, wanted.seed))
+        runner.quick_steps = _quick_steps(runner, staff, wanted.seed) if is_kernel(assignment) else STEPS
         report = replace(report, spent=(("model solution, skeleton", time.perf_counter() - began),))
-        report = _proved(report, staff, bench, built, wanted, told)
+        report = _proved(report, staff, runner, built, wanted, told)
         report = _on_gpu(report, staff, assignment, tools, station, wanted.seed)
     report = replace(report, seconds=(*report.seconds, ("validation", time.perf_counter() - began)))
     return judgement.judged(report, staff, assignment)
 
 
-def _begun(assignment: Assignment, staff: Staff, bench: Bench, solution: Outcome, seed: int) -> Report:
+def _begun(assignment: Assignment, staff: Staff, runner: TrialRunner, solution: Outcome, seed: int) -> Report:
     skeleton = None
     if staff.skeleton:
-        skeleton = bench.attempt(
+        skeleton = runner.attempt(
             Trial("skeleton", f"skeleton{PurePath(staff.solution_file).suffix}", staff.skeleton, seed)
         )
     kinds = {KernelInterface: "kernel", ProgramInterface: "program"}
@@ -112,36 +112,36 @@ def _begun(assignment: Assignment, staff: Staff, bench: Bench, solution: Outcome
     )
 
 
-def _baselines(bench: Bench, seed: int) -> tuple[Outcome, ...]:
+def _baselines(runner: TrialRunner, seed: int) -> tuple[Outcome, ...]:
     """The kernels that submissions are compared with, graded as submissions are."""
-    options = (dict(item.options) for item in bench.assignment.rubric)
+    options = (dict(item.options) for item in runner.assignment.rubric)
     names = dict.fromkeys(str(each["baseline"]) for each in options if "baseline" in each)
-    files = (staff_kernel(bench.assignment, name) for name in names)
-    return tuple(bench.attempt(Trial(file.name, file.name, file.read_bytes(), seed)) for file in files)
+    files = (staff_kernel(runner.assignment, name) for name in names)
+    return tuple(runner.attempt(Trial(file.name, file.name, file.read_bytes(), seed)) for file in files)
 
 
 def _solution_trial(staff: Staff, seed: int, *, quick: bool = False, feedback: bool = False) -> Trial:
     return Trial("model solution", staff.solution_file, staff.solution, seed, quick=quick, feedback=feedback)
 
 
-def _quick_steps(bench: Bench, staff: Staff, seed: int) -> int:
+def _quick_steps(runner: TrialRunner, staff: Staff, seed: int) -> int:
     """How far mutants are followed: less than a submission, if the model solution needs a quarter of that."""
     trial = _solution_trial(staff, seed, quick=True)
-    tried = Bench(bench.assignment, bench.tools, None, QUICK_STEPS // 4)
-    tried.share_plans(bench)
+    tried = TrialRunner(runner.assignment, runner.tools, None, QUICK_STEPS // 4)
+    tried.share_plans(runner)
     return QUICK_STEPS if judgement.is_full(tried.attempt(trial)) else STEPS
 
 
 def _proved(
     report: Report,
     staff: Staff,
-    bench: Bench,
+    runner: TrialRunner,
     built: Build,
     wanted: Wanted,
     told: Progress | None,
 ) -> Report:
     """Mistakes, mutants and other seeds, in one go; then what follows from them."""
-    mutants = _mutants(bench.assignment, staff, built) if is_kernel(bench.assignment) else ()
+    mutants = _mutants(runner.assignment, staff, built) if is_kernel(runner.assignment) else ()
     at = wanted.seed
     of_mistakes = {
         m.file: [_mistake_trial(m, at + k) for k in range(wanted.mistake_seeds)] for m in staff.mistakes
@@ -149,7 +149,7 @@ def _proved(
     of_mutants = {m.id: _mutant_trial(m, staff, at) for m in mutants}
     others = [_solution_trial(staff, at + k) for k in range(1, wanted.seeds)]
     trials = [trial for seeds in of_mistakes.values() for trial in seeds] + others
-    found, building = run_trials(bench, trials, tuple(of_mutants.values()), wanted.jobs, told)
+    found, building = run_trials(runner, trials, tuple(of_mutants.values()), wanted.jobs, told)
     mistakes = tuple((m, found[of_mistakes[m.file][0]]) for m in staff.mistakes)
     judged = tuple((m, found[of_mutants[m.id]]) for m in mutants)
     again = [(m, found[trial]) for m in staff.mistakes for trial in of_mistakes[m.file][1:]]
@@ -162,17 +162,17 @@ def _proved(
     )
     spent = tuple((name, sum(seconds)) for name, seconds in stages if any(seconds))
     report = replace(report, mistakes=mistakes, mutants=judged, stability=stability)
-    return _with_matrix(replace(report, spent=(*report.spent, *spent)), bench, at)
+    return _with_matrix(replace(report, spent=(*report.spent, *spent)), runner, at)
 
 
-def _with_matrix(report: Report, bench: Bench, seed: int) -> Report:
-    cases = tuple(dict.fromkeys(bench.case_plans(seed).values()))
+def _with_matrix(report: Report, runner: TrialRunner, seed: int) -> Report:
+    cases = tuple(dict.fromkeys(runner.case_plans(seed).values()))
     uses = case_uses(
         cases, columns(report.mistakes, [each for each in report.mutants if is_counted(each[1])])
     )
-    if not is_kernel(bench.assignment):
+    if not is_kernel(runner.assignment):
         return replace(report, uses=uses)
-    made, missing = controls(bench.assignment, seed)
+    made, missing = controls(runner.assignment, seed)
     return replace(report, uses=uses, controls=made, uncontrolled=missing)
 
 
@@ -200,10 +200,10 @@ def _on_gpu(
     """A kernel's model solution on a GPU, if there is one: full marks there, too, and how long it takes."""
     if station is None or not is_kernel(assignment):
         return report
-    bench = Bench(assignment, tools, station=station)
-    outcome = bench.attempt(_solution_trial(staff, seed))
+    runner = TrialRunner(assignment, tools, station=station)
+    outcome = runner.attempt(_solution_trial(staff, seed))
     if outcome.verdict is Verdict.PASS:
-        outcome = bench.attempt(_solution_trial(staff, seed, feedback=True))
+        outcome = runner.attempt(_solution_trial(staff, seed, feedback=True))
     seconds = (*report.seconds, ("per submission on the GPU", outcome.seconds))
     return replace(report, seconds=seconds, on_gpu=outcome, device=station.devices)
 

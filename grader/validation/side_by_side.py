@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader.model import Verdict
-from grader.validation.crew import Crew
 from grader.validation.records import Outcome
-from grader.validation.trials import Bench
+from grader.validation.trials import TrialRunner
+from grader.validation.worker_pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 def run_trials(
-    bench: Bench, trials: Sequence[Trial], mutants: Sequence[Trial], jobs: int, told: Progress | None = None
+    runner: TrialRunner,
+    trials: Sequence[Trial],
+    mutants: Sequence[Trial],
+    jobs: int,
+    told: Progress | None = None,
 ) -> tuple[dict[Trial, Outcome], float]:
     """The outcome of each trial, and the seconds that building the mutants took; ``jobs`` at a time.
 
@@ -42,14 +46,14 @@ def run_trials(
         if told is not None:
             told(len(made) + len(found), steps)
 
-    with Crew(bench, min(jobs, steps)) as crew:
-        for trial, program in crew.each(Bench.make, mutants, tell):
+    with WorkerPool(runner, min(jobs, steps)) as pool:
+        for trial, program in pool.each(TrialRunner.make, mutants, tell):
             made[trial] = program
             tell()
         first = _first_of_each(made, mutants)
         found.update({trial: _unchanged(trial) for trial in mutants if made[trial].unchanged})
         left = [trial for trial in (*trials, *first.values()) if trial not in found]
-        for trial, outcome in crew.each(Bench.attempt, left, tell):
+        for trial, outcome in pool.each(TrialRunner.attempt, left, tell):
             found[trial] = outcome
             tell()
     for trial in mutants:

@@ -1,6 +1,6 @@
 """Grading one file after the other: the model solution, the mistakes and the mutants, each on all cases.
 
-A bench keeps the plan of a seed (cases, what the baselines moved) for the next trial with that seed. Builds
+A runner keeps the plan of a seed (cases, what the baselines moved) for the next trial with that seed. Builds
 come from the cache that all grading uses.
 """
 
@@ -45,7 +45,7 @@ STYLE = tuple(check.name for check in CHECKS if check.style)
 
 
 @dataclass(eq=False)
-class Bench:
+class TrialRunner:
     """Where trials are made: an assignment, the tools, and the model solution that they are compared with."""
 
     assignment: Assignment
@@ -74,8 +74,8 @@ class Bench:
         architecture = self.station.architecture if self.station else ""
         return build_with(self.tools, _submission(file, source), self.assignment.interface, architecture)
 
-    def share_plans(self, other: Bench) -> None:
-        """Take over the plans that another bench of the same assignment has made."""
+    def share_plans(self, other: TrialRunner) -> None:
+        """Take over the plans that another runner of the same assignment has made."""
         self._plans = other._plans
 
     def make(self, trial: Trial) -> Made:
@@ -125,8 +125,10 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
     charged: list[str] = []
     kills: dict[str, list[str]] = {}
     for name, item in items.items():
-        losing = _losing_cases(trial, grade, item) if _is_charged(item) else []
-        if losing or (item.result.verdict is Verdict.FAIL and _is_charged(item)):
+        if not _is_charged(item):
+            continue
+        losing = _losing_cases(trial, grade, item)
+        if losing or item.result.verdict is Verdict.FAIL:
             charged.append(name)
         for case in losing:
             kills.setdefault(plans.get(case, case), []).append(name)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.assignment import expand_cases, load_assignment, reference_folder, remembered, wanted_files
+from grader.assignment import expand_cases, load_assignment, reference_folder, wanted_files
+from grader.assignment.cache import recall
 from grader.errors import OurError, SpecError, UsageError
 from grader.model import CasePlan, ExpectedNumber, ProgramInterface, Visibility
 from tests.documents import blocks
@@ -125,9 +126,9 @@ def test_a_program_is_remembered_without_a_reference(greet: Write, tmp_path: Pat
     """What was sound comes from the cache until one of its files changes."""
     folder, cache = greet(), tmp_path / "cache"
     first = load_assignment(folder, cache)
-    assert remembered.recall(folder, cache) == first
+    assert recall(folder, cache) == first
     (folder / "support.h").write_text("// changed\n")
-    assert remembered.recall(folder, cache) is None
+    assert recall(folder, cache) is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.assignment import expand_cases, load_assignment, what_is_run
+from grader.assignment import execution_digests, expand_cases, load_assignment
 from grader.errors import SpecError
 from grader.model import RubricItem, Visibility
 from tests.assignment.conftest import SOUND
@@ -107,7 +107,7 @@ def test_a_rubric_may_change_without_changing_what_is_run(write: Write) -> None:
 
     def ran(text: str, seed: int = 1) -> set[tuple[str, str]]:
         made = load_assignment(write(text))
-        return set(what_is_run(made, expand_cases(made, seed), timed=False))
+        return set(execution_digests(made, expand_cases(made, seed), timed=False))
 
     before = ran(SOUND)
     assert ran(SOUND.replace("points: ", "points: 1")) == before

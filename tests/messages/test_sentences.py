@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.messages import sentence, worded
+from grader.messages import faults, sentence, worded
 from grader.messages.memory import SENTENCES
 from grader.model import Access, Finding, FindingCode, FindingKind
 
@@ -90,3 +90,19 @@ def test_a_race_is_said_with_both_threads_and_what_is_missing() -> None:
         "thread (2, 0) of block (1, 0) overwrites C[4] on line 9, which thread (3, 1) of block (0, 0) reads "
         "on line 7: blocks run in any order, and nothing orders these two"
     )
+
+
+@pytest.mark.parametrize("code", faults.SENTENCES)
+def test_every_stop_has_a_sentence(code: FindingCode) -> None:
+    """With all the data that codes have between them; no place is left empty."""
+    details = (("assertion", "i < n"), ("function", "f"), ("address", "0x8"), ("bytes", 2048), ("most", 1024))
+    text = sentence(Finding(FindingKind.FAULT, "", code=code, details=details))
+    assert text
+    assert "{" not in text
+
+
+def test_a_recursion_is_told_by_the_function_where_it_has_a_name() -> None:
+    """A call through a pointer has none."""
+    named = Finding(FindingKind.FAULT, "", code=FindingCode.STACK_OVERFLOW, details=(("function", "f"),))
+    assert sentence(named).startswith("calls `f` from within itself")
+    assert sentence(replace(named, details=())).startswith("calls a function from within itself")

@@ -24,7 +24,7 @@ from grader.model import (
 )
 from grader.plan import Plan
 from grader.validation.records import Trial
-from grader.validation.trials import Bench, outcome_of, program, same_program
+from grader.validation.trials import TrialRunner, outcome_of, program, same_program
 
 if TYPE_CHECKING:
     from grader.nvcc import Tools
@@ -100,11 +100,11 @@ def test_only_mutants_are_given_up_early(
         return GRADE
 
     plan = Plan(load_assignment(find_assignment("vector-add")), 1, (), ())
-    bench = Bench(plan.assignment, cast("Tools", None), quick_steps=7)  # nothing is built
-    bench._plans[1] = plan
-    monkeypatch.setattr(bench, "build", lambda *_: Build(ok=True))
+    runner = TrialRunner(plan.assignment, cast("Tools", None), quick_steps=7)  # nothing is built
+    runner._plans[1] = plan
+    monkeypatch.setattr(runner, "build", lambda *_: Build(ok=True))
     monkeypatch.setattr("grader.pipeline.grade_built", graded)
-    assert bench.attempt(trial).error == ""
+    assert runner.attempt(trial).error == ""
     assert [(each.steps, each.feedback) for each in seen] == [(steps, feedback)]
 
 

@@ -84,20 +84,20 @@ class Profiling(Counting):
         self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
     ) -> None:
         """See `Observer`."""
-        here = self._entry(self._line(branch), "")
-        if here is None:
+        counts = self._entry(self._line(branch), "")
+        if counts is None:
             return
-        here["branches"] += _warps(m, group.lanes)
+        counts["branches"] += _warps(m, group.lanes)
         if yes and no:
             both = np.intersect1d(_warps_of(m, yes.lanes), _warps_of(m, no.lanes))
-            here["divergent_branches"] += len(both)
+            counts["divergent_branches"] += len(both)
 
     def arrived(self, m: Machine, site: int, lanes: int) -> None:
         """See `Observer`."""
         Counting.arrived(self, m, site, lanes)
-        here = self._entry(self._line(m.reporter.names.program.sites[site]), "")
-        if here is not None:
-            here["barriers"] += lanes
+        counts = self._entry(self._line(m.reporter.names.program.sites[site]), "")
+        if counts is not None:
+            counts["barriers"] += lanes
 
     def _line(self, instruction: Instruction) -> int:
         number = self._lines.get(id(instruction))
@@ -116,16 +116,16 @@ class Profiling(Counting):
         if not line or not index.size:
             return
         holder = m.memory.holding(int(index.min()), int(index.max()) + size)
-        here = self._entry(line, holder.name if holder else "")
-        if here is None:
+        counts = self._entry(line, holder.name if holder else "")
+        if counts is None:
             return
-        here[f"global_{way}_bytes"] += index.size * size
+        counts[f"global_{way}_bytes"] += index.size * size
         if place.request:
             requests, sectors = _warps(m, place.lanes), traffic.sectors(m, place, place.request)
-            here[f"global_{way}_requests"] += requests
-            here[f"global_{way}_sectors"] += sectors
-            if sectors > requests and not here["global_stride"]:
-                here["global_stride"] = _stride(m, place.lanes, index)
+            counts[f"global_{way}_requests"] += requests
+            counts[f"global_{way}_sectors"] += sectors
+            if sectors > requests and not counts["global_stride"]:
+                counts["global_stride"] = _stride(m, place.lanes, index)
         if way == "load" and holder:
             self._mark(m, (line, holder.name, size), index, place.lanes, (holder.start, holder.end))
 
@@ -133,9 +133,9 @@ class Profiling(Counting):
         """Note that threads updated an array here, where the data may choose the element."""
         index = np.broadcast_to(place.index, _count(m, place.lanes))
         holder = m.memory.holding(int(index.min()), int(index.max()) + 1) if index.size else None
-        here = self._entry(self._line(m.reporter.names.program.sites[site]), holder.name if holder else "")
-        if here is not None:
-            here["global_atomics"] += index.size
+        counts = self._entry(self._line(m.reporter.names.program.sites[site]), holder.name if holder else "")
+        if counts is not None:
+            counts["global_atomics"] += index.size
 
     def _mark(
         self,
@@ -173,14 +173,14 @@ class Profiling(Counting):
         index = np.broadcast_to(place.index, _count(m, place.lanes))
         lane = 0 if place.lanes is None else int(place.lanes[0])
         element = m.reporter.names.shared_element(int(index[0] - m.shared_start[lane]), place.request)
-        here = self._entry(line, element.split("[")[0] if "[" in element else "")
-        if here is None:
+        counts = self._entry(line, element.split("[")[0] if "[" in element else "")
+        if counts is None:
             return
         conflicts = traffic.bank_conflicts(m, place, place.request)
-        here["shared_requests"] += _warps(m, place.lanes)
-        here["shared_bank_conflicts"] += conflicts
-        if conflicts and not here["shared_stride"]:
-            here["shared_stride"] = _stride(m, place.lanes, index)
+        counts["shared_requests"] += _warps(m, place.lanes)
+        counts["shared_bank_conflicts"] += conflicts
+        if conflicts and not counts["shared_stride"]:
+            counts["shared_stride"] = _stride(m, place.lanes, index)
 
 
 def _count(m: Machine, lanes: Lanes) -> int:
@@ -205,6 +205,6 @@ def _stride(m: Machine, lanes: Lanes, index: NDArray[Any]) -> int:
     steps = np.diff(index)[neighbours]
     if not steps.size:
         return 0
-    found, times = np.unique(steps, return_counts=True)
+    strides, times = np.unique(steps, return_counts=True)
     most = int(times.argmax())
-    return abs(int(found[most])) if 2 * times[most] > steps.size else 0
+    return abs(int(strides[most])) if 2 * times[most] > steps.size else 0

@@ -58,21 +58,21 @@ def _as_before(
     an address that is the same object is the same address.
     """
     where, key = place.bytes, (place.site, grain)
-    known = m.memo.requests.get(key)
+    before = m.memo.requests.get(key)
     if (
-        known is not None
-        and known.lanes is place.lanes
-        and known.size == size
-        and known.bytes.shape == where.shape
-        and (shift := where.item(0) - known.bytes.item(0)) % grain == 0
+        before is not None
+        and before.lanes is place.lanes
+        and before.size == size
+        and before.bytes.shape == where.shape
+        and (shift := where.item(0) - before.bytes.item(0)) % grain == 0
     ):
-        same = known.base is place.base and place.base is not None
-        if same or np.array_equal(where - np.int64(shift), known.bytes):
-            return known.found
-    found = count(m, place, size)
+        same = before.base is place.base and place.base is not None
+        if same or np.array_equal(where - np.int64(shift), before.bytes):
+            return before.found
+    amount = count(m, place, size)
     if place.site >= 0:
-        m.memo.requests[key] = Request(place.base, where, place.lanes, size, found)
-    return found
+        m.memo.requests[key] = Request(place.base, where, place.lanes, size, amount)
+    return amount
 
 
 def _sectors(m: Machine, place: Place, _size: int) -> int:

@@ -112,8 +112,7 @@ def _free(link: Link, passed: Names, _returned: Names) -> ControlStep:
         for place, address in enumerate(_argument(m, passed[0], np.uint64).tolist()):
             heap = m.memory.heap
             if address and not (heap and heap.give_back(address - m.memory.base)):
-                what = "frees an address that malloc or new did not give, or that was freed before"
-                m.reporter.fault(m, site, FindingCode.BAD_FREE, what, lane=int(m.lanes()[place]))
+                m.reporter.fault(m, site, FindingCode.BAD_FREE, lane=int(m.lanes()[place]))
         group.pc = after
 
     return step
@@ -189,17 +188,14 @@ def _through_pointer(ins: Instruction, link: Link, parts: _Call) -> ControlStep:
             if code is not None and _fits(code, parts):
                 entered += _enter(m, called, ins, code, parts)
                 continue
-            wrong_type = f"calls `{name}` through a pointer to another type"
-            reported_code = FindingCode.CALL_OF_OTHER_TYPE if name else FindingCode.CALL_OF_NOTHING
-            m.reporter.fault(m, site, reported_code, wrong_type if name else _nowhere(address))
+            if name:
+                m.reporter.fault(m, site, FindingCode.CALL_OF_OTHER_TYPE, (("function", name),))
+            else:
+                m.reporter.fault(m, site, FindingCode.CALL_OF_NOTHING, (("address", hex(address)),))
             m.exit(called)
         return entered
 
     return step
-
-
-def _nowhere(address: int) -> str:
-    return f"calls a function at address {address:#x}, where there is none: was the pointer ever set?"
 
 
 def _parted(group: Group, pointer: Value, m: Machine) -> Iterator[tuple[int, Group]]:

@@ -47,10 +47,10 @@ class Program:
             function = self.module.function(name)
         except KeyError:
             raise UnsupportedPtx(f"call {name}", 0) from None
-        place = call if call and _is_elsewhere(function, call) else None
-        if (name, place) not in self.code:
-            self.code[name, place] = self.linker(self, _inlined(function, place))
-        return self.code[name, place]
+        inlined_at = call if call and _is_elsewhere(function, call) else None
+        if (name, inlined_at) not in self.code:
+            self.code[name, inlined_at] = self.linker(self, _inlined(function, inlined_at))
+        return self.code[name, inlined_at]
 
     def defines(self, name: str) -> bool:
         """Whether the module has a body for a function."""
@@ -82,7 +82,10 @@ def _is_elsewhere(function: Function, call: Location) -> bool:
     """Whether no line of a function is in the file that the outermost caller is in."""
     while call.inlined_at:
         call = call.inlined_at
-    return all(each.location is None or each.location.file != call.file for each in function.body)
+    return all(
+        instruction.location is None or instruction.location.file != call.file
+        for instruction in function.body
+    )
 
 
 def _inlined(function: Function, call: Location | None) -> Function:
@@ -94,5 +97,8 @@ def _inlined(function: Function, call: Location | None) -> Function:
         return replace(place, inlined_at=within(place.inlined_at)) if place else call
 
     return replace(
-        function, body=tuple(replace(each, location=within(each.location)) for each in function.body)
+        function,
+        body=tuple(
+            replace(instruction, location=within(instruction.location)) for instruction in function.body
+        ),
     )

@@ -74,26 +74,28 @@ def special_registers(shape: Geometry) -> dict[str, Value]:
     _, rows, columns = shape.shape
     thread = np.arange(shape.threads).reshape(1, rows, columns)
     linear = np.arange(shape.first_block, shape.first_block + shape.blocks).reshape(-1, 1, 1)
-    found: dict[str, Value] = {}
+    registers: dict[str, Value] = {}
     for name, index, extents in (("tid", thread, block), ("ctaid", linear, grid)):
         x, y, _ = extents
         for axis, values in (("x", index % x), ("y", index // x % y), ("z", index // (x * y))):
-            found[f"%{name}.{axis}"] = values.astype(np.uint32)
+            registers[f"%{name}.{axis}"] = values.astype(np.uint32)
     for name, extents in (("ntid", block), ("nctaid", grid)):
         for axis, extent in zip("xyz", extents, strict=True):
-            found[f"%{name}.{axis}"] = np.uint32(extent)
-    found["%laneid"] = (thread % WARP).astype(np.uint32)
-    found["%warpid"] = (thread // WARP).astype(np.uint32)
-    found["%nwarpid"] = np.uint32(shape.warps_per_block)
-    bit = np.uint32(1) << found["%laneid"]
-    found["%lanemask_eq"] = bit
-    found["%lanemask_lt"] = bit - np.uint32(1)
-    found["%lanemask_le"] = (bit - np.uint32(1)) | bit
-    found["%lanemask_gt"] = ~found["%lanemask_le"]
-    found["%lanemask_ge"] = ~found["%lanemask_lt"]
-    found["%smid"] = (linear % SMS).astype(np.uint32)
-    found["%gridid"] = np.uint64(1)
-    return {name: value if value.ndim == 0 else folded(value, shape.size) for name, value in found.items()}
+            registers[f"%{name}.{axis}"] = np.uint32(extent)
+    registers["%laneid"] = (thread % WARP).astype(np.uint32)
+    registers["%warpid"] = (thread // WARP).astype(np.uint32)
+    registers["%nwarpid"] = np.uint32(shape.warps_per_block)
+    bit = np.uint32(1) << registers["%laneid"]
+    registers["%lanemask_eq"] = bit
+    registers["%lanemask_lt"] = bit - np.uint32(1)
+    registers["%lanemask_le"] = (bit - np.uint32(1)) | bit
+    registers["%lanemask_gt"] = ~registers["%lanemask_le"]
+    registers["%lanemask_ge"] = ~registers["%lanemask_lt"]
+    registers["%smid"] = (linear % SMS).astype(np.uint32)
+    registers["%gridid"] = np.uint64(1)
+    return {
+        name: value if value.ndim == 0 else folded(value, shape.size) for name, value in registers.items()
+    }
 
 
 def folded(values: NDArray[np.uint32], lanes: int) -> Value:

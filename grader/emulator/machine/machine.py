@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.emulator.memory.place import Place, StrayAccess
     from grader.emulator.naming import Names
     from grader.emulator.static.bounds import Bounds
-    from grader.model import FindingCode
+    from grader.model import Detail, FindingCode, Named
     from grader.ptx import Instruction
 
 
@@ -204,7 +204,14 @@ class FaultReporter(Protocol):
     def trapped(self, m: Machine, site: int, assertion: str = "") -> None:
         """The kernel executed `trap`, or an ``assertion`` did not hold."""
 
-    def fault(self, m: Machine, site: int, code: FindingCode, message: str, lane: int | None = None) -> None:
+    def fault(
+        self,
+        m: Machine,
+        site: int,
+        code: FindingCode,
+        details: Named[Detail] = (),
+        lane: int | None = None,
+    ) -> None:
         """A thread did what no device would let pass; the first active one if ``lane`` does not say which."""
 
     def stack_overflow(self, m: Machine, call: Instruction) -> None:

@@ -63,8 +63,8 @@ class ValueMemo:
         if address.ndim == 0:
             only = int(address)
             return Extent(only, only, only)
-        found: Extent = _recall(self._extents, address, _extent)
-        return found
+        extent: Extent = _recall(self._extents, address, _extent)
+        return extent
 
     def widened(self, address: Value) -> Value:
         """A signed 32-bit address as a 64-bit one; the same object for the same address."""
@@ -77,13 +77,13 @@ class ValueMemo:
         return value if lanes is None or value.ndim == 0 else self.unfold(value)[lanes]
 
 
-def _recall(known: dict[int, tuple[Value, Value]], value: Value, find: Callable[[Value], Value]) -> Value:
+def _recall(memo: dict[int, tuple[Value, Value]], value: Value, find: Callable[[Value], Value]) -> Value:
     """A fact about a value, found if it is not known; the oldest is forgotten."""
-    fact = known.get(id(value))
+    fact = memo.get(id(value))
     if fact is None:
-        if len(known) >= REMEMBERED:
-            known.pop(next(iter(known)))
-        fact = known[id(value)] = (value, find(value))
+        if len(memo) >= REMEMBERED:
+            memo.pop(next(iter(memo)))
+        fact = memo[id(value)] = (value, find(value))
     return fact[1]
 
 

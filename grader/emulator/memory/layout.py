@@ -225,9 +225,9 @@ def _takes_memory(module: Module) -> bool:
 def _in_scope(module: Module, function: Function) -> Iterator[Variable]:
     """The variables of the module, of the kernel, and of the functions that it may call."""
     yield from module.variables
-    for each in module.functions:
-        if each is function or not each.is_entry:
-            yield from each.variables
+    for other in module.functions:
+        if other is function or not other.is_entry:
+            yield from other.variables
 
 
 def _shared_layout(module: Module, function: Function, launch: Launch) -> tuple[tuple[SharedArray, ...], int]:
@@ -267,16 +267,16 @@ def local_bytes_of(module: Module, entry: Function) -> int:
     as a thread's stack is.
     """
     functions = {function.name: function for function in module.functions if function.defined}
-    known: dict[str, int] = {}
+    totals: dict[str, int] = {}
 
     def deepest(function: Function, above: tuple[str, ...]) -> int:
         if function.name in above:
             raise RecursionError
-        if function.name not in known:
+        if function.name not in totals:
             inner = (*above, function.name)
             below = [deepest(functions[name], inner) for name in _called(function) & set(functions)]
-            known[function.name] = _frame_bytes(function) + max(below, default=0)
-        return known[function.name]
+            totals[function.name] = _frame_bytes(function) + max(below, default=0)
+        return totals[function.name]
 
     try:
         return max(16, deepest(entry, ()))
@@ -286,17 +286,19 @@ def local_bytes_of(module: Module, entry: Function) -> int:
 
 def _called(function: Function) -> set[str]:
     """The functions that it calls; raises RecursionError where the code does not say."""
-    found = set()
+    names = set()
     for instruction in function.body:
         if instruction.opcode == "call":
-            callee = next((each for each in instruction.operands if not isinstance(each, Tuple)), None)
+            callee = next(
+                (operand for operand in instruction.operands if not isinstance(operand, Tuple)), None
+            )
             if not isinstance(callee, Symbol):
                 raise RecursionError
-            found.add(callee.name)
-    return found
+            names.add(callee.name)
+    return names
 
 
 def _frame_bytes(function: Function) -> int:
     """Local memory of one activation, and what aligning it may take."""
-    own = [variable for variable in function.variables if variable.space == "local"]
-    return -(-sum(variable.size + variable.align - 1 for variable in own) // 16) * 16
+    variables = [variable for variable in function.variables if variable.space == "local"]
+    return -(-sum(variable.size + variable.align - 1 for variable in variables) // 16) * 16

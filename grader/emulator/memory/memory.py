@@ -218,10 +218,10 @@ class GlobalMemory(Region):
 
     def holding(self, lowest: int, end: int) -> Allocation | None:
         """The array that holds bytes ``lowest`` up to ``end``; None if no single one does."""
-        found = bisect_right(self._starts, lowest) - 1
-        if found < 0 or end > self.allocations[found].end:
+        number = bisect_right(self._starts, lowest) - 1
+        if number < 0 or end > self.allocations[number].end:
             return None
-        return self.allocations[found]
+        return self.allocations[number]
 
     def holds_constants(self, index: Value, size: int) -> bool:
         """Whether the elements at these bytes all lie in one array that only the host may write."""
@@ -312,10 +312,10 @@ class Heap:
         """The smallest room that was freed and is large enough."""
         for size in sorted(self.freed):
             starts = self.freed[size]
-            found = next((start for start in starts if size >= room and start % align == 0), None)
-            if found is not None:
-                starts.remove(found)
-                return found
+            reused = next((start for start in starts if size >= room and start % align == 0), None)
+            if reused is not None:
+                starts.remove(reused)
+                return reused
         return None
 
     def was_freed(self, place: int) -> bool:

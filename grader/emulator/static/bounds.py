@@ -56,7 +56,7 @@ class Bounds(dict[int, "Bound | None"]):
         placed = {argument.name: place for argument, _, place in layout.arrays}
         self._places: dict[str, Holder | None] = {array.name: array for array in layout.shared}
         self._base = layout.memory.base
-        starts = {self._base + each.start: each for each in layout.memory.allocations}
+        starts = {self._base + allocation.start: allocation for allocation in layout.memory.allocations}
         for name, address in layout.addresses.items():
             self._places.setdefault(name, starts.get(address))
         passed = (argument for argument in arguments if argument.is_parameter)
@@ -66,20 +66,22 @@ class Bounds(dict[int, "Bound | None"]):
 
     def __missing__(self, site: int) -> Bound | None:
         """Work it out, and remember."""
-        self[site] = found = self._bound(site)
-        return found
+        self[site] = bound = self._bound(site)
+        return bound
 
     def stores_to(self, array: Holder) -> list[int] | None:
         """The sites that write an array; None where what some store was written for is not known."""
-        found = []
+        sites = []
         for site, instruction in enumerate(self._program.sites):
             if instruction.opcode in _STORES and "param" not in instruction.modifiers:
                 bound = self[site]
                 if bound is None:
                     return None
-                if any(type(each) is type(array) and each.start == array.start for each in bound.holders):
-                    found.append(site)
-        return found
+                if any(
+                    type(holder) is type(array) and holder.start == array.start for holder in bound.holders
+                ):
+                    sites.append(site)
+        return sites
 
     def _bound(self, site: int) -> Bound | None:
         origins, frame = self._program.origins[site]
@@ -89,17 +91,23 @@ class Bounds(dict[int, "Bound | None"]):
                 holders.append(self._in_frame(origin, frame))
             elif origin.name in self._places:  # else a variable of another kernel, which nobody launched
                 holders.append(self._places[origin.name])
-        known = tuple(each for each in holders if each is not None)
-        if not known or len(known) < len(holders) or len({type(each) for each in known}) > 1:
+        variables = tuple(variable for variable in holders if variable is not None)
+        if (
+            not variables
+            or len(variables) < len(holders)
+            or len({type(variable) for variable in variables}) > 1
+        ):
             return None
-        if isinstance(known[0], Allocation):
-            low, high = self._base + known[0].start, self._base + known[0].end
-            if known[0].constant and self._program.sites[site].opcode in _STORES:
+        if isinstance(variables[0], Allocation):
+            low, high = self._base + variables[0].start, self._base + variables[0].end
+            if variables[0].constant and self._program.sites[site].opcode in _STORES:
                 high = low
-            return Bound("global", low, high, known) if len(known) == 1 else None
-        ends = [each.start + each.size for each in known if not isinstance(each, Allocation)]
-        space = "local" if isinstance(known[0], LocalArray) else "shared"
-        return Bound(space, min(each.start for each in known), max(ends), known)
+            return Bound("global", low, high, variables) if len(variables) == 1 else None
+        ends = [
+            variable.start + variable.size for variable in variables if not isinstance(variable, Allocation)
+        ]
+        space = "local" if isinstance(variables[0], LocalArray) else "shared"
+        return Bound(space, min(variable.start for variable in variables), max(ends), variables)
 
     def _in_frame(self, origin: Origin, frame: Mapping[str, int]) -> LocalArray | None:
         """From where an object begins to where the next one does."""

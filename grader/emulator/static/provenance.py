@@ -110,9 +110,9 @@ class Provenance:
         addresses = [operand for operand in instruction.operands if isinstance(operand, Address)]
         if len(addresses) != 1 or "param" in instruction.modifiers:
             return None
-        known, nodes = self._parts(function, addresses[0].base)
-        if known:
-            return known
+        origins, nodes = self._parts(function, addresses[0].base)
+        if origins:
+            return origins
         return self._values.get(nodes[0]) if nodes else None
 
     def _follow(self, rule: _Rule) -> bool:

@@ -36,19 +36,19 @@ def only_copies(load: Instruction, used: frozenset[str]) -> bool:
         return False
     loaded = load.operands[0]
     elements = loaded.elements if isinstance(loaded, Vector) else (loaded,)
-    return not any(isinstance(each, Register) and each.name in used for each in elements)
+    return not any(isinstance(element, Register) and element.name in used for element in elements)
 
 
 def _local_addresses(function: Function) -> frozenset[str]:
     """The registers that hold an address in the frame."""
-    found: set[str] = set()
+    registers: set[str] = set()
     for instruction in function.body:
         names = [name for operand in instruction.operands for name in registers_in(operand)]
         from_local = instruction.opcode == "cvta" and "local" in instruction.modifiers
-        moved = instruction.opcode in ("add", "mov") and bool(found.intersection(names[1:]))
+        moved = instruction.opcode in ("add", "mov") and bool(registers.intersection(names[1:]))
         if names and (from_local or moved):
-            found.add(names[0])
-    return frozenset(found)
+            registers.add(names[0])
+    return frozenset(registers)
 
 
 def _stays_local(store: Instruction, local: frozenset[str]) -> bool:

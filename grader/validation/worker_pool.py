@@ -1,4 +1,4 @@
-"""Processes that try things side by side: they stay, and each has a bench of its own.
+"""Processes that try things side by side: they stay, and each has a runner of its own.
 
 They are ended, with what they have started, as soon as nobody waits for them any more: after Ctrl-C, too, and
 in the middle of a trial that would take minutes.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from grader.validation.records import Trial
-    from grader.validation.trials import Bench
+    from grader.validation.trials import TrialRunner
 
 T = TypeVar("T")
 
@@ -35,11 +35,11 @@ GRACE_SECONDS = 2.0
 """What a process has to end the compiler that it has started, before it is killed."""
 
 
-class Crew:
+class WorkerPool:
     """``jobs`` processes; with one job there is none, and all is tried right here."""
 
-    def __init__(self, bench: Bench, jobs: int) -> None:
-        self._bench = bench
+    def __init__(self, runner: TrialRunner, jobs: int) -> None:
+        self._bench = runner
         self._processes: list[BaseProcess] = []
         self._idle: list[Connection] = []
         if jobs > 1:
@@ -63,7 +63,7 @@ class Crew:
 
     def each(
         self,
-        work: Callable[[Bench, Trial], T],
+        work: Callable[[TrialRunner, Trial], T],
         trials: Iterable[Trial],
         heartbeat: Callable[[], None] = lambda: None,
     ) -> Iterator[tuple[Trial, T]]:
@@ -123,14 +123,14 @@ def _gone() -> OurError:
     return OurError("a process that graded mutants came down; try again with -j 1")
 
 
-def _serve(connection: Connection, bench: Bench) -> None:
+def _serve(connection: Connection, runner: TrialRunner) -> None:
     """What each process does: try what it is sent, until nobody sends anything."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     signal.signal(signal.SIGTERM, _leave)
     with suppress(EOFError, OSError):
         while True:
             work, trial = connection.recv()
-            connection.send(work(bench, trial))
+            connection.send(work(runner, trial))
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

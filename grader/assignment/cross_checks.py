@@ -1,4 +1,7 @@
-"""What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines."""
+"""What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines, arrays.
+
+`launching` looks at launches and shapes, `question_checks` at questions.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from typing import TYPE_CHECKING
 from grader.assignment.cases import drawn_ids
 from grader.assignment.document import Flaw, Path
 from grader.assignment.fields import suggestion
-from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, RandomCases
+from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramPart, RandomCases
+from grader.checks.array import ArrayCheck
 from grader.checks.speedup import SpeedupCheck
 
 if TYPE_CHECKING:
@@ -18,8 +22,11 @@ if TYPE_CHECKING:
     from grader.checks.check import Check
 
 
-def flaws(draft: Draft, kernels: frozenset[str] | None) -> Iterator[Flaw]:
-    """All that does not fit together; ``kernels`` are those in the reference folder, if there is one."""
+def flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracle: bool) -> Iterator[Flaw]:
+    """All that does not fit together.
+
+    ``kernels`` are those in the reference folder, if there is one, ``has_oracle`` whether an oracle is there.
+    """
     yield from _repeated_case_ids(draft)
     yield from _repeated_item_ids(draft)
     yield from _unknown_needs(draft)
@@ -31,6 +38,9 @@ def flaws(draft: Draft, kernels: frozenset[str] | None) -> Iterator[Flaw]:
     if kernels is not None:
         yield from _baselines(draft, kernels)
         yield from _timed_kernels(draft, kernels)
+    if isinstance(draft.submission, ProgramPart) and not has_oracle:
+        yield from _arrays_without_an_oracle(draft)
+    yield from _arrays_compared_twice(draft)
 
 
 def _ids(case: CasePart) -> tuple[str, ...]:
@@ -163,3 +173,34 @@ def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
             for place in check.shares_of_solution():
                 message = f"a share of the model solution needs its kernel, and there is no `{SOLUTION}.cu`"
                 yield Flaw((*path, *place), f"{message} in the reference; name it in `timing.solution`")
+
+
+def _arrays_without_an_oracle(draft: Draft) -> Iterator[Flaw]:
+    for index, item in enumerate(draft.rubric):
+        if item is None or item.CHECK is not ArrayCheck:
+            continue
+        if draft.reference is None:
+            message = "an array is compared with what an oracle computes: expected a key `reference`"
+        else:
+            message = f"expected a file reference/{draft.reference}/oracle.py, which computes the array"
+        yield Flaw(("rubric", index, "check"), message)
+
+
+def _arrays_compared_twice(draft: Draft) -> Iterator[Flaw]:
+    """A case has one comparison for each output."""
+    owner: dict[tuple[str, str], int] = {}
+    for index, item in enumerate(draft.rubric):
+        check = item.as_check() if item else None
+        if not isinstance(check, ArrayCheck):
+            continue
+        looked_at = {
+            case.id
+            for case in draft.cases
+            if case and (not check.item.cases or {case.id, *case.tags} & set(check.item.cases))
+        }
+        pairs = [(case, check.output) for case in sorted(looked_at)]
+        taken = next((pair for pair in pairs if pair in owner), None)
+        if taken:
+            message = f"`{check.output}` of case `{taken[0]}` is compared by rubric[{owner[taken]}] already"
+            yield Flaw(("rubric", index, "output"), message)
+        owner = dict.fromkeys(pairs, index) | owner

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from grader.errors import OurError
-from grader.validation.crew import Crew
 from grader.validation.records import Made, Outcome, Trial
 from grader.validation.side_by_side import run_trials
+from grader.validation.worker_pool import WorkerPool
 from tests.validation import small_assignment
 from tests.validation.made_up import outcome
 
 if TYPE_CHECKING:
-    from grader.validation.trials import Bench
+    from grader.validation.trials import TrialRunner
 
 ROOT = Path(__file__).parents[2]
 TRIALS = tuple(
     Trial(name, "a.cu", name.encode(), 1) for name in ("a", "b", "same as a", "solution", "broken")
 )
 
-NO_BENCH = cast("Bench", None)
-"""For work that looks at no bench."""
+NO_BENCH = cast("TrialRunner", None)
+"""For work that looks at no runner."""
 
 
 class MadeUpBench:
-    """A bench on which everything is as its name says; ``attempted`` are the trials that were graded."""
+    """A runner on which everything is as its name says; ``attempted`` are the trials that were graded."""
 
     def __init__(self) -> None:
         self.attempted: list[str] = []
@@ -49,35 +49,35 @@ class MadeUpBench:
         return outcome(trial.name, f"loses {trial.name}")
 
 
-def dies(bench: Bench, trial: Trial) -> str:  # noqa: ARG001 - what a crew is given to do
+def dies(runner: TrialRunner, trial: Trial) -> str:  # noqa: ARG001 - what a pool is given to do
     """Bring the process down."""
     sys.exit(1)
 
 
-def spins(bench: Bench, trial: Trial) -> str:  # noqa: ARG001 - as above
+def spins(runner: TrialRunner, trial: Trial) -> str:  # noqa: ARG001 - as above
     """Never end."""
     while True:
         pass
 
 
-def _renamed(bench: Bench, trial: Trial) -> str:  # noqa: ARG001 - as above
+def _renamed(runner: TrialRunner, trial: Trial) -> str:  # noqa: ARG001 - as above
     return trial.name.upper()
 
 
 def test_each_program_is_graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same program shares the outcome, the model solution's is not run, what has no build is."""
-    bench = MadeUpBench()
-    monkeypatch.setattr("grader.validation.side_by_side.Bench", MadeUpBench)
+    runner = MadeUpBench()
+    monkeypatch.setattr("grader.validation.side_by_side.TrialRunner", MadeUpBench)
     heard: list[tuple[int, int]] = []
     plain = Trial("mistake", "m.cu", b"", 1)
     found, building = run_trials(
-        cast("Bench", bench),
+        cast("TrialRunner", runner),
         [plain],
         TRIALS,
         1,
         lambda done, of: heard.append((done, of)),
     )
-    assert bench.attempted == ["mistake", "a", "b", "broken"]
+    assert runner.attempted == ["mistake", "a", "b", "broken"]
     assert building == 5 * 1.5
     told = {trial.name: (each.name, each.failed, each.same_as) for trial, each in found.items()}
     assert told["same as a"] == ("same as a", ("loses a",), "a")
@@ -89,16 +89,16 @@ def test_each_program_is_graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_processes_do_the_same_as_one() -> None:
     """Every trial comes back with its answer, whichever process tried it."""
-    with Crew(NO_BENCH, 2) as crew:
-        answers = dict(crew.each(_renamed, TRIALS))
-        assert dict(crew.each(_renamed, TRIALS)) == answers
+    with WorkerPool(NO_BENCH, 2) as pool:
+        answers = dict(pool.each(_renamed, TRIALS))
+        assert dict(pool.each(_renamed, TRIALS)) == answers
     assert answers == {trial: trial.name.upper() for trial in TRIALS}
 
 
 def test_a_process_that_comes_down_is_our_error() -> None:
     """It says what to try, and does not wait for ever."""
-    with Crew(NO_BENCH, 2) as crew, pytest.raises(OurError, match="came down; try again with -j 1"):
-        list(crew.each(dies, TRIALS))
+    with WorkerPool(NO_BENCH, 2) as pool, pytest.raises(OurError, match="came down; try again with -j 1"):
+        list(pool.each(dies, TRIALS))
 
 
 def test_whoever_stops_waiting_leaves_no_process_behind() -> None:
@@ -107,9 +107,9 @@ def test_whoever_stops_waiting_leaves_no_process_behind() -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), Crew(NO_BENCH, 2) as crew:
-        list(crew.each(spins, TRIALS, stop))
-    assert [process.is_alive() for process in crew._processes] == [False, False]
+    with pytest.raises(KeyboardInterrupt), WorkerPool(NO_BENCH, 2) as pool:
+        list(pool.each(spins, TRIALS, stop))
+    assert [process.is_alive() for process in pool._processes] == [False, False]
 
 
 def test_asked_to_stop_it_ends_in_the_middle_of_its_work(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class FileKind:
     """What a file of one kind consists of.
 
     ``parts`` are its mappings by what stands before their keys in the path of an error: the key of the
@@ -36,7 +36,7 @@ class Form:
         return self.parts.get(name) or self.checks.get(name)
 
 
-KERNEL = Form(
+KERNEL = FileKind(
     kind="kernel",
     file=structure.KernelFile,
     case=structure.AnyCase,
@@ -55,7 +55,7 @@ KERNEL = Form(
         "message": rubric.MessagePart,
     },
 )
-PROGRAM = Form(
+PROGRAM = FileKind(
     kind="program",
     file=structure.ProgramFile,
     case=structure.ProgramCase,
@@ -69,7 +69,7 @@ PROGRAM = Form(
         "message": rubric.MessagePart,
     },
 )
-ANSWERS = Form(
+ANSWERS = FileKind(
     kind="answers",
     file=questions.AnswersFile,
     case=None,
@@ -84,16 +84,16 @@ ANSWERS = Form(
         "message": rubric.MessagePart,
     },
 )
-FORMS = (KERNEL, PROGRAM, ANSWERS)
+FILE_KINDS = (KERNEL, PROGRAM, ANSWERS)
 
 
-def form_of(data: Plain) -> Form:
+def file_kind_of(data: Plain) -> FileKind:
     """The form that a file says it has; that of a kernel where it does not say."""
     submission = data.get("submission") if isinstance(data, dict) else None
     kind = submission.get("kind") if isinstance(submission, dict) else None
-    return next((form for form in FORMS if form.kind == kind), KERNEL)
+    return next((form for form in FILE_KINDS if form.kind == kind), KERNEL)
 
 
-def others(form: Form) -> tuple[Form, ...]:
+def others(form: FileKind) -> tuple[FileKind, ...]:
     """The forms that a file does not have."""
-    return tuple(known for known in FORMS if known is not form)
+    return tuple(known for known in FILE_KINDS if known is not form)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Case, Named, RubricItem
 
 
-def what_is_run(assignment: Assignment, cases: Iterable[Case], *, timed: bool) -> Named[str]:
+def execution_digests(assignment: Assignment, cases: Iterable[Case], *, timed: bool) -> Named[str]:
     """Pairs of a piece, in words that fit into a message, and a digest of it.
 
     Evidence that was gathered for all of these pairs is evidence for this assignment; it may hold more.

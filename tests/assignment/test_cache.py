@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.assignment import find_assignment, load_assignment
-from grader.assignment.remembered import recall
+from grader.assignment.cache import recall
 from grader.errors import SpecError
 
 ROOT = Path(__file__).resolve().parents[2]
