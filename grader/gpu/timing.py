@@ -13,15 +13,15 @@ import numpy as np
 
 from grader.errors import OurError
 from grader.gpu import paired
+from grader.gpu.output_verification import WITNESS, verify
 from grader.gpu.rounds import AGAIN, STUDENT, amount, amounts, read_rounds, words
-from grader.gpu.verified import WITNESS, verify
 from grader.model import Finding, FindingCode, FindingKind, Ratio, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from grader.gpu.output_verification import Expected, Outputs, Verification
     from grader.gpu.rounds import Rounds
-    from grader.gpu.verified import Expected, Outputs, Verification
     from grader.model import Named
 
 LIBRARY = "library"

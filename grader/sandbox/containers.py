@@ -11,7 +11,7 @@ from docker.errors import APIError
 from docker.types import LogConfig, Ulimit
 
 from grader.sandbox.engine import using
-from grader.sandbox.passage import passage
+from grader.sandbox.gpu_passthrough import pass_through
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -30,7 +30,7 @@ SMALL_FILES = 512
 def configuration(api: APIClient, image: SandboxImage, seccomp: str, stage: Stage) -> dict[str, Any]:
     """The host's side of a container: no network, nothing to write to but small folders, no privilege."""
     limits = stage.limits
-    given = passage(stage.gpu)
+    given = pass_through(stage.gpu)
     return api.create_host_config(
         network_mode="none",
         read_only=True,

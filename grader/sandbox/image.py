@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError, UsageError
-from grader.sandbox import making, recipe
+from grader.sandbox import image_build, image_recipe
 from grader.sandbox.engine import using
 from grader.sandbox.job import Equipment
 
@@ -65,7 +65,7 @@ def find_image(target: str = "build", client: DockerClient | None = None) -> San
     """
     _known(target)
     with using(client) as engine:
-        base = making.id_of(engine, making.base_name())
+        base = image_build.id_of(engine, image_build.base_name())
         for found in engine.images.list(filters={"label": f"{LABEL_TARGET}={target}"}):
             labels = found.labels or {}
             made_on = labels.get(LABEL_BASE, "")
@@ -87,11 +87,11 @@ def build_image(target: str, tell: Callable[[str], None], client: DockerClient |
     with using(client) as engine:
         if target == THIN:
             return _import_thin(engine)
-        base = making.base_id(engine, tell)
+        base = image_build.base_id(engine, tell)
         image = _described(target, "", _recipe(target, base))
-        for line in making.build(engine, image.name, target, _labels(image, base)):
+        for line in image_build.build(engine, image.name, target, _labels(image, base)):
             tell(line)
-        return replace(image, id=making.id_of(engine, image.name))
+        return replace(image, id=image_build.id_of(engine, image.name))
 
 
 def thin_image(
@@ -141,7 +141,7 @@ _AGAIN = "make it again with `grader doctor --build-image`"
 
 def _contents_program() -> str:
     """Takes the digest, and shows it beside the one that the build left."""
-    source = dict(recipe.files())[f"{recipe.FOLDER}/contents.py"].decode()
+    source = dict(image_recipe.files())[f"{image_recipe.FOLDER}/contents.py"].decode()
     return f"{source}\n    print(Path({_CONTENTS!r}).read_text())\n"
 
 
@@ -174,7 +174,11 @@ def _known(target: str) -> None:
 
 
 def _recipe(target: str, base: str) -> str:
-    return recipe.digest_of(recipe.thin_root()) if target == THIN else recipe.digest(target, base)
+    return (
+        image_recipe.digest_of(image_recipe.thin_root())
+        if target == THIN
+        else image_recipe.digest(target, base)
+    )
 
 
 def _described(target: str, identity: str, digest: str) -> SandboxImage:
@@ -191,10 +195,10 @@ def _labels(image: SandboxImage, base: str) -> dict[str, str]:
 
 def _import_thin(client: DockerClient) -> SandboxImage:
     """Give the engine the root of empty folders; the same bytes make the same files."""
-    root = recipe.thin_root()
-    image = _described(THIN, "", recipe.digest_of(root))
-    making.import_root(client, image.name, root, USER, _labels(image, "none"))
-    return replace(image, id=making.id_of(client, image.name))
+    root = image_recipe.thin_root()
+    image = _described(THIN, "", image_recipe.digest_of(root))
+    image_build.import_root(client, image.name, root, USER, _labels(image, "none"))
+    return replace(image, id=image_build.id_of(client, image.name))
 
 
 def _host_paths() -> tuple[str, ...]:

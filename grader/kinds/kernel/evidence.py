@@ -1,7 +1,7 @@
 """From a build to evidence: every case is run, by every witness there is, and its outputs are compared.
 
 Build ─┬─ emulator ─▶ Run ┐
-       └─ GPU ──────▶ Run, ToolReports, timing ┴ together ─▶ CaseEvidence per case, Timing
+       └─ GPU ──────▶ Run, ToolReports, timing ┴ merge ─▶ CaseEvidence per case, Timing
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from grader.diagnosis import agreed
 from grader.emulator.by_hand import handwriting
 from grader.emulator.hanging import much_work
 from grader.errors import OurError
+from grader.gpu.merge import Both, merge_runs
 from grader.gpu.request import DeviceCase
-from grader.gpu.together import Both, together
 from grader.kinds.kernel.outputs import Launched, compared
 from grader.kinds.kernel.planning import arguments
 from grader.kinds.kernel.reordering import with_order
@@ -143,7 +143,7 @@ def _both(index: int, emulated: Run, seen: Observed | None, problem: str, races:
     on_device = dict(seen.runs).get(index) if seen else None
     if on_device is None or seen is None:
         return _emulated_alone(emulated)
-    return together(emulated, on_device, index, seen.reports, races)
+    return merge_runs(emulated, on_device, index, seen.reports, races)
 
 
 def _emulated_alone(run: Run) -> Both:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.diagnosis import Hypotheses
-    from grader.gpu.together import Both
+    from grader.gpu.merge import Both
     from grader.model import Assignment, Launch, Named
     from grader.oracle import Oracle
 

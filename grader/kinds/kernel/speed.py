@@ -21,8 +21,8 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from grader.gpu.answer import Answer
     from grader.gpu.backend import Observed
+    from grader.gpu.output_verification import Expected, Outputs
     from grader.gpu.timing import Question
-    from grader.gpu.verified import Expected, Outputs
     from grader.model import Build
     from grader.oracle import Oracle
     from grader.plan import Plan

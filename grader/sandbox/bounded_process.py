@@ -1,4 +1,4 @@
-"""Talking to a process that may answer too much, too late or never."""
+"""An exchange with a process that may answer too much, too late or never: bounded in bytes and seconds."""
 
 from __future__ import annotations
 

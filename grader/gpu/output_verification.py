@@ -1,4 +1,4 @@
-"""What timed launches left: compared in full with the oracle where it came back, by its digest where not.
+"""The verification of what timed launches left: in full where it came back, by its digest where not.
 
 A launch counts as verified only if its digest is that of an output that came back, was compared, and is
 right. Outputs that did not come back (a sum by float atomics differs from launch to launch) are not held

@@ -1,4 +1,4 @@
-"""Having the engine make images: from the recipe, or from a root that is given to it."""
+"""Builds images by the engine: from the recipe, or from a root that is given to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError, StorageError
-from grader.sandbox import recipe
+from grader.sandbox import image_recipe
 from grader.sandbox.engine import speaking
 from grader.text import one_line
 
@@ -69,7 +69,7 @@ def build(client: DockerClient, name: str, target: str, labels: Mapping[str, str
     step fails.
     """
     account: Iterator[dict[str, Any]] = client.api.build(
-        fileobj=io.BytesIO(recipe.context()),
+        fileobj=io.BytesIO(image_recipe.context()),
         custom_context=True,
         tag=name,
         target=target,

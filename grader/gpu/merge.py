@@ -1,4 +1,4 @@
-"""The emulator's run of a case and the GPU's, put together as one.
+"""Merges the emulator's and the GPU's run of one case.
 
 Outputs are the GPU's, for that is where a kernel has to be right. Counters are the emulator's, for only it
 sees every access. Findings are everybody's, each told once with all who saw it (`witnesses`).
@@ -33,7 +33,9 @@ class Both:
     too_much_work: str = ""
 
 
-def together(emulated: Run, on_device: Run, index: int, reports: tuple[ToolReport, ...], races: str) -> Both:
+def merge_runs(
+    emulated: Run, on_device: Run, index: int, reports: tuple[ToolReport, ...], races: str
+) -> Both:
     """One run out of two; ``index`` is the case's number, ``races`` as in `Station`.
 
     Where the GPU failed us there is nothing to judge. Where the emulator did, the GPU's run stands alone.

@@ -1,4 +1,4 @@
-"""What lets a container see one GPU and no other.
+"""GPU pass-through: the device files and driver libraries of one GPU, and no other, for a container.
 
 Where NVIDIA's container toolkit is installed the engine does it. Where it is not, the GPU's device files and
 the driver's libraries are passed in one by one, read-only.
@@ -36,7 +36,7 @@ _FOLDERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class GpuPassthrough:
     """Parts of a container's configuration."""
 
     requests: tuple[DeviceRequest, ...] = ()
@@ -44,19 +44,19 @@ class Passage:
     binds: tuple[str, ...] = ()
 
 
-def passage(gpu: str) -> Passage:
+def pass_through(gpu: str) -> GpuPassthrough:
     """What a container needs to use the GPU with this UUID; nothing where it is empty.
 
     Raises OurError where the GPU's device, or its driver, cannot be found.
     """
     if not gpu:
-        return Passage()
+        return GpuPassthrough()
     if shutil.which("nvidia-container-runtime-hook") or shutil.which("nvidia-container-runtime"):
         wanted = DeviceRequest(device_ids=[gpu], capabilities=[["gpu", "compute", "utility"]])
-        return Passage(requests=(wanted,))
+        return GpuPassthrough(requests=(wanted,))
     devices = (f"/dev/nvidia{_minor(gpu)}", *_COMMON_DEVICES)
     there = tuple(f"{device}:{device}:rw" for device in devices if Path(device).exists())
-    return Passage(devices=there, binds=tuple(_driver()))
+    return GpuPassthrough(devices=there, binds=tuple(_driver()))
 
 
 def _minor(gpu: str) -> int:
