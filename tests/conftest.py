@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GOLDEN = Path(__file__).parent / "golden"
 
 UNHURRIED = Path(__file__).parent / "unhurried.txt"
-"""Test functions of which some run takes a second or more: `make quick` leaves them out."""
+"""Test functions, and whole files, that take a second or more: `make quick` leaves them out."""
 
 A_SECOND = 1.0
 MUCH_MORE = 3.0
@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out |= {item for item in slow if zlib.crc32(item.nodeid.encode()) % parts != number % parts}
     if config.option.quick:
         unhurried = _unhurried()
-        left_out |= {item for item in items if _function(item.nodeid) in unhurried}
+        left_out |= {item for item in items if unhurried & {_function(item.nodeid), _file(item.nodeid)}}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
 
@@ -62,6 +62,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _function(node: str) -> str:
     """The file and the function of a test, without its parameters."""
     return node.partition("[")[0]
+
+
+def _file(node: str) -> str:
+    """The file of a test."""
+    return node.partition("::")[0]
 
 
 def _unhurried() -> set[str]:
@@ -100,7 +105,7 @@ def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
 def _record(seconds: dict[str, float]) -> None:
     """Write the list anew: what ran now is judged by its time, what did not run stays if its file does."""
     root = Path(__file__).parents[1]
-    kept = {name for name in _unhurried() - seconds.keys() if (root / name.partition("::")[0]).exists()}
+    kept = {name for name in _unhurried() - seconds.keys() if (root / _file(name)).exists()}
     names = kept | {name for name, duration in seconds.items() if duration >= A_SECOND}
     UNHURRIED.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
 

@@ -17,21 +17,23 @@ from grader.oracle import load_oracle
 from grader.sandbox import LocalSandbox
 
 CHAPTER = Path(__file__).parent.parent / "reference/README.md"
+FILES = (
+    "reference/row-mean/oracle.py",
+    "assignments/row-mean/assignment.yaml",
+    "reference/row-mean/solution.cu",
+    "reference/row-mean/hypotheses.py",
+    "reference/row-mean/feedback.yaml",
+)
+"""What the chapter's blocks of code are saved as, in their order."""
 
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    """A course's repository with just the three blocks of code in the chapter."""
-    blocks = dict(
-        re.findall(r"```(python|yaml|cuda)\n(.*?)```", CHAPTER.read_text(encoding="utf-8"), re.DOTALL)
-    )
-    for place, language in (
-        ("reference/row-mean/oracle.py", "python"),
-        ("reference/row-mean/solution.cu", "cuda"),
-        ("assignments/row-mean/assignment.yaml", "yaml"),
-    ):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).write_text(blocks[language], encoding="utf-8")
+    """A course's repository with just the blocks of code in the chapter."""
+    blocks = re.findall(r"```(?:python|yaml|cuda)\n(.*?)```", CHAPTER.read_text(encoding="utf-8"), re.DOTALL)
+    for name, block in zip(FILES, blocks, strict=True):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(block, encoding="utf-8")
     return tmp_path
 
 
@@ -62,3 +64,15 @@ def test_the_model_solution_of_the_example_has_full_marks(course: Path) -> None:
     wrong = pipeline.grade(plan, Submission("b", "b.cu", short, ""), tools)
     assert [item.result.verdict for item in wrong.items] == [Verdict.PASS, Verdict.FAIL, Verdict.FAIL]
     assert "The smallest shape found to fail: M=1, N=1" in wrong.items[1].result.message
+
+
+def test_the_mistake_of_the_example_is_told_by_its_name(course: Path) -> None:
+    """The sums of the rows in place of their means are what `hypotheses.py` and `feedback.yaml` name."""
+    assignment = load_assignment(course / "assignments/row-mean")
+    tools = Tools(find_toolchain(), LocalSandbox(), course / "builds")
+    plan = pipeline.make_plan(assignment, 5, tools, visible_only=False)
+    source = (course / "reference/row-mean/solution.cu").read_text(encoding="utf-8")
+    undivided = source.replace("sum / N", "sum")
+    graded = pipeline.grade(plan, Submission("a", "a.cu", undivided.encode(), ""), tools)
+    assert graded.cause is not None
+    assert (graded.cause.code, graded.cause.item) == ("not-divided", "right")

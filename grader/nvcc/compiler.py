@@ -34,6 +34,11 @@ _PREPROCESSOR_OPTIONS = (
 )
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _DISK_FULL = b"No space left on device"
+_KILLED = re.compile(
+    rb"^\S*g\+\+\S*: fatal error: Killed signal terminated program \w+\n(?:compilation terminated\.\n)?\Z",
+    re.MULTILINE,
+)
+"""The last words of g++ where what it started was killed. A source may speak so, but never last."""
 _FILE_DIRECTIVE = re.compile(r'^(\s*\.file\s+\d+ ")([^"]*)(")', re.MULTILINE)
 _LIBRARY_HEADER = re.compile(r"(?:.*/)?((?:cub|thrust|cooperative_groups)/.*)", re.DOTALL)
 """A header of a library, from the library's folder on: whose code it is matters, where it lies does not."""
@@ -178,6 +183,8 @@ class Compiler:
         """Raise for a step that did not end by itself: Refused, or OurError where it is our fault."""
         if _DISK_FULL in own_words(outcome.stderr):
             raise self._full()
+        if outcome.status is Status.EXIT and _KILLED.search(outcome.stderr):
+            raise OurError(f"the compiler was killed from outside (signal {signal.SIGKILL})")
         if outcome.status is Status.EXIT:
             return
         if outcome.status is Status.SIGNAL and -outcome.returncode not in _CRASHES:

@@ -109,6 +109,12 @@ def test_inline_assembly_that_nobody_can_read_is_refused_by_the_assembler(build_
     assert only_message(built).startswith("the assembler refuses the inline PTX")
 
 
+DRIVER_OF_A_KILLED_PROGRAM = (
+    b"g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"
+)
+"""What g++ says where the machine's memory ran out and the preprocessor was killed for it."""
+
+
 class Failing(LocalSandbox):
     """A sandbox whose jobs end as told."""
 
@@ -135,6 +141,13 @@ def test_a_full_disk_that_only_the_source_speaks_of_is_none(build_source: BuildS
     assert (built.ok, built.error) == (True, "")
 
 
+def test_a_killed_program_that_only_the_source_speaks_of_is_none(build_source: BuildSource) -> None:
+    """Nor so, although a file's name is repeated with its line ends."""
+    words = DRIVER_OF_A_KILLED_PROGRAM.decode().replace("\n", r"\n")
+    built = build_source(f'#line 1 "{words}"\n#error on purpose\n{KERNEL}')
+    assert (built.ok, built.error) == (False, "")
+
+
 def test_a_crash_of_the_compiler_is_told() -> None:
     """A compiler that crashes on a file gives a finding with the signal."""
     message = build_ending(Outcome(Status.SIGNAL, -11, b"", b"", 0.1))
@@ -157,6 +170,7 @@ def test_too_much_output_is_told() -> None:
     ("outcome", "error", "message"),
     [
         (Outcome(Status.SIGNAL, -9, b"", b"", 0.1), OurError, "killed from outside"),
+        (Outcome(Status.EXIT, 1, b"", DRIVER_OF_A_KILLED_PROGRAM, 0.1), OurError, "killed from outside"),
         (Outcome(Status.EXIT, 1, b"", b"cannot write: No space left on device", 0.1), StorageError, "full"),
         (
             Outcome(
@@ -170,7 +184,7 @@ def test_too_much_output_is_told() -> None:
             "do not work together: cuda_runtime.h",
         ),
     ],
-    ids=["killed", "disk full", "no toolkit headers"],
+    ids=["killed", "what g++ starts is killed", "disk full", "no toolkit headers"],
 )
 def test_our_own_failures_are_errors_of_ours(outcome: Outcome, error: type[OurError], message: str) -> None:
     """What the student cannot help is raised, never found."""
