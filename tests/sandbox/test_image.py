@@ -102,7 +102,7 @@ def test_there_are_three_targets() -> None:
 
 
 def test_a_failed_build_tells_its_last_words() -> None:
-    """The reason and what led to it, on one line, without control characters."""
+    """The reason and what led to it, on one line, in which control characters are written out."""
     account = [
         {"stream": "Step 1/9 : FROM x\n"},
         {"stream": "\x1b[91mcc1: out of \x07luck\n"},
@@ -111,7 +111,7 @@ def test_a_failed_build_tells_its_last_words() -> None:
     told: list[str] = []
     with pytest.raises(OurError, match=re.escape("cannot be made: code 1; the last it said was: Step 1/9")):
         told.extend(image_build.lines(account))
-    assert list(image_build.lines(account[:2])) == ["Step 1/9 : FROM x", "cc1: out of luck"]
+    assert list(image_build.lines(account[:2])) == ["Step 1/9 : FROM x", "cc1: out of \\x07luck"]
 
 
 def test_a_full_disk_is_told_as_such() -> None:
