@@ -1,0 +1,13 @@
+"""Several observers look on as one."""
+
+from __future__ import annotations
+
+from grader.emulator.counters.observers import Several
+from grader.emulator.machine.machine import Observer
+
+
+def test_several_observers_pass_every_event_on() -> None:
+    """An event that `Several` inherits would reach none of them, and nothing else would say so."""
+    events = {name for name, value in vars(Observer).items() if callable(value)}
+    assert "interval_ended" in events
+    assert events - vars(Several).keys() == set()
