@@ -43,6 +43,7 @@ OPEN_ON_A_GPU = {
     ("convolution-2d", "zeros_not_stored.cu"): _RUBBISH,
     ("histogram", "barrier_inside_the_loop.cu"): _PARTED,
     ("histogram", "bins_not_emptied.cu"): _RUBBISH,
+    ("histogram", "emptied_by_one_thread_without_barrier.cu"): _RACE,
     ("histogram", "no_barrier_before_merging.cu"): _RACE,
     ("histogram", "no_barriers.cu"): _RACE,
     ("histogram", "own_bin_emptied_only.cu"): _RUBBISH,
