@@ -47,8 +47,8 @@ def on_device(case: Case) -> list[np.ndarray[Any, Any]]:
 def differences(case: Case) -> Iterator[str]:
     """Where the device gives something else than the emulator.
 
-    The bits of a NaN are open in PTX, and so are the last ones of an approximation. A tf32 result is a float32
-    in a register of type b32.
+    The bits of a NaN are open in PTX, and so are the last ones of an approximation. A tf32 result is a
+    float32 in a register of type b32.
     """
     columns, here, there = case.columns(), evaluate(case), on_device(case)
     for kind, ours, theirs in zip(case.results, here, there, strict=True):
