@@ -53,6 +53,7 @@ OPEN_ON_A_GPU = {
     ("inclusive-scan", "no_bound_on_the_left.cu"): _RUBBISH,
     ("inclusive-scan", "no_store_guard.cu"): _RACE,
     ("matmul-speedup", "no_first_barrier.cu"): _RACE,
+    ("naive-matmul", "sum_not_set_to_zero.cu"): _RUBBISH,
     ("reduction", "barrier_where_lane_is_zero.cu"): _PARTED,
     ("reduction", "no_barrier.cu"): _RACE,
     ("reduction", "reads_thirty_two_sums.cu"): _RUBBISH,
