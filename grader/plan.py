@@ -62,6 +62,11 @@ class Plan:
     everything: int = 0
     """The sizes of all cases together, of hidden ones, too, where only visible ones are run."""
 
+    @property
+    def architecture(self) -> str:
+        """What nvcc calls the GPUs, such as ``sm_90``; empty where none is used, or where they differ."""
+        return self.station.architecture if self.station else ""
+
     def work_of(self, case: Case) -> int:
         """The work that a launch of a case may take: its share by its size, whatever else is run."""
         share = ALL_WORK * size(case) // (self.everything or sum(map(size, self.cases)))

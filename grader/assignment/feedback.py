@@ -46,6 +46,13 @@ def read(content: bytes, others: Iterable[str] = ()) -> tuple[Named[Named[str]],
     no YAML that can be read.
     """
     root, problems = document.read(content)
+    return _checked(root, problems, others)
+
+
+def _checked(
+    root: Node, problems: list[Problem], others: Iterable[str]
+) -> tuple[Named[Named[str]], list[Problem]]:
+    """The texts in a file that was parsed, and its problems with all that is wrong with the texts."""
     if not isinstance(root, Mapping):
         return (), [(root.position, "", "expected a mapping of mistakes to their texts")]
     ids = [PHRASE_KEY, *bundled().mistakes, *others]
@@ -65,9 +72,9 @@ def read_operation(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
 
     Raises `document.Refused` where the file is no YAML that can be read.
     """
-    root, _ = document.read(content)
+    root, problems = document.read(content)
     new = [name for name in _keys(root) if name not in bundled().mistakes and NEW.fullmatch(name)]
-    texts, problems = read(content, new)
+    texts, problems = _checked(root, problems, new)
     for mistake, fields in texts:
         missing = [field for field in FIELDS if field not in dict(fields)] if mistake in new else []
         if missing and isinstance(root, Mapping):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def build_with(
-    tools: Tools,
+    tools: Tools | None,
     submission: Submission,
     interface: KernelInterface | ProgramInterface | AnswersInterface,
     architecture: str = "",
@@ -28,6 +28,8 @@ def build_with(
     """
     if isinstance(interface, AnswersInterface):
         return Build(ok=True)  # there is nothing to build
+    if tools is None:
+        return Build(ok=False, error="there is no compiler to build it with")
     if isinstance(interface, ProgramInterface):
         return build_program(tools, submission, interface, architecture)
     built = _one_kernel(tools, submission, interface)
