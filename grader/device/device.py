@@ -1,0 +1,127 @@
+"""The state of one device while a program runs: memory, kernels, streams, events, errors that wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from grader.device.clock import Clock
+from grader.device.errors import CudaError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grader.device.memory import Allocation, DeviceMemory
+    from grader.device.mistakes import HostMistake
+    from grader.device.protocol import LaunchKernel
+
+MOST_MISTAKES = 200
+"""A program that makes the same mistake in a loop is told of the first ones."""
+
+MOST_PRINTED = 1 << 20
+"""Bytes of device text that are held until they are asked for (the buffer of ``printf`` on a device)."""
+
+MOST_HANDLES = 10_000
+"""Streams and events at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedKernel:
+    """A kernel that the grader compiled: its name, and where its parameters lie (offset, bytes)."""
+
+    name: str
+    module: int
+    parameters: tuple[tuple[int, int], ...]
+    registers: int
+    static_shared: int
+    local: int
+    constants: int
+    most_threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOutcome:
+    """What came of a launch: the error that the program is given when it waits, and what the device did."""
+
+    code: CudaError
+    """At once: a launch that never ran."""
+    later: CudaError = CudaError.SUCCESS
+    dram_bytes: int = 0
+    lane_instructions: int = 0
+    printed: bytes = b""
+    complaints: bytes = b""
+
+
+class Launches(Protocol):
+    """Runs kernels on the memory of a device."""
+
+    @property
+    def kernels(self) -> tuple[LoadedKernel, ...]:
+        """All kernels of all files, by their numbers."""
+
+    @property
+    def variables(self) -> Mapping[tuple[int, str], Allocation]:
+        """The variables in device memory, by file and name."""
+
+    def launch(self, request: LaunchKernel, caller: int, shared_limit: int) -> LaunchOutcome:
+        """Run a kernel; never raises for what a program asks."""
+
+    def reset(self) -> None:
+        """Put variables back to what they hold at the start."""
+
+
+@dataclass(slots=True)
+class Event:
+    """An event: when it was recorded last, None if never."""
+
+    seconds: float | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Device:
+    """The device, and what was seen of the program so far."""
+
+    memory: DeviceMemory
+    launches: Launches
+    clock: Clock = field(default_factory=Clock)
+    streams: set[int] = field(default_factory=set)
+    events: dict[int, Event] = field(default_factory=dict)
+    shared_limits: dict[int, int] = field(default_factory=dict)
+    """Bytes of dynamic shared memory that a kernel was allowed beyond the usual."""
+    pending: CudaError = CudaError.SUCCESS
+    """An error of a launch that the program is given when it waits."""
+    broken: CudaError = CudaError.SUCCESS
+    printed: bytearray = field(default_factory=bytearray)
+    complaints: bytearray = field(default_factory=bytearray)
+    mistakes: list[HostMistake] = field(default_factory=list)
+    errors_asked: bool = False
+    handles: int = 0x10
+    launched: int = 0
+
+    def note(self, mistake: HostMistake) -> None:
+        """Keep a mistake, once for each place in the program."""
+        same = any(
+            (other.code, other.caller, other.allocation) == (mistake.code, mistake.caller, mistake.allocation)
+            for other in self.mistakes
+        )
+        if not same and len(self.mistakes) < MOST_MISTAKES:
+            self.mistakes.append(mistake)
+
+    def settle(self) -> CudaError:
+        """What a call that waits for the device gives; an error is handed over once, and breaks the device."""
+        if self.pending is not CudaError.SUCCESS:
+            self.broken, self.pending = self.pending, CudaError.SUCCESS
+        return self.broken
+
+    def take_text(self) -> tuple[bytes, bytes]:
+        """What kernels printed and what assertions said since the last time."""
+        printed, complaints = bytes(self.printed), bytes(self.complaints)
+        self.printed.clear()
+        self.complaints.clear()
+        return printed, complaints
+
+    def print(self, text: bytes) -> None:
+        """Hold text; a full buffer loses the oldest, as a device's does."""
+        self.printed += text
+        if len(self.printed) > MOST_PRINTED:
+            del self.printed[: len(self.printed) - MOST_PRINTED]

@@ -1,0 +1,168 @@
+"""Device memory that outlives a launch: allocations, their bytes, and who wrote them.
+
+Allocations lie one after another with red zones between them, from `BASE` on, and are not used again while
+there is room, so that an access to freed memory meets nobody's bytes. Pages take memory of this machine once
+they are touched. A launch may look at a `snapshot`, whose writes stay its own until they are kept.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from bisect import bisect_right, insort
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.device.protocol import Sharing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BASE = 0x7000_0000_0000
+"""Where global memory lies among the addresses of a program (``device_base`` in ``wire.hpp``)."""
+
+MOST_ALLOCATIONS = 10_000
+"""Allocations at once; what is looked up for each access stays small."""
+
+ALIGNMENT, PAGE = 256, 4096
+"""As ``cudaMalloc`` aligns; shared memory is protected by pages, so it has pages of its own."""
+
+RED_ZONE = 1 << 18
+_POISONED = 1 << 26
+"""Bytes of an allocation that are filled with 0xFF (a NaN, or -1); the record of written bytes has them all."""
+
+
+class OutOfMemoryError(Exception):
+    """There is no room for an allocation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Bytes ``start`` up to ``end`` of device memory; ``caller`` is where the program asked for them."""
+
+    start: int
+    end: int
+    sharing: Sharing
+    caller: int
+    number: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.end - self.start
+
+    @property
+    def address(self) -> int:
+        """Where the program finds it."""
+        return BASE + self.start
+
+
+@dataclass(eq=False, slots=True)
+class DeviceMemory:
+    """All memory of one device; ``limit`` bytes may be allocated at once."""
+
+    limit: int
+    file: int = -1
+    bytes: NDArray[np.uint8] = field(init=False)
+    written: NDArray[np.uint8] = field(init=False)
+    """A 1 for each byte that holds a value."""
+    live: dict[int, Allocation] = field(default_factory=dict)
+    """By where they start."""
+    freed: dict[int, Allocation] = field(default_factory=dict)
+    """Those that nobody has taken again, by where they started."""
+    taken: int = 0
+    _starts: list[int] = field(default_factory=list)
+    _next: int = RED_ZONE
+    _count: int = 0
+
+    def __post_init__(self) -> None:
+        span = 2 * self.limit + MOST_ALLOCATIONS * RED_ZONE
+        self.file = os.memfd_create("device", os.MFD_CLOEXEC)
+        os.ftruncate(self.file, span)
+        self.bytes = np.frombuffer(mmap.mmap(self.file, span), np.uint8)
+        untouched = mmap.mmap(-1, span, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.written = np.frombuffer(untouched, np.uint8)
+
+    def allocate(self, size: int, sharing: Sharing, caller: int) -> Allocation:
+        """Bytes that nobody has written; raises OutOfMemoryError."""
+        if size > self.limit - self.taken or len(self.live) >= MOST_ALLOCATIONS:
+            raise OutOfMemoryError
+        step = PAGE if sharing else ALIGNMENT
+        start = self._room(size, step)
+        self._count += 1
+        allocation = Allocation(start, start + size, sharing, caller, self._count)
+        self.live[start] = allocation
+        insort(self._starts, start)
+        self.taken += size
+        self.bytes[start : start + min(size, _POISONED)] = 0xFF
+        self.written[start : start + size] = 0
+        return allocation
+
+    def _room(self, size: int, step: int) -> int:
+        """Where an allocation may start: behind all others, or else where one was freed."""
+        start = -(-self._next // step) * step
+        if start + size + RED_ZONE <= len(self.bytes):
+            self._next = -(-(start + size) // PAGE) * PAGE + RED_ZONE
+            return start
+        for old in self.freed.values():
+            if old.size >= size and old.start % step == 0:
+                del self.freed[old.start]
+                return old.start
+        raise OutOfMemoryError
+
+    def free(self, allocation: Allocation) -> None:
+        """Give an allocation back."""
+        del self.live[allocation.start]
+        del self._starts[bisect_right(self._starts, allocation.start) - 1]
+        self.freed[allocation.start] = allocation
+        self.taken -= allocation.size
+
+    def starting_at(self, address: int) -> Allocation | None:
+        """The allocation that begins there."""
+        return self.live.get(address - BASE)
+
+    def holding(self, address: int) -> Allocation | None:
+        """The allocation that the byte at an address belongs to."""
+        index = address - BASE
+        position = bisect_right(self._starts, index) - 1
+        if position < 0:
+            return None
+        allocation = self.live[self._starts[position]]
+        return allocation if index < allocation.end else None
+
+    def once_holding(self, address: int) -> Allocation | None:
+        """The allocation, freed since, that the byte at an address belonged to."""
+        index = address - BASE
+        return next(
+            (old for old in self.freed.values() if old.start <= index < old.end), None
+        )
+
+    def rows(self, address: int, pitch: int, width: int, height: int) -> NDArray[np.uint8] | None:
+        """``height`` rows of ``width`` bytes (``[height, width]``); None unless all lie in one allocation."""
+        allocation = self.holding(address)
+        extent = pitch * (height - 1) + width
+        if allocation is None or (height > 1 and pitch < width) or address - BASE + extent > allocation.end:
+            return None
+        return _strided(self.bytes, address - BASE, pitch, width, height)
+
+    def rows_written(self, address: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:
+        """Which bytes of such rows hold a value, in the same shape."""
+        return _strided(self.written, address - BASE, pitch, width, height)
+
+    def snapshot(self) -> NDArray[np.uint8]:
+        """The bytes as they are now; what is written to them is nobody else's (copy on write)."""
+        private = mmap.mmap(self.file, len(self.bytes), mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
+        return np.frombuffer(private, np.uint8)
+
+    def close(self) -> None:
+        """Give the memory back to this machine."""
+        os.close(self.file)
+
+
+def _strided(array: NDArray[np.uint8], start: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:
+    """A view of rows, without a copy."""
+    if height == 1:
+        return array[start : start + width].reshape(1, width)
+    return np.lib.stride_tricks.as_strided(array[start:], (height, width), (pitch, 1))

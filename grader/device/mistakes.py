@@ -1,0 +1,56 @@
+"""Mistakes of the host as the device sees them: a code, where the program called, and the data that it is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class HostCode(StrEnum):
+    """What a program did wrong on its host side."""
+
+    LAUNCH_REFUSED = "launch-refused"
+    """The launch never ran: too many threads, no blocks, too much shared memory."""
+    HOST_POINTER_IN_KERNEL = "host-pointer-in-kernel"
+    SYMBOL_AS_POINTER = "symbol-as-pointer"
+    DEVICE_POINTER_ON_HOST = "device-pointer-on-host"
+    FREED_POINTER_ON_HOST = "freed-pointer-on-host"
+    HOST_FAULT = "host-fault"
+    """An address that is nobody's."""
+    WRONG_DIRECTION = "wrong-direction"
+    COPY_TOO_LARGE = "copy-too-large"
+    COPY_OF_FREED = "copy-of-freed"
+    COPY_OF_NOTHING = "copy-of-nothing"
+    """Device memory is named that was never allocated."""
+    POINTER_SIZED_COPY = "pointer-sized-copy"
+    NEVER_WRITTEN = "never-written"
+    """Bytes are copied back that neither a kernel nor a copy has written."""
+    NEVER_COPIED_BACK = "never-copied-back"
+    FILL_OF_NUMBERS = "fill-of-numbers"
+    """``cudaMemset`` to something that looks like a number of more than one byte."""
+    TOUCHED_EARLY = "touched-early"
+    NEVER_FREED = "never-freed"
+    FREED_TWICE = "freed-twice"
+    FREE_OF_HOST = "free-of-host"
+    FREE_INSIDE = "free-inside"
+    """The pointer is not the one that was given."""
+    OUT_OF_MEMORY = "out-of-memory"
+    OUTPUT_LOST = "output-lost"
+    ERRORS_NEVER_ASKED = "errors-never-asked"
+    EVENT_NEVER_RECORDED = "event-never-recorded"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class HostMistake:
+    """One mistake; ``caller`` is the address of the program's call, ``details`` numbers and names for its sentence.
+
+    ``allocation`` is the number of the allocation that it is about, 0 for none; ``callers`` are the addresses of
+    the calls around it where more than one is known.
+    """
+
+    code: HostCode
+    caller: int
+    allocation: int = 0
+    details: tuple[tuple[str, int | str], ...] = ()
+    callers: tuple[int, ...] = ()

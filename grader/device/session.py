@@ -1,0 +1,148 @@
+"""The conversation with one program: requests in, answers out, until it ends or sends what is no message."""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.device import protocol
+from grader.device.calls import TABLE, rows_to_receive, rows_to_send
+from grader.device.errors import CudaError
+from grader.device.protocol import (
+    REQUEST,
+    WITHOUT_ANSWER,
+    CopyIn,
+    CopyOut,
+    CopyWithin,
+    Hello,
+    LaunchKernel,
+    ProtocolError,
+    Pull,
+    Push,
+    Reset,
+    Synchronise,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from grader.device.calls import Reply
+    from grader.device.device import Device
+    from grader.device.protocol import Message
+
+_PIECE = 1 << 20
+_FLUSHING = (Synchronise, LaunchKernel, Reset)
+"""Calls with which a device hands over what kernels printed (CUDA C++ guide, "Formatted Output"), beside copies
+that wait."""
+
+
+class EndedError(Exception):
+    """The program has closed its end."""
+
+
+@dataclass(eq=False, slots=True)
+class Session:
+    """One program's connection; ``deadline`` (`time.monotonic`) ends it, whatever the program does."""
+
+    device: Device
+    connection: socket.socket
+    deadline: float
+    greeted: bool = False
+
+    def run(self) -> str:
+        """Serve until the program ends; gives why it was cut off, or an empty text."""
+        try:
+            while True:
+                self._one()
+        except EndedError:
+            return ""
+        except ProtocolError as problem:
+            return f"the program sent what the runtime never sends: {problem}"
+        except TimeoutError:
+            return "the program was still running when its time was over"
+        finally:
+            self.connection.close()
+
+    def _one(self) -> None:
+        """One request and its answer."""
+        kind, size, caller = protocol.read_head(self._receive(REQUEST.size))
+        message = protocol.read(kind, self._receive(size))
+        if isinstance(message, Hello) == self.greeted:
+            raise ProtocolError("a program introduces itself once, and first")
+        self.greeted = True
+        rows: NDArray[np.uint8] | None = None
+        if isinstance(message, CopyIn | Push):
+            reply, rows = rows_to_receive(self.device, message, caller)
+        elif isinstance(message, CopyOut | Pull):
+            reply, rows = rows_to_send(self.device, message, caller)
+        else:
+            reply = TABLE[kind](self.device, message, caller)
+        if kind not in WITHOUT_ANSWER:
+            self._answer(message, reply)
+        for row in () if rows is None else rows:
+            if isinstance(message, CopyIn | Push):
+                self._receive_into(memoryview(row))
+            else:
+                self._send_row(memoryview(row))
+
+    def _answer(self, message: Message, reply: Reply) -> None:
+        code, payload = reply
+        waiting = isinstance(message, CopyIn | CopyOut | CopyWithin) and not message.asynchronous
+        text = self.device.take_text() if waiting or isinstance(message, _FLUSHING) else (b"", b"")
+        self._wait_no_longer()
+        self._send(memoryview(protocol.answer(int(code), payload, *text)))
+
+    def _send_row(self, content: memoryview) -> None:
+        for start in range(0, len(content), _PIECE):
+            self._wait_no_longer()
+            self._send(content[start : start + _PIECE])
+
+    def _send(self, content: memoryview) -> None:
+        try:
+            self.connection.sendall(content)
+        except (BrokenPipeError, ConnectionResetError):
+            raise EndedError from None
+
+    def _receive(self, size: int) -> bytes:
+        content = bytearray(size)
+        self._receive_into(memoryview(content))
+        return bytes(content)
+
+    def _receive_into(self, target: memoryview) -> None:
+        """Fill ``target``; raises EndedError where the program ends before."""
+        while target:
+            self._wait_no_longer()
+            try:
+                count = self.connection.recv_into(target)
+            except ConnectionResetError:
+                raise EndedError from None
+            if not count:
+                raise EndedError
+            target = target[count:]
+
+    def _wait_no_longer(self) -> None:
+        """Let the next step end at the deadline; raises TimeoutError where it is over."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.connection.settimeout(left)
+
+
+def welcome(listener: socket.socket, deadline: float) -> socket.socket | None:
+    """The first program that connects; None where none does in time. Nobody else is let in afterwards."""
+    listener.settimeout(max(0.01, deadline - time.monotonic()))
+    try:
+        connection, _ = listener.accept()
+    except TimeoutError:
+        return None
+    finally:
+        listener.close()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _PIECE)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _PIECE)
+    return connection
+
+
+__all__ = ["CudaError", "EndedError", "Session", "welcome"]

@@ -1,0 +1,22 @@
+// What a program has registered before `main`: its kernels and its variables, by their addresses on the host.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace standin {
+
+struct Place {
+    cudaError_t code;
+    std::uint64_t address, size;
+};
+
+// Where a variable lies on the device, by the address of its shadow on the host.
+Place variable(const void *symbol, const void *caller);
+// The session's number of a kernel, by the address of its stub; negative if there is none.
+std::int64_t kernel_number(const void *stub, const void *caller);
+// Forgets what the device knew, after `cudaDeviceReset`.
+void forget_kernels();
+
+} // namespace standin

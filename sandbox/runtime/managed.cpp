@@ -1,0 +1,149 @@
+// Shared memory, page by page as an operating system does it, but for whole allocations: the device's side holds
+// the truth, a host's first access fetches it, and what the host has written goes back before the device's turn.
+//
+//     at the device ──first read──▶ fetched, read-only ──first write──▶ written ──hand_over──▶ at the device
+//
+// So a touch while the device may be at work is seen, and told with its line; it is allowed all the same.
+#include "managed.hpp"
+
+#include "wire.hpp"
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace standin {
+namespace {
+
+enum class State { at_device, fetched, written };
+
+struct Shared {
+    std::uint64_t address = 0;
+    std::size_t size = 0, mapped = 0;
+    State state = State::at_device;
+    bool touched_early = false;
+};
+
+// A plain table: the handler of a fault must not take memory.
+constexpr std::size_t most = 4096;
+Shared table[most];
+std::size_t used = 0;
+bool at_work = false;
+struct sigaction before;
+pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+void *pointer(std::uint64_t address) { return reinterpret_cast<void *>(address); }
+
+void protect(Shared &shared, int protection, State state) {
+    mprotect(pointer(shared.address), shared.mapped, protection);
+    shared.state = state;
+}
+
+Shared *holding(std::uint64_t address) {
+    for (std::size_t number = 0; number < used; ++number) {
+        if (address - table[number].address < table[number].mapped) return &table[number];
+    }
+    return nullptr;
+}
+
+// Addresses of the calls that led here, the interrupted instruction first.
+std::uint32_t callers(void *context, void **addresses, int room) {
+    auto registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
+    addresses[0] = pointer(static_cast<std::uint64_t>(registers[REG_RIP]));
+    return static_cast<std::uint32_t>(1 + backtrace(addresses + 1, room - 1));
+}
+
+bool fetch(Shared &shared) {
+    protect(shared, PROT_READ | PROT_WRITE, State::fetched);
+    return pull(shared.address, pointer(shared.address), shared.size);
+}
+
+// Gives a shared array to the host, for reading or for writing too; false for any other fault.
+bool give(std::uint64_t address, bool writes, void *context) {
+    Shared *shared = holding(address);
+    if (!shared || shared->state == State::written) return false;
+    if (at_work && !shared->touched_early) {
+        void *addresses[16];
+        tell(Operation::touched, addresses, callers(context, addresses, 16), address);
+        shared->touched_early = true;
+    }
+    if (shared->state == State::at_device && !fetch(*shared)) return false;
+    if (writes) {
+        protect(*shared, PROT_READ | PROT_WRITE, State::written);
+    } else {
+        protect(*shared, PROT_READ, State::fetched);
+    }
+    return true;
+}
+
+void on_fault(int signal, siginfo_t *information, void *context) {
+    auto address = reinterpret_cast<std::uint64_t>(information->si_addr);
+    bool writes = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & 2;
+    if (signal == SIGSEGV && give(address, writes, context)) return;
+    void *addresses[16];
+    tell(Operation::fault, addresses, callers(context, addresses, 16), address);
+    sigaction(signal, &before, nullptr); // the instruction is tried again, and ends the program as it should
+}
+
+void prepare() {
+    void *address[1];
+    backtrace(address, 1); // its first call takes memory, which the handler must not do
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    sigaction(SIGSEGV, &action, &before);
+    sigaction(SIGBUS, &action, nullptr);
+}
+
+// A fault of the host is told even before the first call of the runtime.
+__attribute__((constructor)) void prepare_early() { pthread_once(&prepared, prepare); }
+
+} // namespace
+
+bool share(std::uint64_t address, std::size_t size, Sharing) {
+    auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::size_t mapped = (size + page - 1) / page * page;
+    if (used == most || address % page) return false;
+    void *got = mmap(pointer(address), mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == MAP_FAILED) return false;
+    table[used++] = Shared{address, size, mapped, State::at_device, false};
+    return true;
+}
+
+void unshare(std::uint64_t address) {
+    Shared *shared = holding(address);
+    if (!shared || shared->address != address) return;
+    munmap(pointer(address), shared->mapped);
+    *shared = table[--used];
+}
+
+void unshare_all() {
+    while (used) unshare(table[used - 1].address);
+    at_work = false;
+}
+
+void hand_over() {
+    for (std::size_t number = 0; number < used; ++number) {
+        Shared &shared = table[number];
+        if (shared.state == State::written) {
+            Payload numbers;
+            numbers.add(shared.address).add(std::uint64_t{shared.size});
+            ask_with(Operation::push, nullptr, numbers, {pointer(shared.address), 0, shared.size, 1});
+        }
+        if (shared.state != State::at_device) protect(shared, PROT_NONE, State::at_device);
+    }
+}
+
+void device_at_work(const void *) { at_work = true; }
+
+void device_idle() {
+    at_work = false;
+    for (std::size_t number = 0; number < used; ++number) table[number].touched_early = false;
+}
+
+} // namespace standin

@@ -1,0 +1,258 @@
+// Memory of the device: taking it, giving it back, copies and fills (CUDA Runtime API, "Memory Management").
+#include "errors.hpp"
+#include "kernels.hpp"
+#include "managed.hpp"
+#include "wire.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace standin {
+namespace {
+
+constexpr std::size_t pitch_step = 512; // what rows are aligned to by cudaMallocPitch on devices of today
+
+enum class Waiting : std::uint32_t { waits = 0, asynchronous = 1 };
+
+struct Copy {
+    void *to;
+    std::size_t to_pitch;
+    const void *from;
+    std::size_t from_pitch, width, height;
+    cudaMemcpyKind kind;
+    cudaStream_t stream;
+    Waiting waiting;
+    const void *caller;
+};
+
+cudaError_t allocate(void **address, std::size_t size, std::uint32_t kind, cudaStream_t stream, const void *caller) {
+    NEEDS_DEVICE;
+    if (!address) return keep(cudaErrorInvalidValue);
+    Payload payload;
+    Answer answer = ask(Operation::allocate, caller, payload.add(std::uint64_t{size}).add(kind).add(stream));
+    if (answer.code != cudaSuccess) return keep(answer.code);
+    auto start = answer.next<std::uint64_t>();
+    if (kind && size && !share(start, size, static_cast<Sharing>(kind))) return keep(cudaErrorMemoryAllocation);
+    *address = reinterpret_cast<void *>(start);
+    return cudaSuccess;
+}
+
+cudaError_t release(void *address, std::uint32_t kind, cudaStream_t stream, const void *caller) {
+    NEEDS_DEVICE;
+    if (!address) return cudaSuccess;
+    if (on_device(address)) hand_over();
+    Payload payload;
+    cudaError_t code = ask(Operation::free, caller, payload.add(address).add(kind).add(stream)).code;
+    if (code == cudaSuccess) unshare(reinterpret_cast<std::uint64_t>(address));
+    return keep(code);
+}
+
+// A copy waits for the device where CUDA's does; shared memory is at the device while it is copied.
+cudaError_t copy(const Copy &copy) {
+    NEEDS_DEVICE;
+    if (!copy.width || !copy.height) return cudaSuccess;
+    bool to_device = on_device(copy.to), from_device = on_device(copy.from);
+    hand_over();
+    Payload payload;
+    payload.add(copy.to).add(std::uint64_t{copy.to_pitch}).add(copy.from).add(std::uint64_t{copy.from_pitch});
+    payload.add(std::uint64_t{copy.width}).add(std::uint64_t{copy.height});
+    payload.add(static_cast<std::uint32_t>(copy.kind)).add(copy.stream).add(copy.waiting);
+    Rows to{copy.to, copy.to_pitch, copy.width, copy.height};
+    Rows from{const_cast<void *>(copy.from), copy.from_pitch, copy.width, copy.height};
+    cudaError_t code;
+    if (to_device && from_device) {
+        code = ask(Operation::copy_within, copy.caller, payload).code;
+    } else if (to_device) {
+        code = ask_with(Operation::copy_in, copy.caller, payload, from).code;
+    } else if (from_device) {
+        code = ask_for(Operation::copy_out, copy.caller, payload, to).code;
+    } else {
+        code = ask(Operation::copy_on_host, copy.caller, payload).code;
+        for (std::size_t row = 0; code == cudaSuccess && row < copy.height; ++row) {
+            std::memmove(static_cast<char *>(copy.to) + row * copy.to_pitch,
+                         static_cast<const char *>(copy.from) + row * copy.from_pitch, copy.width);
+        }
+    }
+    if (copy.waiting == Waiting::asynchronous && code == cudaSuccess) device_at_work(copy.caller);
+    return keep(code);
+}
+
+cudaError_t plain(void *to, const void *from, std::size_t size, cudaMemcpyKind kind, cudaStream_t stream,
+                  Waiting waiting, const void *caller) {
+    return copy({to, size, from, size, size, 1, kind, stream, waiting, caller});
+}
+
+cudaError_t fill(void *address, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                 cudaStream_t stream, Waiting waiting, const void *caller) {
+    NEEDS_DEVICE;
+    if (!width || !height) return cudaSuccess;
+    hand_over();
+    Payload payload;
+    payload.add(address).add(std::uint64_t{pitch}).add(static_cast<std::uint32_t>(value & 0xFF));
+    payload.add(std::uint64_t{width}).add(std::uint64_t{height}).add(stream).add(waiting);
+    cudaError_t code = ask(Operation::fill, caller, payload).code;
+    if (code == cudaSuccess) device_at_work(caller);
+    return keep(code);
+}
+
+// A copy to or from a variable: `offset` bytes behind its start, and never beyond its end.
+cudaError_t with_symbol(const void *symbol, void *to, const void *from, std::size_t size, std::size_t offset,
+                        cudaMemcpyKind kind, cudaStream_t stream, Waiting waiting, const void *caller) {
+    NEEDS_DEVICE;
+    Place place = variable(symbol, caller);
+    if (place.code != cudaSuccess) return keep(place.code);
+    if (offset > place.size || size > place.size - offset) return keep(cudaErrorInvalidValue);
+    void *start = reinterpret_cast<void *>(place.address + offset);
+    return plain(to ? to : start, from ? from : start, size, kind, stream, waiting, caller);
+}
+
+cudaError_t pitched(void **address, std::size_t *pitch, std::size_t width, std::size_t height, const void *caller) {
+    if (!pitch) return keep(cudaErrorInvalidValue);
+    std::size_t row = (width + pitch_step - 1) / pitch_step * pitch_step;
+    if (height && row > std::numeric_limits<std::size_t>::max() / height) return keep(cudaErrorMemoryAllocation);
+    *pitch = row;
+    return allocate(address, row * height, 0, nullptr, caller);
+}
+
+} // namespace
+} // namespace standin
+
+using namespace standin;
+constexpr auto managed = static_cast<std::uint32_t>(Sharing::managed), pinned = static_cast<std::uint32_t>(Sharing::pinned);
+
+extern "C" {
+
+cudaError_t cudaMalloc(void **address, std::size_t size) { return allocate(address, size, 0, nullptr, CALLER); }
+cudaError_t cudaMallocAsync(void **address, std::size_t size, cudaStream_t stream) {
+    return allocate(address, size, 0, stream, CALLER);
+}
+cudaError_t cudaMallocManaged(void **address, std::size_t size, unsigned) {
+    if (!size) return keep(cudaErrorInvalidValue);
+    return allocate(address, size, managed, nullptr, CALLER);
+}
+cudaError_t cudaMallocHost(void **address, std::size_t size) {
+    return allocate(address, size, pinned, nullptr, CALLER);
+}
+cudaError_t cudaHostAlloc(void **address, std::size_t size, unsigned) {
+    return allocate(address, size, pinned, nullptr, CALLER);
+}
+cudaError_t cudaMallocPitch(void **address, std::size_t *pitch, std::size_t width, std::size_t height) {
+    return pitched(address, pitch, width, height, CALLER);
+}
+cudaError_t cudaMalloc3D(cudaPitchedPtr *pitched_pointer, cudaExtent extent) {
+    if (!pitched_pointer) return keep(cudaErrorInvalidValue);
+    pitched_pointer->xsize = extent.width, pitched_pointer->ysize = extent.height;
+    return pitched(&pitched_pointer->ptr, &pitched_pointer->pitch, extent.width, extent.height * extent.depth, CALLER);
+}
+cudaError_t cudaFree(void *address) { return release(address, 0, nullptr, CALLER); }
+cudaError_t cudaFreeAsync(void *address, cudaStream_t stream) { return release(address, 0, stream, CALLER); }
+cudaError_t cudaFreeHost(void *address) { return release(address, pinned, nullptr, CALLER); }
+
+// Ordinary memory of the host stays what it is; a kernel cannot reach it here by its own address.
+cudaError_t cudaHostRegister(void *address, std::size_t size, unsigned) {
+    NEEDS_DEVICE;
+    return keep(address && size ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaHostUnregister(void *address) {
+    NEEDS_DEVICE;
+    return keep(address ? cudaSuccess : cudaErrorInvalidValue);
+}
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned) {
+    NEEDS_DEVICE;
+    if (!device || !host) return keep(cudaErrorInvalidValue);
+    if (!on_device(host)) unsupported("cudaHostGetDevicePointer of registered memory", CALLER);
+    *device = host;
+    return cudaSuccess;
+}
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host) {
+    NEEDS_DEVICE;
+    if (!flags || !on_device(host)) return keep(cudaErrorInvalidValue);
+    *flags = cudaHostAllocMapped;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, std::size_t size, cudaMemcpyKind kind) {
+    return plain(to, from, size, kind, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, std::size_t size, cudaMemcpyKind kind, cudaStream_t stream) {
+    return plain(to, from, size, kind, stream, Waiting::asynchronous, CALLER);
+}
+cudaError_t cudaMemcpy2D(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch, std::size_t width,
+                         std::size_t height, cudaMemcpyKind kind) {
+    return copy({to, to_pitch, from, from_pitch, width, height, kind, nullptr, Waiting::waits, CALLER});
+}
+cudaError_t cudaMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+    return copy({to, to_pitch, from, from_pitch, width, height, kind, stream, Waiting::asynchronous, CALLER});
+}
+cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, std::size_t size) {
+    return plain(to, from, size, cudaMemcpyDeviceToDevice, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, std::size_t size, std::size_t offset,
+                               cudaMemcpyKind kind) {
+    return with_symbol(symbol, nullptr, from, size, offset, kind, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, std::size_t size, std::size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t stream) {
+    return with_symbol(symbol, nullptr, from, size, offset, kind, stream, Waiting::asynchronous, CALLER);
+}
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, std::size_t size, std::size_t offset,
+                                 cudaMemcpyKind kind) {
+    return with_symbol(symbol, to, nullptr, size, offset, kind, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, std::size_t size, std::size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+    return with_symbol(symbol, to, nullptr, size, offset, kind, stream, Waiting::asynchronous, CALLER);
+}
+
+cudaError_t cudaMemset(void *address, int value, std::size_t size) {
+    return fill(address, size, value, size, 1, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemsetAsync(void *address, int value, std::size_t size, cudaStream_t stream) {
+    return fill(address, size, value, size, 1, stream, Waiting::asynchronous, CALLER);
+}
+cudaError_t cudaMemset2D(void *address, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+    return fill(address, pitch, value, width, height, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemset2DAsync(void *address, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                              cudaStream_t stream) {
+    return fill(address, pitch, value, width, height, stream, Waiting::asynchronous, CALLER);
+}
+
+cudaError_t cudaMemGetInfo(std::size_t *free_bytes, std::size_t *total) {
+    NEEDS_DEVICE;
+    Answer answer = ask(Operation::memory_info, CALLER);
+    if (free_bytes) *free_bytes = answer.next<std::uint64_t>();
+    if (total) *total = answer.next<std::uint64_t>();
+    return keep(answer.code);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer) {
+    NEEDS_DEVICE;
+    if (!attributes) return keep(cudaErrorInvalidValue);
+    Payload payload;
+    Answer answer = ask(Operation::pointer, CALLER, payload.add(pointer));
+    std::memset(attributes, 0, sizeof *attributes);
+    attributes->type = static_cast<cudaMemoryType>(answer.next<std::uint32_t>());
+    bool to_device = attributes->type != cudaMemoryTypeUnregistered;
+    bool to_host = attributes->type != cudaMemoryTypeDevice;
+    attributes->devicePointer = to_device ? const_cast<void *>(pointer) : nullptr;
+    attributes->hostPointer = to_host ? const_cast<void *>(pointer) : nullptr;
+    return keep(answer.code);
+}
+
+// Advice changes nothing but speed.
+cudaError_t cudaMemPrefetchAsync(const void *, std::size_t, cudaMemLocation, unsigned, cudaStream_t) {
+    NEEDS_DEVICE;
+    return cudaSuccess;
+}
+cudaError_t cudaMemAdvise(const void *, std::size_t, cudaMemoryAdvise, cudaMemLocation) {
+    NEEDS_DEVICE;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void *, std::size_t, unsigned) {
+    NEEDS_DEVICE;
+    return cudaSuccess;
+}
+
+} // extern "C"

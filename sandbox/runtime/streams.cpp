@@ -1,0 +1,107 @@
+// Streams, events and waiting (CUDA Runtime API, "Stream Management", "Event Management").
+//
+// Everything runs in the order of the calls, so there is nothing to wait for; what a device could still be doing is
+// the session's business, and so are the times of events, which come from a model of a device.
+#include "errors.hpp"
+#include "managed.hpp"
+#include "wire.hpp"
+
+namespace standin {
+namespace {
+
+// What is waited for: one of the numbers that the session knows too.
+enum class Awaited : std::uint32_t { device = 0, stream = 1, event = 2 };
+
+cudaError_t wait_for(Awaited what, const void *handle, const void *caller) {
+    NEEDS_DEVICE;
+    hand_over();
+    Payload payload;
+    Answer answer = ask(Operation::synchronise, caller, payload.add(what).add(handle));
+    if (what == Awaited::device) device_idle();
+    return keep(answer.code);
+}
+
+template <typename Handle> cudaError_t create(Operation operation, Handle *handle, unsigned flags, const void *caller) {
+    NEEDS_DEVICE;
+    if (!handle) return keep(cudaErrorInvalidValue);
+    Payload payload;
+    Answer answer = ask(operation, caller, payload.add(std::uint32_t{flags}));
+    if (answer.code == cudaSuccess) *handle = reinterpret_cast<Handle>(answer.next<std::uint64_t>());
+    return keep(answer.code);
+}
+
+template <typename Handle> cudaError_t simple(Operation operation, Handle handle, const void *caller) {
+    NEEDS_DEVICE;
+    Payload payload;
+    return keep(ask(operation, caller, payload.add(handle)).code);
+}
+
+} // namespace
+} // namespace standin
+
+using namespace standin;
+
+extern "C" {
+
+cudaError_t cudaDeviceSynchronize() { return wait_for(Awaited::device, nullptr, CALLER); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return wait_for(Awaited::stream, stream, CALLER); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return wait_for(Awaited::event, event, CALLER); }
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return create(Operation::stream_create, stream, 0, CALLER); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
+    return create(Operation::stream_create, stream, flags, CALLER);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int) {
+    return create(Operation::stream_create, stream, flags, CALLER);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return simple(Operation::stream_destroy, stream, CALLER); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return simple(Operation::stream_query, stream, CALLER); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    NEEDS_DEVICE;
+    Payload payload;
+    return keep(ask(Operation::stream_wait, CALLER, payload.add(stream).add(event)).code);
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
+    NEEDS_DEVICE;
+    if (least) *least = 0;
+    if (greatest) *greatest = -5;
+    return cudaSuccess;
+}
+// What the host is to do after a stream's work is done at once: all of that work is done.
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
+    cudaError_t code = wait_for(Awaited::stream, stream, CALLER);
+    if (code == cudaSuccess) function(data);
+    return code;
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned) {
+    cudaError_t code = wait_for(Awaited::stream, stream, CALLER);
+    callback(stream, code, data);
+    return code;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return create(Operation::event_create, event, 0, CALLER); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+    return create(Operation::event_create, event, flags, CALLER);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return simple(Operation::event_destroy, event, CALLER); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { return simple(Operation::event_query, event, CALLER); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    NEEDS_DEVICE;
+    Payload payload;
+    return keep(ask(Operation::event_record, CALLER, payload.add(event).add(stream)).code);
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+    NEEDS_DEVICE;
+    Payload payload;
+    return keep(ask(Operation::event_record, CALLER, payload.add(event).add(stream)).code);
+}
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
+    NEEDS_DEVICE;
+    if (!milliseconds) return keep(cudaErrorInvalidValue);
+    Payload payload;
+    Answer answer = ask(Operation::event_elapsed, CALLER, payload.add(start).add(end));
+    if (answer.code == cudaSuccess) *milliseconds = answer.next<float>();
+    return keep(answer.code);
+}
+
+} // extern "C"
