@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import StorageError
 from grader.model import Build, Finding, FindingKind, ProgramInterface, Submission
-from grader.nvcc import Tools, build_program, build_with, find_toolchain
+from grader.nvcc import Tools, build_program, find_toolchain
 from grader.sandbox import Equipment, Job, LocalSandbox, Outcome, Result, Status
 from tests.nvcc.conftest import FILE, only_message, places
 
@@ -147,7 +147,7 @@ def test_headers_of_the_student_and_of_the_course_are_there() -> None:
     headers = (("mine/parts.h", b"#define PARTS 0\n"), ("helpers.h", b"#define COURSE 2\n"))
     interface = replace(INTERFACE, include=(("helpers.h", "#define COURSE 1\n"),))
     tools = Tools(find_toolchain(), LocalSandbox())
-    built = build_with(tools, replace(_submission(source), headers=headers), interface)
+    built = build_program(tools, replace(_submission(source), headers=headers), interface)
     assert built.ok, built.findings
 
 
