@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader import __version__, gpu, score
+from grader import __version__, score
 from grader.assignment import execution_digests
+from grader.backends.emulator import EMULATOR
 from grader.checks import run_checks
 from grader.diagnosis import advise, first_cause, surroundings
 from grader.kinds import kind_of
@@ -32,7 +33,7 @@ from grader.plan import Plan
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment, CaseEvidence, Named
     from grader.nvcc import Tools
 
@@ -43,7 +44,7 @@ def make_plan(
     tools: Tools | None,
     *,
     visible_only: bool,
-    station: Station | None = None,
+    backend: Backend = EMULATOR,
 ) -> Plan:
     """Draw the cases and prepare what all submissions share.
 
@@ -51,14 +52,14 @@ def make_plan(
     the reference of a program cannot tell what is asked.
     """
     stages = kind_of(assignment).stages()
-    return stages.plan(assignment, seed, tools, visible_only=visible_only, station=station)
+    return stages.plan(assignment, seed, tools, visible_only=visible_only, backend=backend)
 
 
 def grade(plan: Plan, submission: Submission, tools: Tools | None) -> Grade:
     """Grade one submission; what fails on our side ends as the verdict `error`. Answers need no ``tools``."""
     kind = kind_of(plan.assignment)
     began = time.perf_counter()
-    built = kind.stages().build(plan, submission, tools)
+    built = kind.build(tools, submission, plan.assignment, plan.backend.architecture)
     seconds = (("build", time.perf_counter() - began),) if kind.compiles else ()
     return grade_built(plan, submission, built, tools, seconds)
 
@@ -132,13 +133,13 @@ def _array_parameters(assignment: Assignment, built: Build) -> tuple[str, ...]:
         return ()
     names = [parameter.name for parameter in assignment.kernel.parameters if parameter.extents]
     builds = (built, *(other for _, other in built.others))
-    return tuple(dict.fromkeys(each.label(name) for each in builds for name in names))
+    return tuple(dict.fromkeys(build.label(name) for build in builds for name in names))
 
 
 def _kept(plan: Plan, evidence: Evidence) -> Evidence:
     """What `rescore` needs of the evidence: no source, no code, of a program's files only the texts."""
     texts = {dict(item.options)["of"] for item in plan.assignment.rubric if item.check == "text"}
-    ran = evidence.ran or execution_digests(plan.assignment, plan.cases, timed=evidence.backend == gpu.NAME)
+    ran = evidence.ran or execution_digests(plan.assignment, plan.cases, timed=evidence.measures_time)
     cases = tuple(_without_files(case, texts) for case in evidence.cases)
     return replace(evidence, build=_without_code(evidence.build), cases=cases, ran=ran)
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.assignment import expand_cases
+from grader.backends.emulator import EMULATOR
 from grader.emulator.launch import STEPS
 from grader.model import Visibility
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.gpu.timed import StaffKernel
     from grader.model import Assignment, Case, Counters, Named, Threshold
 
@@ -46,26 +47,21 @@ class TimingStaff:
 class Plan:
     """What all submissions of one grading run share.
 
-    ``cases`` are concrete; ``baselines`` holds, per case, what the staff's kernels moved. ``station`` is
-    there where a GPU is used, and ``timing`` where something is timed on it. ``steps`` is how far the
-    emulator follows a launch; without ``feedback`` there are verdicts and no explanations, which saves time.
+    ``cases`` are concrete; ``baselines`` holds, per case, what the staff's kernels moved. ``backend`` is
+    what runs them, and ``timing`` is there where something is timed on it. ``steps`` is how far the emulator
+    follows a launch; without ``feedback`` there are verdicts and no explanations, which saves time.
     """
 
     assignment: Assignment
     seed: int
     cases: tuple[Case, ...]
     baselines: Baselines
-    station: Station | None = None
+    backend: Backend = EMULATOR
     timing: TimingStaff | None = None
     steps: int = STEPS
     feedback: bool = True
     everything: int = 0
     """The sizes of all cases together, of hidden ones, too, where only visible ones are run."""
-
-    @property
-    def architecture(self) -> str:
-        """What nvcc calls the GPUs, such as ``sm_90``; empty where none is used, or where they differ."""
-        return self.station.architecture if self.station else ""
 
     def work_of(self, case: Case) -> int:
         """The work that a launch of a case may take: its share by its size, whatever else is run."""

@@ -11,7 +11,7 @@ import pytest
 from grader import pipeline
 from grader.arithmetic import parse
 from grader.assignment import expand_cases, find_assignment, load_assignment, reference_folder, staff_folder
-from grader.backends.emulator import Emulated
+from grader.backends.emulated_kernel import EmulatedKernel
 from grader.checks import run_checks
 from grader.kinds.program.outputs import compared
 from grader.model import (
@@ -27,7 +27,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.nvcc.launch import plan_launch
 from grader.oracle import load_oracle, poison
 from grader.sandbox import LocalSandbox
@@ -135,7 +135,7 @@ def emulated(file: Path, folder: Path) -> Evidence:
     """What a program would leave whose kernel is the one of the file, and whose host code is right."""
     interface = kernel_interface()
     tools = Tools(find_toolchain(), LocalSandbox(), folder)
-    built = build_with(tools, Submission("s", file.name, file.read_bytes(), ""), interface)
+    built = build_kernels(tools, Submission("s", file.name, file.read_bytes(), ""), interface)
     assert built.ok, built.findings
     cases = []
     for case in expand_cases(ASSIGNMENT, 1):
@@ -150,7 +150,7 @@ def emulated(file: Path, folder: Path) -> Evidence:
             Argument("width", "value", np.int32(width)),
         )
         stream = io.BytesIO()
-        np.save(stream, dict(Emulated(built, "", file.name).launch(launch, arguments).outputs)["C"])
+        np.save(stream, dict(EmulatedKernel(built, "", file.name).launch(launch, arguments).outputs)["C"])
         run = ProgramRun("exit", 0, files=(("C.npy", stream.getvalue()),))
         comparisons, findings = compared(ASSIGNMENT, case, run, ORACLE)
         cases.append(CaseEvidence(case, comparisons=comparisons, findings=findings, program=run))

@@ -10,6 +10,8 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import data_root, find_assignment, load_assignment
+from grader.backends.gpu import GpuBackend
+from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -224,8 +226,6 @@ def test_arrays_of_one_struct_are_called_by_its_fields(tmp_path: Path, tools: To
 
 def test_on_a_gpu_structs_are_passed_as_the_same_bytes(matrices: Path, tools: Tools) -> None:
     """With a place for each pointer, which the harness fills in."""
-    from grader.gpu.backend import Station  # noqa: PLC0415 - only here
-
     cases: list[dict[str, Any]] = []
 
     def product(case: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
@@ -235,8 +235,10 @@ def test_on_a_gpu_structs_are_passed_as_the_same_bytes(matrices: Path, tools: To
 
     device = PretendGpu(product)
     on_device = Tools(tools.toolchain, device, tools.cache)
-    station = Station((GPU,), "python3", (("sm_90", b"helpers"),))
-    plan = pipeline.make_plan(load_assignment(matrices), 1, on_device, visible_only=False, station=station)
+    pool = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),))
+    plan = pipeline.make_plan(
+        load_assignment(matrices), 1, on_device, visible_only=False, backend=GpuBackend(pool)
+    )
     grade = pipeline.grade(plan, Submission("s", "s.cu", MULTIPLY.encode(), "d"), on_device)
     assert _verdicts(grade) == [Verdict.PASS] * 4
     (a, _, *_), extent = cases[1]["arguments"][:2], cases[1]["arguments"][-1]

@@ -13,7 +13,7 @@ from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.batch import grade_class
 from grader.model import FindingKind, Grade, Launch, Submission, Verdict
-from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.nvcc.launch import plan_launch
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
@@ -150,7 +150,7 @@ def test_findings_depend_on_nothing_but_the_file(tmp_path: Path) -> None:
 def test_the_worked_example_of_the_lesson_launches_75_by_63_blocks(tmp_path: Path) -> None:
     """1000 x 800 times 800 x 1200 with 16 x 16 tiles: 4,725 blocks."""
     source = (FOLDER / "solution.cu").read_bytes()
-    built = build_with(
+    built = build_kernels(
         Tools(find_toolchain(), LocalSandbox(), tmp_path),
         Submission("s", "s.cu", source, ""),
         ASSIGNMENT.kernel,

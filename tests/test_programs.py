@@ -13,10 +13,12 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import load_assignment
+from grader.backends.emulator import EMULATOR
+from grader.backends.gpu import GpuBackend
 from grader.cli import main
 from grader.errors import OurError
 from grader.gpu import devices
-from grader.gpu.backend import Station
+from grader.gpu.pool import GpuPool
 from grader.kinds.program import running as programs
 from grader.model import (
     Assignment,
@@ -161,8 +163,8 @@ def _plan(*cases: Case, seconds: float = 5.0, wanted: tuple[str, ...] = (), gpus
     )
     interface = ProgramInterface(seconds=seconds, memory_bytes=2**28)
     assignment = Assignment("echo", "Echo", "", interface, (), items, None, Path(), "digest")
-    station = Station((GPU,) * gpus, "python3", ()) if gpus else None
-    return Plan(assignment, 1, cases, (), station)
+    backend = GpuBackend(GpuPool((GPU,) * gpus, "python3", ())) if gpus else EMULATOR
+    return Plan(assignment, 1, cases, (), backend)
 
 
 def _one(evidence: tuple[CaseEvidence, ...]) -> ProgramRun:

@@ -10,7 +10,7 @@ from grader import pipeline
 from grader.assignment import load_assignment
 from grader.errors import SpecError
 from grader.model import KernelInterface, Submission, Verdict
-from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.nvcc.sizes import set_to
 from grader.sandbox import LocalSandbox
 
@@ -86,7 +86,7 @@ def test_a_file_without_the_size_is_told_its_names(assignment: Assignment) -> No
     """They are what the hand-out asks for."""
     tools = Tools(find_toolchain(), LocalSandbox(), None)
     source = KERNEL.replace("DEPTH", "STEPS").encode()
-    built = build_with(tools, Submission("ada", "ada.cu", source, ""), assignment.interface)
+    built = build_kernels(tools, Submission("ada", "ada.cu", source, ""), assignment.kernel)
     assert [finding.message for finding in built.findings] == [
         "this file defines no `K` or `INNER` or `DEPTH`, by which the assignment changes its size"
     ]

@@ -8,9 +8,9 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
-from grader.backends.emulator import Emulated
+from grader.backends.emulated_kernel import EmulatedKernel
 from grader.model import KernelInterface, Parameter, Structure, Submission, Verdict
-from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ BODIES = {
 def structure_of(name: str, folder: Path) -> Structure:
     """Compile a kernel and look at it."""
     tools = Tools(find_toolchain(), LocalSandbox(), folder)
-    built = build_with(tools, Submission(name, "k.cu", BODIES[name].encode(), ""), INTERFACE)
+    built = build_kernels(tools, Submission(name, "k.cu", BODIES[name].encode(), ""), INTERFACE)
     assert built.ok, built.findings
-    return Emulated(built, built.source_name, "k.cu").structure()
+    return EmulatedKernel(built, built.source_name, "k.cu").structure()
 
 
 @pytest.mark.slow

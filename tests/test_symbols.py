@@ -11,13 +11,16 @@ import pytest
 from grader import pipeline
 from grader.arithmetic import Name
 from grader.assignment import load_assignment
+from grader.backends.emulator import EMULATOR
+from grader.backends.gpu import GpuBackend
 from grader.emulator.launch import Kernel
 from grader.errors import PtxSyntaxError, SpecError
+from grader.gpu.pool import GpuPool
 from grader.model import Argument, KernelInterface, Launch, Parameter, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.variables import missing
 from grader.ptx import parse
-from grader.ptx.symbols import module_variables, symbol_called
+from grader.ptx.parser import module_variables, symbol_called
 from grader.reports import text
 from grader.sandbox import LocalSandbox
 from tests.gpu.pretend import GPU, PretendGpu
@@ -106,13 +109,11 @@ def write(root: Path, spec: str) -> Path:
 
 def _graded(course: Path, source: str, device: PretendGpu | None = None) -> Grade:
     tools = Tools(find_toolchain(), device or LocalSandbox(), course / "builds")
-    station = None
-    if device:
-        from grader.gpu.backend import Station  # noqa: PLC0415 - only here
-
-        station = Station((GPU,), "python3", (("sm_90", b"helpers"),))
+    pool = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),))
     assignment = load_assignment(course / "assignments/filter")
-    plan = pipeline.make_plan(assignment, 1, tools, visible_only=False, station=station)
+    plan = pipeline.make_plan(
+        assignment, 1, tools, visible_only=False, backend=GpuBackend(pool) if device else EMULATOR
+    )
     return pipeline.grade(plan, Submission("s", "s.cu", source.encode(), "d"), tools)
 
 

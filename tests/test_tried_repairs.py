@@ -10,11 +10,11 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
-from grader.backends import emulator
+from grader.backends import emulated_kernel
 from grader.errors import OurError
 from grader.mistakes import bundled
 from grader.model import AdviceKind, FindingKind, Grade, Submission
-from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def check(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bytes], Grade]:
 
     def graded(source: bytes) -> Grade:
         submission = Submission("s", "s.cu", source, "")
-        built = build_with(tools, submission, ASSIGNMENT.kernel)
+        built = build_kernels(tools, submission, ASSIGNMENT.kernel)
         return pipeline.grade_built(plan, submission, built, tools)
 
     return graded
@@ -167,7 +167,7 @@ def test_a_failure_of_ours_to_advise_leaves_the_grade_alone(
     def fail(*_: object) -> None:
         raise failure
 
-    monkeypatch.setattr(emulator.Emulated, "repaired", fail)
+    monkeypatch.setattr(emulated_kernel.EmulatedKernel, "repaired", fail)
     grade = check(staff("solution"))
     assert (grade.error, grade.advice) == ("", ())
     assert grade.score == grade.max_score
@@ -181,7 +181,7 @@ def test_a_failure_of_ours_to_advise_is_printed_for_developers(
     def fail(*_: object) -> None:
         raise ValueError("a bug in repairs")
 
-    monkeypatch.setattr(emulator.Emulated, "repaired", fail)
+    monkeypatch.setattr(emulated_kernel.EmulatedKernel, "repaired", fail)
     monkeypatch.delenv("GRADER_DEBUG", raising=False)
     check(staff("solution"))
     assert capsys.readouterr().err == ""

@@ -9,9 +9,11 @@ import pytest
 from grader import pipeline
 from grader.arithmetic import Number
 from grader.assignment import load_assignment
+from grader.backends.gpu import GpuBackend
 from grader.errors import SpecError
+from grader.gpu.pool import GpuPool
 from grader.model import KernelInterface, Submission, Verdict
-from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.reports import grade_json, record_json
 from grader.sandbox import LocalSandbox
 from tests.gpu.pretend import GPU, PretendGpu
@@ -102,7 +104,7 @@ def test_a_kernel_that_is_asked_for_itself_is_not_to_be_renamed(cache: Path) -> 
             (other,) = set(names) - {main}
             interface = KernelInterface(main, (), (), (Number(8),), (Number(1),), others=(other,))
             source = f"__global__ void {there}() {{}}".encode()
-            built = build_with(tools, Submission("s", "s.cu", source, "d"), interface)
+            built = build_kernels(tools, Submission("s", "s.cu", source, "d"), interface)
             assert [finding.message for finding in built.findings] == [
                 f"no kernel named `{missing}`; this file has: `{there}`; `{there}` is asked for, too"
             ]
@@ -118,12 +120,10 @@ def test_a_stored_grade_keeps_which_kernel_a_case_launched(assignment: Assignmen
 
 def test_on_a_gpu_each_kernel_is_run_by_itself(assignment: Assignment, cache: Path) -> None:
     """With its own cubin, on its own cases."""
-    from grader.gpu.backend import Station  # noqa: PLC0415 - only here
-
     device = PretendGpu()
     tools = Tools(find_toolchain(), device, cache)
-    station = Station((GPU,), "python3", (("sm_90", b"helpers"),))
-    plan = pipeline.make_plan(assignment, 1, tools, visible_only=False, station=station)
+    pool = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),))
+    plan = pipeline.make_plan(assignment, 1, tools, visible_only=False, backend=GpuBackend(pool))
     source = KERNEL % ("first", "K") + KERNEL % ("second", "K")
     grade = pipeline.grade(plan, Submission("s", "s.cu", source.encode(), "d"), tools)
     assert set(_verdicts(grade)) == {Verdict.PASS}

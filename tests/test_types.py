@@ -9,6 +9,8 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import data_root, load_assignment
+from grader.backends.gpu import GpuBackend
+from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.oracle import is_poison, load_oracle, poison
@@ -100,7 +102,6 @@ def test_a_mistake_has_its_name_in_every_type(types: str, tmp_path: Path, tools:
 
 def test_on_a_gpu_bfloat16_travels_as_its_bits(tmp_path: Path, tools: Tools) -> None:
     """The harness gets arrays and scalars of bfloat16, and what comes back is read as such."""
-    from grader.gpu.backend import Station  # noqa: PLC0415 - only here
 
     def product(case: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
         scalars = [each for each in case["arguments"] if each["name"] == "alpha"]
@@ -112,8 +113,10 @@ def test_on_a_gpu_bfloat16_travels_as_its_bits(tmp_path: Path, tools: Tools) -> 
     (tmp_path / "assignment.yaml").write_text(SPEC.format("bfloat16", "bfloat16"))
     device = PretendGpu(product)
     on_device = Tools(tools.toolchain, device, tools.cache)
-    station = Station((GPU,), "python3", (("sm_90", b"helpers"),))
-    plan = pipeline.make_plan(load_assignment(tmp_path), 1, on_device, visible_only=False, station=station)
+    pool = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),))
+    plan = pipeline.make_plan(
+        load_assignment(tmp_path), 1, on_device, visible_only=False, backend=GpuBackend(pool)
+    )
     source = KERNEL.format("__nv_bfloat16", "__nv_bfloat16").encode()
     grade = pipeline.grade(plan, Submission("s", "s.cu", source, "d"), on_device)
     assert [item.result.verdict for item in grade.items] == [Verdict.PASS] * 2, grade.items[0].result.message

@@ -1,243 +1,74 @@
-"""The emulator as a backend: both builds of a kernel, run and put together as one `Run` per case."""
+"""The emulator as a backend: it sees every access of every thread, and gives the same result each time."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
-from grader.diagnosis import line_advice, unneeded_barriers
-from grader.emulator.by_hand import written_by_hand
-from grader.emulator.definedness import mattering_reads
-from grader.emulator.launch import STEPS, Kernel
-from grader.emulator.machine.geometry import WARP
-from grader.emulator.orders import may_depend_on_order
-from grader.emulator.repair.repair import Trial, Workshop, fitting, key
-from grader.emulator.repair.statements import Source
-from grader.emulator.two_builds import is_clean, is_steady, merge_runs
-from grader.errors import PtxSyntaxError, UnsupportedPtx
-from grader.model import FindingKind, Run, Severity, Visibility
-from grader.ptx import parse
-from grader.ptx.facts import structure
+from grader.backends.backend import Backend, CaseRun, Runs
+from grader.debug import described_bug
+from grader.emulator.hanging import much_work
+from grader.errors import OurError
+from grader.memory_limit import limited
+from grader.model import Finding, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from grader.backends.backend import PreparedCase
+    from grader.gpu.timed import TimingJob
+    from grader.model import Build
+    from grader.nvcc import Tools
 
-    from grader.emulator.by_hand import Handwriting
-    from grader.model import (
-        Advice,
-        Argument,
-        Build,
-        Case,
-        CaseEvidence,
-        Finding,
-        Launch,
-        LineCounters,
-        Structure,
-    )
-    from grader.ptx import Module
-
-NAME = "emulator"
 DEVICE = "SIMT emulator, compute capability 8.0"
 
 
-@dataclass(eq=False, slots=True)
-class Emulated:
-    """A built kernel that is ready to be launched case by case.
+@dataclass(frozen=True, slots=True)
+class EmulatorBackend(Backend):
+    """Both builds of a kernel on the emulator; nothing is timed."""
 
-    ``source`` is the name that the student's file has in the PTX, ``file`` the one it has in findings,
-    ``text`` its lines. Give `launch` the case that is run, and repairs and advice may be asked for later.
-    """
+    name: ClassVar[str] = "emulator"
+    is_deterministic: ClassVar[bool] = True
 
-    build: Build
-    source: str
-    file: str
-    steps: int = STEPS
-    text: tuple[str, ...] = ()
-    _trials: dict[str, Trial] = field(default_factory=dict)
-    _profile: tuple[str, tuple[LineCounters, ...]] | None = None
-    _kernels: dict[bool, Kernel] = field(default_factory=dict)
-    _executed: frozenset[tuple[str, int]] | None = None
-    """What the default build executed in any case; None where it was never run."""
-    handed_in: Handwriting | None = None
-    """The student's files, where an instruction written by hand that is not interpreted is a finding."""
-    _looked_at_hazards: bool = True
-    """Which of the two builds was asked for last."""
+    @property
+    def device(self) -> str:
+        """The emulator, and the compute capability whose instructions it interprets."""
+        return DEVICE
 
-    def launch(
+    def run(
         self,
-        launch: Launch,
-        arguments: tuple[Argument, ...],
-        *,
-        count_only: bool = False,
-        case: Case | None = None,
-        profile: bool = False,
-        steps: int = 0,
-    ) -> Run:
-        """Run one case: outputs and counters of the default build, hazards of both (`two_builds`).
-
-        With ``count_only`` the hazard run is left out (the staff's own kernels), with ``profile`` what each
-        line does is counted as well. ``steps`` is the work that each run may take, if less than usual.
-        Raises UnsupportedPtx for an instruction that the emulator does not interpret, and PtxSyntaxError for
-        PTX that is not read, unless it was written by hand in ``handed_in``.
-        """
-        steps = steps or self.steps
-        if count_only:
-            return self._kernel(detect=False).run(launch, arguments, detect=False, steps=steps)
-        try:
-            return self._both(launch, arguments, case, profile=profile, steps=steps)
-        except (UnsupportedPtx, PtxSyntaxError) as problem:
-            text = self.build.hazard_ptx if self._looked_at_hazards else self.build.ptx
-            if self.handed_in is None:
-                raise
-            own = written_by_hand(problem, text, self.source, self.file, self.handed_in)
-            if own is None:
-                raise
-            return Run(findings=(own,), completed=False)
-
-    def _both(
-        self,
-        launch: Launch,
-        arguments: tuple[Argument, ...],
-        case: Case | None,
-        *,
-        profile: bool,
-        steps: int,
-    ) -> Run:
-        """Both builds, run one after the other."""
-        hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=steps)
-        if hazards.completed:
-            hazards = self._without_idle_reads(hazards, launch, arguments, steps)
-        if case is not None and case.visibility is Visibility.VISIBLE:
-            self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps, case.id)
-        if not hazards.completed:
-            return hazards
-        graded = self._kernel(detect=False)
-        run = graded.run(launch, arguments, detect=False, steps=steps, races=True, profile=profile)
-        self._executed = run.executed | (self._executed or frozenset())
-        if profile and case is not None:
-            self._profile = (case.id, run.lines)
-        merged = merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
-        if run.completed and not _races(merged) and may_depend_on_order(graded.module):
-            merged = replace(merged, warp_by_warp=graded.warp_by_warp(launch, arguments, run.work, steps))
-        return merged
-
-    def _without_idle_reads(
-        self, run: Run, launch: Launch, arguments: tuple[Argument, ...], steps: int
-    ) -> Run:
-        """The run with reads of what nobody set as information where nothing depends on what they gave."""
-        if not any(finding.kind is FindingKind.UNINITIALISED for finding in run.findings):
-            return run
-        mattering = mattering_reads(self._kernel(detect=True), launch, arguments, steps)
-        return replace(run, findings=tuple(_idle(finding, mattering) for finding in run.findings))
-
-    def again(self, launch: Launch, arguments: tuple[Argument, ...], steps: int) -> Run:
-        """Outputs alone, of a launch that is followed so far and no further."""
-        return self._kernel(detect=False).run(launch, arguments, detect=False, steps=min(steps, self.steps))
-
-    def repaired(
-        self, cases: tuple[CaseEvidence, ...], is_right: Callable[[Case, Run], bool]
-    ) -> tuple[CaseEvidence, ...]:
-        """The cases with a repair in each finding of a visible one that a barrier in one place removes.
-
-        ``is_right`` says whether a run of a case has the outputs that it should.
-        """
-        shown = [case for case in cases if case.case.id in self._trials]
-        kinds = {finding.kind for case in shown for finding in case.findings}
-        if not kinds & {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}:
-            return cases
-        workshop, known = self._workshop(), {case.case.id: case.case for case in shown}
-        workshop.is_right = lambda trial, run: is_right(known[trial.case], run)
-        repairs = workshop.repairs()
-
-        def told(case: CaseEvidence) -> CaseEvidence:
-            if not repairs or case.case.id not in self._trials:
-                return case
-            findings = tuple(replace(each, repair=repairs.get(key(each), "")) for each in case.findings)
-            return replace(case, findings=findings)
-
-        return tuple(map(told, cases))
-
-    def advice(self, cases: tuple[CaseEvidence, ...]) -> tuple[Advice, ...]:
-        """What could be better, where nothing is wrong."""
-        if self._profile is None or not all(map(_is_right, cases)):
-            return ()
-        name, lines = self._profile
-        blocks, threads = _sizes(self._trials[name].launch)
-        unneeded = self._workshop().unneeded()
-        return (
-            *line_advice(lines, blocks * -(-threads // WARP), self.file),
-            *unneeded_barriers(unneeded, self.file),
-        )
-
-    def structure(self) -> Structure:
-        """What the kernel consists of, in the default build, and what of it was executed in the cases so far.
-
-        Raises PtxSyntaxError where the PTX cannot be read.
-        """
-        module = self._kernel(detect=False).module
-        return structure(module, self.build.entry, self.source, self.file, self._executed)
-
-    def _workshop(self) -> Workshop:
-        """Where repairs are tried, on some of the visible cases that ran."""
-        module = self._kernel(detect=True).module
-
-        def run(changed: Module, trial: Trial, steps: int) -> Run:
-            kernel = Kernel(changed, self.build.entry, self.source, self.file, self.build.shared_shapes)
-            return kernel.run(trial.launch, trial.arguments, detect=True, steps=steps)
-
-        workshop = Workshop(
-            module,
-            self.build.entry,
-            Source(module, self.source, self.text),
-            fitting(self._trials.values()),
-            run,
-        )
-        if self._profile is not None:
-            name, lines = self._profile
-            workshop.thorough = (self._trials[name],)
-            workshop.repeated = _passed_again(self._trials[name].launch, lines)
-        return workshop
-
-    def _kernel(self, *, detect: bool) -> Kernel:
-        """The kernel of one of the two builds, parsed when first needed."""
-        self._looked_at_hazards = detect
-        if detect not in self._kernels:
-            module = parse(self.build.hazard_ptx if detect else self.build.ptx)
-            shapes = self.build.shared_shapes
-            self._kernels[detect] = Kernel(module, self.build.entry, self.source, self.file, shapes)
-        return self._kernels[detect]
+        built: Build,
+        cases: tuple[PreparedCase, ...],
+        tools: Tools,  # noqa: ARG002 - nothing is assembled
+        timing: TimingJob | None,  # noqa: ARG002 - nothing is timed
+    ) -> Runs:
+        """Run the cases one after the other."""
+        return Runs(tuple(emulated_alone(emulated(case)) for case in cases), built, self.device)
 
 
-def _idle(finding: Finding, mattering: set[tuple[int, str]]) -> Finding:
-    """A finding, as information if it is a read of what nobody set and is not among those that matter."""
-    if finding.kind is not FindingKind.UNINITIALISED or (finding.line or 0, finding.array) in mattering:
-        return finding
-    return replace(finding, severity=Severity.INFO, message=f"{finding.message}; nothing depends on it")
+def emulated(prepared: PreparedCase) -> Run:
+    """A run on the emulator, of at most so much work; whatever fails on our side is in its ``error``."""
+    if isinstance(prepared.launch, Finding):
+        return Run(findings=(prepared.launch,), completed=False, launched=False)
+    try:
+        with limited():
+            return prepared.kernel.launch(
+                prepared.launch,
+                prepared.arguments,
+                case=prepared.case,
+                profile=prepared.profile,
+                steps=prepared.steps,
+            )
+    except OurError as problem:
+        return Run(completed=False, error=str(problem))
+    except MemoryError:
+        return Run(completed=False, too_much_work=much_work("it takes more memory than there is"))
+    except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
+        return Run(completed=False, error=described_bug("the emulator", problem))
 
 
-def _races(run: Run) -> bool:
-    """Whether a run already shows that threads do not wait for each other."""
-    kinds = (FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE)
-    return not is_clean(finding for finding in run.findings if finding.kind in kinds)
+def emulated_alone(run: Run) -> CaseRun:
+    """The run of a case that only the emulator ran."""
+    return CaseRun(run, too_much_work=run.too_much_work)
 
 
-def _is_right(case: CaseEvidence) -> bool:
-    """Whether a case ran to its end, gave what it should, and nothing is wrong with it."""
-    clean = all(finding.severity is Severity.INFO for finding in case.findings)
-    wrong = any(comparison.wrong for comparison in case.comparisons)
-    return case.completed and clean and not wrong and not case.changed_inputs and not case.error
-
-
-def _sizes(launch: Launch) -> tuple[int, int]:
-    """How many blocks, and how many threads in each."""
-    return math.prod(launch.grid), math.prod(launch.block)
-
-
-def _passed_again(launch: Launch, lines: tuple[LineCounters, ...]) -> set[int]:
-    """The lines whose barrier every thread of a launch passed more than once."""
-    passes = Counter[int]()
-    for each in lines:
-        passes[each.line] += each.barriers
-    return {line for line, count in passes.items() if count >= 2 * math.prod(_sizes(launch))}
+EMULATOR = EmulatorBackend()
+"""The backend where no other is asked for."""

@@ -58,8 +58,7 @@ def grade_class(
 
     """
     stages = f"grader.kinds.{kind_of(plan.assignment).name}.stages"
-    on_gpu = [] if plan.station is None else ["grader.gpu.backend"]
-    context = forkserver(["grader.pipeline", stages, *on_gpu])
+    context = forkserver(["grader.pipeline", stages, type(plan.backend).__module__])
 
     def one(submission: Submission) -> Grade:
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader import gpu, pipeline
+from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
 from grader.batch.stored import evidence_of, load_grades
 from grader.errors import UsageError
@@ -84,7 +84,7 @@ def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade
     for grade in grades:
         evidence = evidence_of(out, grade)
         cases = expand_cases(assignment, grade.seed)
-        wanted = execution_digests(assignment, cases, timed=evidence.backend == gpu.NAME)
+        wanted = execution_digests(assignment, cases, timed=evidence.measures_time)
         ran = dict(evidence.ran)
         for piece, digest in wanted:
             if ran.get(piece) != digest:

@@ -99,8 +99,8 @@ class SpeedupCheck(Check):
         """Compare the measured speedup with the item's steps; skip where nothing is timed."""
         timing = evidence.timing
         if timing is None:
-            on_emulator = evidence.backend == "emulator"
-            why = "needs a GPU: time is measured there only" if on_emulator else "nothing was timed this time"
+            not_here = "needs a GPU: time is measured there only"
+            why = "nothing was timed this time" if evidence.measures_time else not_here
             return CheckResult(self.item, Verdict.SKIP, NOTHING, why)
         if timing.error:
             return _error(self.item, timing.error)

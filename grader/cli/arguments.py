@@ -7,6 +7,9 @@ import os
 from fractions import Fraction
 from pathlib import Path
 
+from grader.backends import AUTO, CHOICES
+from grader.gpu import RaceJudge
+
 ASSIGNMENT = "an id such as tiled-matmul, or a path"
 """The help of an argument that names an assignment."""
 
@@ -23,14 +26,14 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--backend",
-        choices=("auto", "emulator", "gpu"),
-        default="auto",
+        choices=CHOICES,
+        default=AUTO,
         help="where kernels run (default: auto: a GPU where there is one)",
     )
     parser.add_argument(
         "--races",
-        choices=("both", "sanitizer", "emulator"),
-        default="both",
+        choices=tuple(map(str, RaceJudge)),
+        default=str(RaceJudge.BOTH),
         help="who judges races on a GPU (default: both)",
     )
     parser.add_argument(

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli import arguments, setup
+from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.nvcc import build_with
 from grader.submission import lines
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment, Grade, Named, Submission
     from grader.nvcc import Tools
 
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     submission = setup.only_submission(options.file, assignment, "check")
     seed = setup.seed(options, assignment)
     seed = setup.PUBLIC_SEED if seed is None else seed
-    grade, station = _graded(options, assignment, submission, seed, began)
+    grade, backend = _graded(options, assignment, submission, seed, began)
     from grader.reports import text  # noqa: PLC0415 - loaded while nvcc ran
 
     source = lines(submission.source)
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     if grade.verdict is Verdict.PASS and not setup.asks_questions(assignment):
         console.print("\nGrading uses more shapes than this check, and other numbers.")
     if grade.verdict is Verdict.ERROR:
-        if station is not None:
+        if backend is not None and backend.pool is not None:
             console.print("\nWith `--backend emulator` the file is checked without the GPU.")
         return _OURS
     return int(setup.below(grade, options.fail_under))
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _graded(
     options: argparse.Namespace, assignment: Assignment, submission: Submission, seed: int, began: float
-) -> tuple[Grade, Station | None]:
+) -> tuple[Grade, Backend | None]:
     """The grade, and what it was graded on."""
     if setup.asks_questions(assignment):
         from grader import pipeline  # noqa: PLC0415 - as below
@@ -74,9 +74,9 @@ def _graded(
         return pipeline.grade(plan, named_by_itself(submission), None), None
     gpus = setup.gpus(options)
     tools = setup.tools(options, gpus)
-    station = setup.station(options, tools, gpus)
+    backend = setup.backend(options, tools, gpus)
     loaded = time.perf_counter() - began
-    return _grade(assignment, submission, tools, seed, (("load", loaded),), station), station
+    return _grade(assignment, submission, tools, seed, (("load", loaded),), backend), backend
 
 
 def _grade(
@@ -85,18 +85,18 @@ def _grade(
     tools: Tools,
     seed: int,
     before: Named[float],
-    station: Station | None,
+    backend: Backend,
 ) -> Grade:
     """Compile in the background, and meanwhile load the emulator and run the baseline."""
     began = time.perf_counter()
     with ThreadPoolExecutor(max_workers=1) as background:
-        architecture = station.architecture if station else ""
-        building = background.submit(build_with, tools, submission, assignment.interface, architecture)
+        kind, architecture = kind_of(assignment), backend.architecture
+        building = background.submit(kind.build, tools, submission, assignment, architecture)
         # These take long to load, and nvcc runs anyway.
         from grader import pipeline  # noqa: PLC0415
         from grader.reports import text  # noqa: F401, PLC0415
 
-        plan = pipeline.make_plan(assignment, seed, tools, visible_only=True, station=station)
+        plan = pipeline.make_plan(assignment, seed, tools, visible_only=True, backend=backend)
         prepared = time.perf_counter() - began
         built = building.result()
     waited = time.perf_counter() - began

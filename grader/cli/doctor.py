@@ -11,6 +11,7 @@ from grader.assignment import data_root
 from grader.cli import arguments, setup
 from grader.doctor import containers
 from grader.errors import UsageError
+from grader.gpu import RaceJudge
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _configure_attacks(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(backend="auto", races="both")
+    parser.set_defaults(backend="auto", races=RaceJudge.BOTH)
     group = parser.add_argument_group("does the sandbox hold?")
     group.add_argument(
         "--attack",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from grader import gpu, pipeline, sandbox_choice
+from grader import pipeline, sandbox_choice
+from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, grade_class
 from grader.batch.stored import is_whole, load_grades
 from grader.cli import arguments, class_output, interruption, setup
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
@@ -75,16 +76,16 @@ def run(options: argparse.Namespace) -> int:
     if setup.asks_questions(assignment):
         out = OutFolder(options.out)
         with out.locked():
-            return _grade_class(options, assignment, submissions, None, out, None)
+            return _grade_class(options, assignment, submissions, None, out, EMULATOR)
     tools = setup.tools(options, gpus, strangers=len(submissions) > 1)
     sandbox_choice.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
     if tools.sandbox.name != options.sandbox:  # it was ours to choose
         setup.console(stderr=True).print(f"sandbox: {tools.sandbox.name}")
-    station = setup.on_trial(setup.station(options, tools, gpus), tools)
+    backend = setup.on_trial(setup.backend(options, tools, gpus), tools)
     out = OutFolder(options.out)
     try:
         with out.locked():
-            return _grade_class(options, assignment, submissions, tools, out, station)
+            return _grade_class(options, assignment, submissions, tools, out, backend)
     finally:
         sandbox_choice.sweep(tools.sandbox)
 
@@ -95,14 +96,14 @@ def _grade_class(
     submissions: tuple[Submission, ...],
     tools: Tools | None,
     out: OutFolder,
-    station: Station | None,
+    backend: Backend,
 ) -> int:
-    session = _session(options, assignment, tools, out, station)
+    session = _session(options, assignment, tools, out, backend)
     done = _already_done(options, session, out)
     if not done:
         out.begin(session)
     waiting = [s for s in submissions if done.get(s.id) != s.digest]
-    plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, station=station)
+    plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
     _grade_all(plan, waiting, tools, options.jobs, out)
     ids = [submission.id for submission in submissions]
     out.note_class(ids)
@@ -120,7 +121,7 @@ def _session(
     assignment: Assignment,
     tools: Tools | None,
     out: OutFolder,
-    station: Station | None,
+    backend: Backend,
 ) -> Session:
     """What this batch is; without --seed it keeps the seed of the batch that it takes up."""
     try:
@@ -136,12 +137,9 @@ def _session(
         seed = secrets.randbits(31)
     release = dict(pipeline.versions())["grader"]
     toolkit = tools.toolchain.version if tools else ""
-    if station is None:
-        backend = kind_of(assignment).backend
-        return Session(assignment.id, assignment.digest, backend, seed, release, toolkit)
-    return Session(
-        assignment.id, assignment.digest, gpu.NAME, seed, release, toolkit, station.devices, station.races
-    )
+    name, pool = kind_of(assignment).backend_name(backend), backend.pool
+    gpus = (pool.devices, pool.races) if pool else ()
+    return Session(assignment.id, assignment.digest, name, seed, release, toolkit, *gpus)
 
 
 def _already_done(options: argparse.Namespace, session: Session, out: OutFolder) -> dict[str, str]:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
-from grader import sandbox_choice
+from grader import backends, sandbox_choice
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
-from grader.errors import OurError, StorageError, ToolMissing, UsageError
+from grader.errors import StorageError, ToolMissing, UsageError
 from grader.kinds import kind_of
 from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from grader.backends.backend import Backend
     from grader.batch import Session
-    from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
@@ -53,57 +53,45 @@ def builds() -> Path:
 
 
 def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:
-    """The GPUs to grade on: none with `--backend emulator`, and with `auto` where they cannot be used.
+    """The GPUs to grade on: none if the backend needs none, and with `auto` where they cannot be used.
 
-    Raises UsageError for `--backend gpu` where there is none, ToolMissing where something else is missing.
+    For a backend that needs GPUs it raises UsageError where there is none, ToolMissing where something
+    else is missing.
     """
-    if options.backend == "emulator":
+    if not backends.may_use_gpu(options.backend):
         return ()
     from grader.gpu import devices  # noqa: PLC0415 - where nobody asks for it, nothing is loaded
 
+    required, asked = backends.must_use_gpu(options.backend), f"--backend {options.backend}"
     missing = devices.missing_libraries()
     visible = () if "nvidia-ml-py" in missing else devices.visible(devices.find_gpus())
-    if options.backend == "gpu" and missing:
-        raise ToolMissing(f"--backend gpu needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
-    if options.backend == "gpu" and not visible:
-        raise UsageError("--backend gpu: no NVIDIA GPU was found here; `grader doctor` says what is missing")
+    if required and missing:
+        raise ToolMissing(f"{asked} needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
+    if required and not visible:
+        raise UsageError(f"{asked}: no NVIDIA GPU was found here; `grader doctor` says what is missing")
     fit = tuple(gpu for gpu in visible if not devices.unfit(gpu))
     if visible and (missing or not fit):
         why = f"{missing[0]} is missing; {devices.HOW_TO_GET_CUPY}" if missing else devices.unfit(visible[0])
-        if options.backend == "gpu":
-            raise ToolMissing(f"--backend gpu: {visible[0].name}: {why}")
+        if required:
+            raise ToolMissing(f"{asked}: {visible[0].name}: {why}")
         console(stderr=True).print(f"graded on the emulator, not on {visible[0].name}: {why}")
         return ()
     return fit
 
 
-def station(options: argparse.Namespace, tools: Tools, gpus: tuple[Gpu, ...]) -> Station | None:
-    """What grading on these GPUs needs; None where there are none."""
-    if not gpus:
-        return None
-    from grader.gpu import backend  # noqa: PLC0415 - as above
-    from grader.gpu.sanitizer import HOW_TO_GET  # noqa: PLC0415
-
-    prepared = backend.prepare(tools, gpus, options.races)
-    if options.races == "sanitizer" and not prepared.sanitizer:
-        raise ToolMissing(f"--races sanitizer: {HOW_TO_GET}")
-    return prepared
+def backend(options: argparse.Namespace, tools: Tools, gpus: tuple[Gpu, ...]) -> Backend:
+    """The backend that the options ask for, ready to run on these GPUs."""
+    return backends.prepare(options.backend, tools, gpus, options.races)
 
 
-def on_trial(station: Station | None, tools: Tools) -> Station | None:
-    """The station with those of its GPUs on which every tool found its planted bug, as before a batch.
+def on_trial(backend: Backend, tools: Tools) -> Backend:
+    """The backend with what passed its trial, as before a batch; the rest is told of.
 
-    Raises OurError where there is none, with what was wrong.
+    Raises OurError where nothing of it can be trusted, with what was wrong.
     """
-    if station is None:
-        return None
-    from grader.gpu import trial  # noqa: PLC0415 - as above
-
-    fit, problems = trial.examine(station, tools)
+    fit, problems = backend.tried(tools)
     for problem in problems:
         console(stderr=True).print(f"not used: {problem}")
-    if not fit.gpus:
-        raise OurError(f"no GPU here can be trusted with grades: {'; '.join(problems)}; try `grader doctor`")
     return fit
 
 

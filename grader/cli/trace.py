@@ -16,7 +16,7 @@ from grader.kinds import kind_of
 from grader.kinds.kernel.planning import arguments as kernel_arguments
 from grader.model import Case, Finding, Visibility
 from grader.model.trace import TraceScene
-from grader.nvcc import build_at, build_with
+from grader.nvcc import build_at, build_kernels
 from grader.nvcc.launch import plan_launch
 from grader.nvcc.source import readable
 from grader.oracle import array_types, load_oracle
@@ -145,7 +145,7 @@ def _built(tools: Tools, submission: Submission, assignment: Assignment, case: C
     if interface.sizes:
         built = build_at(tools, submission, interface, case.kernel or interface.kernel, case.shape)
     else:
-        built = build_with(tools, submission, interface)
+        built = build_kernels(tools, submission, interface)
     if case.kernel and built.ok:
         built = dict(built.others).get(case.kernel, built)
     if built.error:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from grader.backends import AUTO, CHOICES
 from grader.cli import arguments, interruption, setup
+from grader.gpu import RaceJudge
 from grader.validation import Wanted, report_files, report_text, validate
 
 if TYPE_CHECKING:
     import argparse
 
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment
     from grader.nvcc import Tools
-    from grader.validation import Report
+from grader.validation import Report
 
 _OURS = 3
 _TELLINGS = 10
@@ -47,15 +49,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--backend",
-        choices=("auto", "emulator", "gpu"),
-        default="auto",
+        choices=CHOICES,
+        default=AUTO,
         help="whether the model solution is tried on a GPU as well (default: auto: where there is one)",
     )
     for option, form in (("--json", "JSON"), ("--report", "markdown")):
         writable = arguments.writable
         parser.add_argument(option, metavar="FILE", type=writable, help=f"also write the report as {form}")
     parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the report")
-    parser.set_defaults(sandbox="local", races="both")
+    parser.set_defaults(sandbox="local", races=RaceJudge.BOTH)
     arguments.add_toolchain(parser)
 
 
@@ -67,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         if tools.cache is None:  # mutants and seeds share builds in any case; they are only not kept
             tools = replace(tools, cache=Path(folder))
-        report = _validated(options, assignment, tools, setup.station(options, tools, gpus))
+        report = _validated(options, assignment, tools, setup.backend(options, tools, gpus))
     console = setup.console(width=options.width)
     shown = report_text.render(report, width=console.width, ascii_only=setup.ascii_only())
     console.print(shown, end="")
@@ -78,9 +80,7 @@ def run(options: argparse.Namespace) -> int:
     return int(not report.sound)
 
 
-def _validated(
-    options: argparse.Namespace, assignment: Assignment, tools: Tools, station: Station | None
-) -> Report:
+def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools, backend: Backend) -> Report:
     wanted = Wanted(seed=options.seed, seeds=options.seeds, jobs=options.jobs)
     columns = (TextColumn("validating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = setup.console(stderr=True)
@@ -96,4 +96,4 @@ def _validated(
                 console.print(f"{done} of {of} steps done")
             interruption.stop_if_asked()
 
-        return validate(assignment, tools, wanted, station=station, told=told)
+        return validate(assignment, tools, wanted, backend=backend, told=told)

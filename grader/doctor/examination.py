@@ -88,7 +88,7 @@ def _planted_race(toolchain: Toolchain) -> str:
     """Build a kernel with a known race and demand that it is found: trust is tried, not assumed."""
     import numpy as np  # noqa: PLC0415
 
-    from grader.backends.emulator import Emulated  # noqa: PLC0415
+    from grader.backends.emulated_kernel import EmulatedKernel  # noqa: PLC0415
 
     interface = KernelInterface("planted", (Parameter("out", "out", "int32"),), (), (), ())
     submission = Submission("planted", "planted.cu", _PLANTED, "")
@@ -96,7 +96,7 @@ def _planted_race(toolchain: Toolchain) -> str:
     if not built.ok:
         reasons = "; ".join(finding.message for finding in built.findings) or built.error
         raise OurError(f"a known-good kernel does not compile: {reasons}")
-    kernel = Emulated(built, built.source_name, "planted.cu")
+    kernel = EmulatedKernel(built, built.source_name, "planted.cu")
     argument = Argument("out", "out", np.zeros(64, np.int32))
     result = kernel.launch(Launch((1, 1, 1), (64, 1, 1)), (argument,))
     races = [finding for finding in result.findings if finding.kind is FindingKind.RACE]

@@ -94,16 +94,16 @@ def _told(argv: list[str]) -> str:
 
 def _trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[ReportLine]:
     """Each GPU runs a kernel, and each tool has to find its planted bug on it."""
-    from grader.gpu import backend, trial  # noqa: PLC0415 - where there is no GPU they are not needed
+    from grader.gpu import RaceJudge, pool, trial  # noqa: PLC0415 - where there is no GPU they are not needed
 
     try:
-        station = backend.prepare(tools, gpus, "both")
-        fit, problems = trial.examine(station, tools)
+        prepared = pool.prepare(tools, gpus, RaceJudge.BOTH)
+        fit, problems = trial.examine(prepared, tools)
     except GraderError as problem:
         yield ReportLine(False, "gpu trial", "does not work", str(problem), needed=False)
         return
     for complaint in problems:
         yield ReportLine(False, "gpu trial", complaint, needed=False)
     for gpu in fit.gpus:
-        tried = "every tool found its planted bug" if station.sanitizer else "no tool to try"
+        tried = "every tool found its planted bug" if prepared.sanitizer else "no tool to try"
         yield ReportLine(True, "gpu trial", f"{gpu.name} ran a kernel; {tried}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.errors import OurError
+from grader.gpu import WITNESS
 from grader.gpu.answer import read_array
 from grader.gpu.request import SECONDS, output_file
 from grader.model import Finding, FindingCode, FindingKind, Run
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from grader.gpu.request import DeviceCase
     from grader.model import Named
     from grader.sandbox import Result
-
-WITNESS = "gpu"
 
 
 def run_of(case: DeviceCase, answered: AnsweredCase | None, result: Result, file: str) -> Run:

@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.compare import compare
 from grader.errors import OurError
+from grader.gpu import WITNESS
 from grader.model import Comparison, Finding, FindingCode, FindingKind
 from grader.precision import numbers
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
     Expected: TypeAlias = Mapping[str, tuple[Array, Array]]
     """For each output its values and how far a right one may be from them, elementwise."""
-
-WITNESS = "gpu"
 
 
 @dataclass(frozen=True, slots=True)

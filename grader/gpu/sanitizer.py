@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element
 
+    from grader.gpu import RaceJudge
     from grader.gpu.request import DeviceCase
     from grader.model import Finding, Named
     from grader.sandbox import Result
@@ -123,9 +124,9 @@ class ToolReport:
         return "ok" if self.verdict != INCONCLUSIVE else self.reason
 
 
-def tools_for(races: str) -> tuple[str, ...]:
-    """The tools to run where ``races`` are judged by ``both``, ``sanitizer`` or ``emulator``."""
-    return tuple(tool for tool in TOOLS if races != "emulator" or tool not in OF_RACES)
+def tools_for(races: RaceJudge) -> tuple[str, ...]:
+    """The tools to run, given who judges ``races``."""
+    return tuple(tool for tool in TOOLS if races.asks_tools or tool not in OF_RACES)
 
 
 def command(tool: str, program: str) -> tuple[str, ...]:

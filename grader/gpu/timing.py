@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.errors import OurError
-from grader.gpu import paired
-from grader.gpu.output_verification import WITNESS, verify
+from grader.gpu import WITNESS, paired
+from grader.gpu.output_verification import verify
 from grader.gpu.rounds import AGAIN, STUDENT, amount, amounts, read_rounds, words
 from grader.model import Finding, FindingCode, FindingKind, Ratio, Timing
 

@@ -11,37 +11,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.gpu import backend, devices, sanitizer, selftest
+from grader.gpu import devices, sanitizer, selftest
 from grader.gpu.answer import read_answer, read_array
+from grader.gpu.pool import stage_on
 from grader.gpu.request import ANSWER, Image, Where, output_file, run_job
 from grader.nvcc import OWN_SOURCE, compile_own
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
+    from grader.gpu.pool import GpuPool
     from grader.gpu.sanitizer import ToolReport
     from grader.nvcc import Tools
 
 
-def faults(station: Station, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
+def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
     """What is wrong with a GPU or with the tools on it, a sentence each; none where all is as it should be.
 
     Raises OurError where the kernels cannot be built or the harness gives no answer.
     """
     cubin = compile_own(tools, selftest.source().encode(), gpu.architecture, optimised=False)
-    with backend.stage_on(gpu, tools) as inside:
-        return _faults(station, inside, gpu, cubin)
+    with stage_on(gpu, tools) as inside:
+        return _faults(pool, inside, gpu, cubin)
 
 
-def _faults(station: Station, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
-    where = Where(station.python, dict(station.helpers)[gpu.architecture], gpu.uuid)
+def _faults(pool: GpuPool, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
+    where = Where(pool.python, dict(pool.helpers)[gpu.architecture], gpu.uuid)
     images = (("student", Image(cubin, "")),)
     said = _run(where, images, tools)
-    if said or not station.sanitizer:
+    if said or not pool.sanitizer:
         return said
-    names = sanitizer.tools_for(station.races)
-    with ThreadPoolExecutor(len(names)) as pool:
-        reports = tuple(pool.map(lambda tool: _report(tool, station, where, images, tools), names))
+    names = sanitizer.tools_for(pool.races)
+    with ThreadPoolExecutor(len(names)) as executor:
+        reports = tuple(executor.map(lambda tool: _report(tool, pool, where, images, tools), names))
     return selftest.missed(reports, names)
 
 
@@ -63,7 +64,7 @@ def _run(where: Where, images: tuple[tuple[str, Image], ...], tools: Tools) -> t
 
 
 def _report(
-    tool: str, station: Station, where: Where, images: tuple[tuple[str, Image], ...], tools: Tools
+    tool: str, pool: GpuPool, where: Where, images: tuple[tuple[str, Image], ...], tools: Tools
 ) -> ToolReport:
     cases = selftest.cases()
     chosen = tuple(c for c in cases if c.index in (selftest.planted(tool).case, selftest.RIGHT))
@@ -73,23 +74,23 @@ def _report(
         chosen,
         mode="sanitize",
         entries=selftest.entries(),
-        tool=sanitizer.command(tool, station.sanitizer),
+        tool=sanitizer.command(tool, pool.sanitizer),
         tool_files=sanitizer.files(tool),
     )
     return sanitizer.read(tool, tools.sandbox.run(job), chosen, selftest.NAME, OWN_SOURCE)
 
 
-def examine(station: Station, tools: Tools) -> tuple[Station, tuple[str, ...]]:
-    """The station with the GPUs that passed, and what was wrong with the others.
+def examine(pool: GpuPool, tools: Tools) -> tuple[GpuPool, tuple[str, ...]]:
+    """The pool with the GPUs that passed, and what was wrong with the others.
 
     A GPU that was taken out of use and passes is taken back.
     """
     fit, said = [], []
-    for gpu in station.gpus:
-        problems = faults(station, tools, gpu)
+    for gpu in pool.gpus:
+        problems = faults(pool, tools, gpu)
         if problems:
             said += [f"{gpu.name}: {problem}" for problem in problems]
         else:
             devices.mark_well(gpu)
             fit.append(gpu)
-    return replace(station, gpus=tuple(fit)), tuple(said)
+    return replace(pool, gpus=tuple(fit)), tuple(said)

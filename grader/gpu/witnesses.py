@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.gpu import WITNESS, RaceJudge
 from grader.gpu.sanitizer import KINDS, OF_RACES
 from grader.model import Finding, FindingKind, Severity
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from grader.gpu.sanitizer import ToolReport
     from grader.model import Named, Run
 
-EMULATOR, GPU = "emulator", "gpu"
-BOTH, SANITIZER = "both", "sanitizer"
+EMULATOR = "emulator"
+"""The witness of what the emulator saw."""
 
 RACES = tuple(KINDS[tool] for tool in OF_RACES)
 """The kinds of findings that ``--races`` is about."""
@@ -62,11 +63,11 @@ class Witnesses:
     emulator_error: str
     device: tuple[Finding, ...]
     reports: tuple[ToolReport, ...]
-    races: str
+    races: RaceJudge
 
     def asked(self) -> tuple[ToolReport, ...]:
         """The tools whose word counts."""
-        return tuple(r for r in self.reports if self.races in (BOTH, SANITIZER) or r.tool not in OF_RACES)
+        return tuple(r for r in self.reports if self.races.asks_tools or r.tool not in OF_RACES)
 
     def emulator_doubt(self) -> str:
         """Why the emulator's silence means nothing; empty where it saw the launch as a whole."""
@@ -82,16 +83,16 @@ def merged(
     device: tuple[Finding, ...],
     reports: tuple[ToolReport, ...],
     index: int,
-    mode: str = BOTH,
+    mode: RaceJudge = RaceJudge.BOTH,
 ) -> Account:
     """All findings of case number ``index``, each once, the gravest first; and what nobody could rule out.
 
     ``emulated`` is None where the emulator has no say, and ``emulator_error`` why. ``mode`` says whose word
-    counts for races and barriers: ``both``, ``sanitizer`` or ``emulator``.
+    counts for races and barriers.
     """
     witnesses = Witnesses(str(index), emulated, emulator_error, device, reports, mode)
     findings = _of_emulator(witnesses)
-    sure = witnesses.races == BOTH and not witnesses.emulator_doubt()
+    sure = witnesses.races is RaceJudge.BOTH and not witnesses.emulator_doubt()
     told = [(r.tool, finding) for r in witnesses.asked() for finding in r.of(witnesses.name)]
     for tool, finding in told:
         if finding.kind is not FindingKind.FAULT:
@@ -112,7 +113,7 @@ def _of_emulator(witnesses: Witnesses) -> list[Finding]:
     if witnesses.emulated is None:
         return []
     hung = any(finding.kind is FindingKind.TIMEOUT for finding in witnesses.device)
-    left_out = (*(RACES if witnesses.races == SANITIZER else ()), *(() if hung else (FindingKind.TIMEOUT,)))
+    left_out = (*(() if witnesses.races.asks_emulator else RACES), *(() if hung else (FindingKind.TIMEOUT,)))
     kept = (finding for finding in witnesses.emulated.findings if finding.kind not in left_out)
     return [replace(finding, witnesses=(EMULATOR,)) for finding in kept]
 
@@ -147,9 +148,9 @@ def _join_device(findings: list[Finding], finding: Finding) -> None:
         and (each.kind in _STOPS or each.array == array)
     ]
     for at in same:
-        findings[at] = replace(findings[at], witnesses=(*findings[at].witnesses, GPU))
+        findings[at] = replace(findings[at], witnesses=(*findings[at].witnesses, WITNESS))
     if not same:
-        findings.append(replace(finding, witnesses=(GPU,)))
+        findings.append(replace(finding, witnesses=(WITNESS,)))
 
 
 def _lines(finding: Finding) -> frozenset[int]:
@@ -189,9 +190,9 @@ def _undecided(witnesses: Witnesses, findings: Iterable[Finding]) -> Named[str]:
 def _doubts(witnesses: Witnesses, tool: str, kind: FindingKind) -> tuple[str, ...]:
     """Why none of those whose word counts can rule out a kind; empty where one of them can."""
     doubts = []
-    if kind not in RACES or witnesses.races != SANITIZER:
+    if kind not in RACES or witnesses.races.asks_emulator:
         doubts.append((EMULATOR, witnesses.emulator_doubt()))
-    if kind not in RACES or witnesses.races in (BOTH, SANITIZER):
+    if kind not in RACES or witnesses.races.asks_tools:
         doubts.append((tool, _tool_doubt(witnesses, tool)))
     return tuple(f"{who}: {doubt}" for who, doubt in doubts) if all(doubt for _, doubt in doubts) else ()
 
@@ -204,7 +205,7 @@ def _tool_doubt(witnesses: Witnesses, tool: str) -> str:
     report = next((each for each in witnesses.reports if each.tool == tool), None)
     if report is None:
         return "it was not run"
-    alone = witnesses.races == SANITIZER and tool in OF_RACES
+    alone = not witnesses.races.asks_emulator and tool in OF_RACES
     if alone and not report.saw(witnesses.name):
         return report.reason
     return report.doubt(witnesses.name)

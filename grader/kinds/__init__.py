@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from grader.model import AnswersInterface, KernelInterface, ProgramInterface
+from grader.model import AnswersInterface, Build, KernelInterface, ProgramInterface
+from grader.nvcc import build_kernels, build_program
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
-    from grader.model import Assignment, Build, Evidence, Named, Submission
+    from collections.abc import Callable
+
+    from grader.backends.backend import Backend
+    from grader.model import Assignment, Evidence, Named, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
 
@@ -29,16 +32,13 @@ class Stages(Protocol):
         tools: Tools | None,
         *,
         visible_only: bool,
-        station: Station | None,
+        backend: Backend,
     ) -> Plan:
         """Draw the cases and prepare what all submissions share.
 
         Raises OurError where one of the staff's kernels cannot be run, UsageError where the reference cannot
         tell what is asked.
         """
-
-    def build(self, plan: Plan, submission: Submission, tools: Tools | None) -> Build:
-        """Build a submission; a failure of ours is in the record's ``error``."""
 
     def gather(
         self, plan: Plan, submission: Submission, built: Build, tools: Tools | None
@@ -54,12 +54,35 @@ class Kind:
     """What is known of a kind before anything of it is loaded; ``name`` is that of its package."""
 
     name: str
-    backend: str
-    """What a grade calls the backend where no GPU is used."""
-    compiles: bool = True
-    """Whether submissions are compiled: else neither a compiler nor a GPU is needed."""
+    compiler: Callable[[Tools, Submission, Any, str], Build] | None = None
+    """What builds a submission for the kind's interface and a GPU's architecture; None where nothing is
+    compiled, so that neither a compiler nor a GPU is needed."""
+    runs_on: str = ""
+    """What a grade calls that on which it runs without a GPU; empty where a backend runs it, as kernels."""
     has_kernels: bool = False
-    """Whether it asks for kernels: only then there are mutants, traces, and an emulator to run them."""
+    """Whether it asks for kernels: only then there are mutants, traces, and a backend to run them."""
+
+    @property
+    def compiles(self) -> bool:
+        """Whether submissions are compiled."""
+        return self.compiler is not None
+
+    def build(
+        self, tools: Tools | None, submission: Submission, assignment: Assignment, architecture: str = ""
+    ) -> Build:
+        """Build a submission; a failure of ours is in the record's ``error`` instead of raised.
+
+        ``architecture`` is that of the GPU which a program is built for, empty where there is none.
+        """
+        if self.compiler is None:
+            return Build(ok=True)  # there is nothing to build
+        if tools is None:
+            return Build(ok=False, error="there is no compiler to build it with")
+        return self.compiler(tools, submission, assignment.interface, architecture)
+
+    def backend_name(self, backend: Backend) -> str:
+        """What a grade calls that on which submissions run."""
+        return self.runs_on if self.runs_on and backend.pool is None else backend.name
 
     def stages(self) -> Stages:
         """The kind's stages; loading them takes what running submissions of the kind takes."""
@@ -67,9 +90,9 @@ class Kind:
 
 
 KINDS: dict[type, Kind] = {
-    KernelInterface: Kind("kernel", backend="emulator", has_kernels=True),
-    ProgramInterface: Kind("program", backend="host"),
-    AnswersInterface: Kind("answers", backend="model", compiles=False),
+    KernelInterface: Kind("kernel", build_kernels, has_kernels=True),
+    ProgramInterface: Kind("program", build_program, runs_on="host"),
+    AnswersInterface: Kind("answers", runs_on="model"),
 }
 """The kind of an assignment by the type of its ``interface``."""
 

@@ -122,8 +122,9 @@ class CaseEvidence:
 class Evidence:
     """All that is known of one submission on one backend.
 
-    ``device`` names what ran it; ``timing`` is there where something was timed; ``witnesses`` says of each
-    that looked (``emulator``, ``racecheck`` …) whether it came to an end: ``ok``, or what went wrong.
+    ``device`` names what ran it. ``measures_time`` says whether anything can be timed there; ``timing`` is
+    there where something was. ``witnesses`` says of each that looked (``emulator``, ``racecheck`` …) whether
+    it came to an end: ``ok``, or what went wrong.
     """
 
     backend: str
@@ -139,6 +140,7 @@ class Evidence:
     """How each kernel is built, the assignment's own first; nothing where nobody could look at it."""
     array_parameters: tuple[str, ...] = ()
     """What findings call the arrays that the kernels are given: no name that depends on a case's data."""
+    measures_time: bool = False
 
     def build_of(self, case: CaseEvidence) -> Build:
         """The build of the kernel that a case launches."""

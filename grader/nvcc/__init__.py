@@ -9,7 +9,7 @@ program (`grader.nvcc.program`).
 
 from __future__ import annotations
 
-from grader.nvcc.any_kind import build_at, build_with
+from grader.nvcc.any_kind import build_at, build_kernels
 from grader.nvcc.assembly import OWN_SOURCE, assemble, compile_own
 from grader.nvcc.program import build_program
 from grader.nvcc.stage import LIMITS, build
@@ -23,8 +23,8 @@ __all__ = [
     "assemble",
     "build",
     "build_at",
+    "build_kernels",
     "build_program",
-    "build_with",
     "compile_own",
     "find_toolchain",
     "toolchain_in",

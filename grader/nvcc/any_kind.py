@@ -1,4 +1,4 @@
-"""A build of whatever an assignment asks for, which always gives a record."""
+"""Builds of the kernels that an assignment asks for, which always give a record."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.model import AnswersInterface, Build, ProgramInterface
-from grader.nvcc.program import build_program
+from grader.model import Build
 from grader.nvcc.stage import build
 
 if TYPE_CHECKING:
@@ -15,28 +14,21 @@ if TYPE_CHECKING:
     from grader.nvcc.toolchain import Tools
 
 
-def build_with(
-    tools: Tools | None,
+def build_kernels(
+    tools: Tools,
     submission: Submission,
-    interface: KernelInterface | ProgramInterface | AnswersInterface,
-    architecture: str = "",
+    interface: KernelInterface,
+    architecture: str = "",  # noqa: ARG001 - as for a program; the PTX of a kernel is for all GPUs
 ) -> Build:
-    """Build a submission; a failure of ours is in the record's ``error`` instead of raised.
+    """Build a submission's kernels; a failure of ours is in the record's ``error`` instead of raised.
 
     All kernels that an assignment asks for have to be there: the first one that is not is told of.
-    ``architecture`` is that of the GPU which a program is built for, empty where there is none.
     """
-    if isinstance(interface, AnswersInterface):
-        return Build(ok=True)  # there is nothing to build
-    if tools is None:
-        return Build(ok=False, error="there is no compiler to build it with")
-    if isinstance(interface, ProgramInterface):
-        return build_program(tools, submission, interface, architecture)
     built = _one_kernel(tools, submission, interface)
     others: list[tuple[str, Build]] = []
     asked = (interface.kernel, *interface.others)
     for name in interface.others if built.ok else ():
-        beside = tuple(each for each in asked if each != name)
+        beside = tuple(kernel for kernel in asked if kernel != name)
         other = _one_kernel(tools, submission, replace(interface, kernel=name, others=beside))
         if not other.ok:
             return other

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.assignment import expand_cases, staff_kernel
+from grader.backends.emulator import EMULATOR
 from grader.emulator.launch import STEPS
 from grader.model import KernelInterface, ProgramInterface, Verdict
 from grader.validation import judgement
@@ -27,7 +28,7 @@ from grader.validation.trials import QUICK_STEPS, TrialRunner, is_kernel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment, Build
     from grader.nvcc import Tools
     from grader.validation.records import Mistake, Mutant, Outcome, Staff
@@ -61,7 +62,7 @@ def validate(
     tools: Tools,
     wanted: Wanted,
     *,
-    station: Station | None = None,
+    backend: Backend = EMULATOR,
     told: Progress | None = None,
 ) -> Report:
     """Prove an assignment; ``told`` hears how many of how many trials are done.
@@ -73,7 +74,8 @@ def validate(
     """
     began = time.perf_counter()
     staff = read_staff(assignment)
-    runner = TrialRunner(assignment, tools, station=None if is_kernel(assignment) else station)
+    on_gpu = is_kernel(assignment) and not backend.is_deterministic
+    runner = TrialRunner(assignment, tools, backend=EMULATOR if on_gpu else backend)
     built = runner.build(staff.solution, staff.solution_file)
     runner.original = built
     solution = runner.attempt(_solution_trial(staff, wanted.seed))
@@ -85,7 +87,8 @@ def validate(
         runner.quick_steps = _quick_steps(runner, staff, wanted.seed) if is_kernel(assignment) else STEPS
         report = replace(report, spent=(("model solution, skeleton", time.perf_counter() - began),))
         report = _proved(report, staff, runner, built, wanted, told)
-        report = _on_gpu(report, staff, assignment, tools, station, wanted.seed)
+        if on_gpu:
+            report = _on_gpu(report, staff, TrialRunner(assignment, tools, backend=backend), wanted.seed)
     report = replace(report, seconds=(*report.seconds, ("validation", time.perf_counter() - began)))
     return judgement.judged(report, staff, assignment)
 
@@ -127,7 +130,7 @@ def _solution_trial(staff: Staff, seed: int, *, quick: bool = False, feedback: b
 def _quick_steps(runner: TrialRunner, staff: Staff, seed: int) -> int:
     """How far mutants are followed: less than a submission, if the model solution needs a quarter of that."""
     trial = _solution_trial(staff, seed, quick=True)
-    tried = TrialRunner(runner.assignment, runner.tools, None, QUICK_STEPS // 4)
+    tried = TrialRunner(runner.assignment, runner.tools, quick_steps=QUICK_STEPS // 4)
     tried.share_plans(runner)
     return QUICK_STEPS if judgement.is_full(tried.attempt(trial)) else STEPS
 
@@ -192,20 +195,15 @@ def _mutant_trial(mutant: Mutant, staff: Staff, seed: int) -> Trial:
 def _on_gpu(
     report: Report,
     staff: Staff,
-    assignment: Assignment,
-    tools: Tools,
-    station: Station | None,
+    runner: TrialRunner,
     seed: int,
 ) -> Report:
-    """A kernel's model solution on a GPU, if there is one: full marks there, too, and how long it takes."""
-    if station is None or not is_kernel(assignment):
-        return report
-    runner = TrialRunner(assignment, tools, station=station)
+    """A kernel's model solution on a GPU: full marks there, too, and how long it takes."""
     outcome = runner.attempt(_solution_trial(staff, seed))
     if outcome.verdict is Verdict.PASS:
         outcome = runner.attempt(_solution_trial(staff, seed, feedback=True))
     seconds = (*report.seconds, ("per submission on the GPU", outcome.seconds))
-    return replace(report, seconds=seconds, on_gpu=outcome, device=station.devices)
+    return replace(report, seconds=seconds, on_gpu=outcome, device=runner.backend.device)
 
 
 __all__ = ["MISTAKE_SEEDS", "SEEDS", "Wanted", "validate"]

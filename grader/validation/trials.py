@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from grader import pipeline
 from grader.assignment import expand_cases
+from grader.backends.emulator import EMULATOR
 from grader.checks import CHECKS
 from grader.debug import log_swallowed
 from grader.emulator.launch import STEPS
@@ -22,12 +23,11 @@ from grader.errors import GraderError
 from grader.kinds import kind_of
 from grader.kinds.answers.staff import filled_in
 from grader.model import Submission, Verdict
-from grader.nvcc import build_with
 from grader.validation.barrier_mutants import without_barrier
 from grader.validation.records import Made, Outcome
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment, Build, Grade, ItemGrade, Named
     from grader.nvcc import Tools
     from grader.pipeline import Plan
@@ -52,7 +52,7 @@ class TrialRunner:
     tools: Tools
     original: Build | None = None
     quick_steps: int = QUICK_STEPS
-    station: Station | None = None
+    backend: Backend = EMULATOR
 
     def __post_init__(self) -> None:
         """Start without a plan."""
@@ -71,8 +71,8 @@ class TrialRunner:
 
     def build(self, source: bytes, file: str) -> Build:
         """A build of a file as a submission."""
-        architecture = self.station.architecture if self.station else ""
-        return build_with(self.tools, _submission(file, source), self.assignment.interface, architecture)
+        kind, architecture = kind_of(self.assignment), self.backend.architecture
+        return kind.build(self.tools, _submission(file, source), self.assignment, architecture)
 
     def share_plans(self, other: TrialRunner) -> None:
         """Take over the plans that another runner of the same assignment has made."""
@@ -106,7 +106,7 @@ class TrialRunner:
     def _plan(self, seed: int) -> Plan:
         if seed not in self._plans:
             self._plans[seed] = pipeline.make_plan(
-                self.assignment, seed, self.tools, visible_only=False, station=self.station
+                self.assignment, seed, self.tools, visible_only=False, backend=self.backend
             )
         return self._plans[seed]
 

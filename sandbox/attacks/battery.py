@@ -14,6 +14,7 @@ from attacks.table import DOES_NOT_COMPILE, FOLDER
 from attacks.watched import Watched
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.backends.emulator import EMULATOR
 from grader.errors import OurError
 from grader.model import Verdict
 from grader.submission import read_submissions
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from attacks.table import Attack
     from attacks.world import World
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Grade, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
@@ -64,7 +65,7 @@ class Battery:
 
     world: World
     tools: Tools
-    station: Station | None = None
+    backend: Backend = EMULATOR
     _plans: dict[bool, Plan] = field(default_factory=dict)
     _neighbours: dict[bool, Grade] = field(default_factory=dict)
 
@@ -143,7 +144,7 @@ class Battery:
         if is_kernel not in self._plans:
             place = find_assignment("tiled-matmul") if is_kernel else FOLDER / "assignment"
             make = partial(pipeline.make_plan, load_assignment(place), _SEED, self.tools)
-            plan = make(visible_only=is_kernel, station=self.station)
+            plan = make(visible_only=is_kernel, backend=self.backend)
             few = tuple(case for case in plan.cases if case.id in _CASES)
             self._plans[is_kernel] = replace(plan, cases=few)
         return self._plans[is_kernel]

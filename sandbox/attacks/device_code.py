@@ -20,7 +20,7 @@ from grader.submission import read_submissions
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Grade
     from grader.nvcc import Tools
 
@@ -50,16 +50,16 @@ def select(asked: Collection[str], *, wanted: bool) -> tuple[tuple[str, ...], tu
     )
 
 
-def run(chosen: tuple[str, ...], tools: Tools, station: Station | None) -> Iterator[Tried]:
+def run(chosen: tuple[str, ...], tools: Tools, backend: Backend) -> Iterator[Tried]:
     """Grade each, and hold what it loses against the table."""
     table = _table()
     assignment = load_assignment(find_assignment("tiled-matmul"))
-    plan = pipeline.make_plan(assignment, _SEED, tools, visible_only=False, station=station)
+    plan = pipeline.make_plan(assignment, _SEED, tools, visible_only=False, backend=backend)
     for name in chosen:
         began = time.monotonic()
         (submission,) = read_submissions(FOLDER / f"{name}.cu")
         grade = pipeline.grade(plan, submission, tools)
-        expected = table[name]["gpu" if station else "emulator"]
+        expected = table[name][backend.name]
         found = tuple(_complaints(grade, expected))
         yield Tried(name, grade.verdict.value, time.monotonic() - began, found)
 

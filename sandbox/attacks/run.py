@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from attacks.table import Attack
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.nvcc import Tools
 
 _OURS = 3
@@ -42,12 +42,14 @@ def run(options: argparse.Namespace) -> int:
             f"--sandbox {tools.sandbox.name} shuts nothing in: these attacks would do to this machine what "
             "they try; use --sandbox docker or --sandbox bubblewrap"
         )
-    station = setup.station(options, tools, gpus)
-    chosen, left_out = select(load_attacks(), options.attack, tools.sandbox.name, has_gpu=station is not None)
-    devices, why = device_code.select(options.attack, wanted=options.device_code or station is not None)
+    backend = setup.backend(options, tools, gpus)
+    chosen, left_out = select(
+        load_attacks(), options.attack, tools.sandbox.name, has_gpu=backend.pool is not None
+    )
+    devices, why = device_code.select(options.attack, wanted=options.device_code or backend.pool is not None)
     console = setup.console()
     console.print(f"{len(chosen) + len(devices)} attacks, sandbox {tools.sandbox.name}")
-    tried = list(_told(console, _everything(tools, station, chosen, devices, options.jobs)))
+    tried = list(_told(console, _everything(tools, backend, chosen, devices, options.jobs)))
     for name, reason in (*left_out, *why):
         console.print(f"{'left out':<14} {name:<26} {reason}", soft_wrap=True)
     bad = [each for each in tried if not each.contained]
@@ -91,7 +93,7 @@ def _obstacle(attack: Attack, sandbox: str, *, has_gpu: bool) -> str:
 
 def _everything(
     tools: Tools,
-    station: Station | None,
+    backend: Backend,
     chosen: tuple[Attack, ...],
     devices: tuple[str, ...],
     jobs: int,
@@ -99,9 +101,9 @@ def _everything(
     with ExitStack() as stack:
         if chosen:
             world = stack.enter_context(World())
-            yield from Battery(world, tools, station).run(chosen, min(jobs, MOST_JOBS))
+            yield from Battery(world, tools, backend).run(chosen, min(jobs, MOST_JOBS))
     if devices:
-        yield from device_code.run(devices, tools, station)
+        yield from device_code.run(devices, tools, backend)
 
 
 def _told(console: Console, tried: Iterable[Tried]) -> Iterator[Tried]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from grader.gpu.merge import merge_runs
+from grader.backends.gpu import merge_runs
+from grader.gpu import RaceJudge
 from grader.model import Finding, FindingKind, Run, Verdict
 from tests.checks.judging import judge
 
@@ -51,7 +52,7 @@ def test_what_fails_elsewhere_fails_all_the_same(
 
 def test_a_gpu_decides_what_the_emulator_gave_up(item: Make, evidence: Make, case: Make) -> None:
     """Outputs are the device's; what nobody could rule out is not judged."""
-    both = merge_runs(Run(completed=False, too_much_work=CLAUSE), Run(), 0, (), "both")
+    both = merge_runs(Run(completed=False, too_much_work=CLAUSE), Run(), 0, (), RaceJudge.BOTH)
     assert both.run.completed
     assert both.too_much_work == both.uncounted == CLAUSE
     seen = case("a", too_much_work=both.too_much_work, undecided=both.undecided, uncounted=both.uncounted)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.backends import emulator
-from grader.backends.emulator import Emulated
+from grader.backends.emulated_kernel import EmulatedKernel
 from grader.emulator.definedness import mattering_reads
 from grader.model import Argument, Build, FindingKind, Launch, Severity
 from tests.emulator import nvcc
@@ -94,7 +94,7 @@ def undefined_reads(name: str, body: str, steps: int = 0) -> list[Finding]:
         Argument("out", "inout", np.zeros(64, np.int32)),
     )
     launch = Launch((1, 1, 1), (64, 1, 1))
-    run = Emulated(build, "kernel.cu", "kernel.cu").launch(launch, arguments, steps=steps)
+    run = EmulatedKernel(build, "kernel.cu", "kernel.cu").launch(launch, arguments, steps=steps)
     assert run.completed
     found = [finding for finding in run.findings if finding.kind is FindingKind.UNINITIALISED]
     line = next(at for at, text in enumerate(source.split("\n"), 1) if "// here" in text)

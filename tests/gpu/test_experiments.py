@@ -8,7 +8,7 @@ import pytest
 
 from grader.assignment import find_assignment, load_assignment
 from grader.model import Submission
-from grader.nvcc import Tools, build_with, find_toolchain
+from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.bench.gpu import grading, load
 from tests.bench.gpu.assignments import timing_only
@@ -43,7 +43,7 @@ def test_a_variant_still_builds(original: Original, tmp_path: Path) -> None:
     """A right kernel stays one that the compiler takes."""
     interface = load_assignment(find_assignment("tiled-matmul")).kernel
     tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
-    built = build_with(tools, Submission("s", "s.cu", variant(original.source, 3), ""), interface)
+    built = build_kernels(tools, Submission("s", "s.cu", variant(original.source, 3), ""), interface)
     assert built.ok, built.findings
 
 

@@ -14,8 +14,9 @@ from timing import UNTOLD
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.backends.gpu import GpuBackend
 from grader.gpu import devices
-from grader.gpu.backend import Station
+from grader.gpu.pool import GpuPool
 from grader.model import FindingKind, Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from tests.gpu.pretend import GPU, Arrays, Case, PretendGpu, product
@@ -30,6 +31,9 @@ ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
 FOLDER = reference_folder(ASSIGNMENT)
 SOLUTION = FOLDER / "solution.cu"
 SPEED = "speedup"
+
+
+POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +51,7 @@ def _locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def plan(cache: Path) -> Plan:
     """The visible cases on the pretended GPU, with tools."""
     tools = Tools(find_toolchain(), PretendGpu(), cache)
-    station = Station((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
-    return pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, station=station)
+    return pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True, backend=GpuBackend(POOL))
 
 
 def asked(job: Job) -> Any:  # noqa: ANN401 - JSON
@@ -243,8 +246,8 @@ def test_where_a_gpu_is_sick_the_next_one_does_it(
             self.health = "ok" if job.gpu == other.uuid else "sick: no answer"
             return super().run(job)
 
-    two = replace(plan, station=replace(plan.station, gpus=(GPU, other)) if plan.station else None)
-    monkeypatch.setattr("grader.gpu.backend.time.monotonic_ns", lambda: 0)  # begins with the first of them
+    two = replace(plan, backend=GpuBackend(replace(POOL, gpus=(GPU, other))))
+    monkeypatch.setattr("grader.gpu.pool.time.monotonic_ns", lambda: 0)  # begins with the first of them
     for _ in range(2):
         grade = _graded(two, cache, OneIsSick())
         assert (grade.device, grade.error) == ("Another GPU", "")

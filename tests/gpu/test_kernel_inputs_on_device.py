@@ -8,7 +8,8 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import load_assignment
-from grader.gpu import backend, devices
+from grader.backends import prepare
+from grader.gpu import devices
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -31,8 +32,8 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
 
 
 def _graded(folder: Path, tools: Tools, source: str) -> Grade:
-    station = backend.prepare(tools, devices.visible(devices.find_gpus()), "both")
-    plan = pipeline.make_plan(load_assignment(folder), 3, tools, visible_only=False, station=station)
+    backend = prepare("gpu", tools, devices.visible(devices.find_gpus()))
+    plan = pipeline.make_plan(load_assignment(folder), 3, tools, visible_only=False, backend=backend)
     return pipeline.grade(plan, Submission("s", "s.cu", source.encode(), "d"), tools)
 
 

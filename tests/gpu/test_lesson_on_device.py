@@ -8,7 +8,8 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
-from grader.gpu import backend, devices
+from grader.backends import prepare
+from grader.gpu import devices
 from grader.model import Grade, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -28,8 +29,8 @@ MISTAKES = mistakes(ASSIGNMENT)
 def grades(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Grade]:
     """The solution, the skeleton and every mistake, one after the other on the GPUs that are here."""
     tools = Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
-    station = backend.prepare(tools, devices.visible(devices.find_gpus()), "both")
-    plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=False, station=station)
+    backend = prepare("gpu", tools, devices.visible(devices.find_gpus()))
+    plan = pipeline.make_plan(ASSIGNMENT, 3, tools, visible_only=False, backend=backend)
     files: list[Path] = [STAFF / "solution.cu", ASSIGNMENT.path / "skeleton.cu"]
     files += [STAFF / "mistakes" / name for name in MISTAKES]
     return {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.errors import UsageError
-from grader.gpu import sanitizer
+from grader.gpu import RaceJudge, sanitizer
 from grader.gpu.sanitizer import TOOLS, command, files, find_sanitizer, tools_for
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def test_each_tool_has_its_own_options() -> None:
 
 def test_the_tools_that_accuse_right_kernels_are_left_out_where_only_the_emulator_counts() -> None:
     """Nobody waits for what nobody listens to."""
-    assert tools_for("both") == tools_for("sanitizer") == TOOLS
-    assert tools_for("emulator") == ("memcheck", "initcheck")
+    assert tools_for(RaceJudge.BOTH) == tools_for(RaceJudge.SANITIZER) == TOOLS
+    assert tools_for(RaceJudge.EMULATOR) == ("memcheck", "initcheck")
 
 
 def test_the_sanitizer_is_found_by_name_by_variable_and_on_the_path(

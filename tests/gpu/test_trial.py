@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.backends.gpu import GpuBackend
 from grader.cli import setup
 from grader.errors import OurError
 from grader.gpu import devices, selftest, trial
-from grader.gpu.backend import Station
+from grader.gpu.pool import GpuPool
 from grader.gpu.sanitizer import TOOLS, files
 from grader.nvcc import Tools, find_toolchain
 from tests.gpu.captured import CAPTURES
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from grader.sandbox import Job, Result
 
 OTHER = replace(GPU, uuid="GPU-11111111-0000-4000-8000-000000000000", name="Another GPU")
-STATION = Station((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
+POOL = GpuPool((GPU,), "python3", (("sm_90", b"helpers"),), "compute-sanitizer")
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +52,15 @@ def planted(kind: str, left: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def _faults(device: PretendGpu, cache: Path) -> tuple[str, ...]:
-    return trial.faults(STATION, Tools(find_toolchain(), device, cache), GPU)
+    return trial.faults(POOL, Tools(find_toolchain(), device, cache), GPU)
 
 
 def test_a_device_on_which_every_tool_finds_its_bug_is_fit(cache: Path) -> None:
     """And one that was taken out of use is taken back."""
     devices.mark_sick(GPU, "it hung")
     tools = Tools(find_toolchain(), PretendGpu(reverses, forge=planted), cache)
-    station, problems = trial.examine(STATION, tools)
-    assert (station.gpus, problems, devices.is_sick(GPU)) == ((GPU,), (), "")
+    pool, problems = trial.examine(POOL, tools)
+    assert (pool.gpus, problems, devices.is_sick(GPU)) == ((GPU,), (), "")
 
 
 @pytest.mark.parametrize("blind", TOOLS)
@@ -101,7 +102,7 @@ def test_a_batch_stops_where_no_gpu_can_be_trusted(cache: Path) -> None:
     """With our error: else everybody would pass."""
     tools = Tools(find_toolchain(), PretendGpu(reverses), cache)
     with pytest.raises(OurError, match=r"no GPU here can be trusted with grades: .*did not find the planted"):
-        setup.on_trial(STATION, tools)
+        setup.on_trial(GpuBackend(POOL), tools)
 
 
 def test_a_batch_goes_on_with_the_gpus_that_are_fit(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,7 +117,7 @@ def test_a_batch_goes_on_with_the_gpus_that_are_fit(cache: Path, capsys: pytest.
             return super().run(job)
 
     tools = Tools(find_toolchain(), OneIsBlind(reverses), cache)
-    station = setup.on_trial(replace(STATION, gpus=(GPU, OTHER)), tools)
-    assert station is not None
-    assert station.gpus == (GPU,)
+    backend = setup.on_trial(GpuBackend(replace(POOL, gpus=(GPU, OTHER))), tools)
+    assert backend.pool is not None
+    assert backend.pool.gpus == (GPU,)
     assert "not used: Another GPU" in capsys.readouterr().err.replace("\n", " ")

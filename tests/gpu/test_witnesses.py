@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from grader.gpu import RaceJudge
 from grader.gpu.sanitizer import KINDS, TOOLS, ToolReport
 from grader.gpu.witnesses import Account, merged
 from grader.model import Finding, FindingKind, Run, Severity
@@ -71,7 +72,7 @@ def _merged(
         device=device,
         reports=reports or _clean(),
         index=0,
-        mode=mode,
+        mode=RaceJudge(mode),
     )
 
 
@@ -81,7 +82,9 @@ def _alone(
     mode: str = "both",
     error: str = "wgmma",
 ) -> Account:
-    return merged(emulated=None, emulator_error=error, device=device, reports=reports, index=0, mode=mode)
+    return merged(
+        emulated=None, emulator_error=error, device=device, reports=reports, index=0, mode=RaceJudge(mode)
+    )
 
 
 def test_where_nobody_found_anything_all_is_decided() -> None:
@@ -199,7 +202,7 @@ def test_the_emulators_time_out_counts_only_where_the_device_hung_too() -> None:
 def test_a_question_is_open_where_the_emulator_could_not_and_the_tool_did_not(tool: str, mode: str) -> None:
     """The reason names both; with a word from either it is settled."""
     unheard = mode == "emulator" and tool in ("racecheck", "synccheck")
-    undecided = dict(_alone(_doubtful(tool), mode=mode).undecided)
+    undecided = dict(_alone(_doubtful(tool), mode=RaceJudge(mode)).undecided)
     expected = {KINDS[tool]} | (
         {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE} if mode == "emulator" else set()
     )
@@ -214,7 +217,7 @@ def test_a_question_is_open_where_the_emulator_could_not_and_the_tool_did_not(to
 def test_the_emulator_alone_settles_everything(mode: str) -> None:
     """Whatever became of the tools."""
     assert _merged(reports=_doubtful(*TOOLS), mode=mode).undecided == ()
-    empty = merged(emulated=Run(), emulator_error="", device=(), reports=(), index=0, mode=mode)
+    empty = merged(emulated=Run(), emulator_error="", device=(), reports=(), index=0, mode=RaceJudge(mode))
     assert empty == Account((), ())
 
 

@@ -24,7 +24,7 @@ from grader.model import (
     Submission,
     Verdict,
 )
-from grader.nvcc import Tools, build_with, find_toolchain, toolchain_in
+from grader.nvcc import Tools, build_program, find_toolchain, toolchain_in
 from grader.sandbox import LocalSandbox
 from grader.sandbox.bubblewrap import BubblewrapSandbox
 from grader.sandbox_choice import container
@@ -133,7 +133,7 @@ def test_an_honest_program_has_full_marks(name: str, make_tools: Callable[[], To
     """It compiles, ends as it should, says what it should, and nothing is found against it."""
     honest, tools = PROGRAMS[name], make_tools()
     plan = pipeline.make_plan(honest.assignment, 1, tools, visible_only=False)
-    built = build_with(tools, honest.submission, honest.assignment.interface)
+    built = build_program(tools, honest.submission, honest.assignment.program)
     assert [built.ok, built.error, built.findings, built.calls_device] == [True, "", (), False]
     evidence: Evidence = programs.gather(plan, built, tools)
     grade = pipeline.judge(plan, honest.submission, evidence)

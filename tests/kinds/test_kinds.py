@@ -18,9 +18,7 @@ def test_each_kind_of_the_format_has_its_package_with_all_stages() -> None:
     """What `submission.kind` may say, nothing else."""
     assert sorted(kind.name for kind in KINDS.values()) == sorted(NAMES)
     for kind in KINDS.values():
-        assert all(
-            callable(getattr(kind.stages(), stage)) for stage in ("plan", "build", "gather", "nothing")
-        )
+        assert all(callable(getattr(kind.stages(), stage)) for stage in ("plan", "gather", "nothing"))
 
 
 @pytest.mark.parametrize("module", ["grader.pipeline", "grader.kinds.kernel.stages"])

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from grader.kinds.answers import nothing as no_answers
 from grader.kinds.answers.evidence import gather as gather_answers
-from grader.model import Build
 from grader.plan import Plan, drawn_cases
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
-    from grader.model import Assignment, Evidence, Named, Submission
+    from grader.backends.backend import Backend
+    from grader.model import Assignment, Build, Evidence, Named, Submission
     from grader.nvcc import Tools
 
 
@@ -21,15 +20,10 @@ def plan(
     tools: Tools | None,  # noqa: ARG001 - all kinds have the same signatures
     *,
     visible_only: bool,  # noqa: ARG001 - a question of a hidden item is asked all the same
-    station: Station | None = None,  # noqa: ARG001 - as above
+    backend: Backend,  # noqa: ARG001 - as above
 ) -> Plan:
     """A case for each question."""
     return Plan(assignment, seed, drawn_cases(assignment, seed), ())
-
-
-def build(plan: Plan, submission: Submission, tools: Tools | None) -> Build:  # noqa: ARG001 - as above
-    """There is nothing to build."""
-    return Build(ok=True)
 
 
 def gather(

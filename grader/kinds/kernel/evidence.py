@@ -1,28 +1,24 @@
-"""From a build to evidence: every case is run, by every witness there is, and its outputs are compared.
+"""From a build to evidence: every case is run by the plan's backend, and its outputs are compared.
 
-Build ─┬─ emulator ─▶ Run ┐
-       └─ GPU ──────▶ Run, ToolReports, timing ┴ merge ─▶ CaseEvidence per case, Timing
+Build ─backend▶ CaseRun per case ─compared▶ CaseEvidence per case
+                timed rounds     ─read────▶ Timing
 """
 
 from __future__ import annotations
 
 import math
-import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from grader import gpu
 from grader.assignment import reference_folder
-from grader.backends import emulator
+from grader.backends.backend import PreparedCase
+from grader.backends.emulated_kernel import EmulatedKernel
 from grader.debug import log_swallowed
 from grader.diagnosis import agreed
 from grader.emulator.by_hand import handwriting
-from grader.emulator.hanging import much_work
 from grader.errors import OurError
-from grader.gpu.merge import Both, merge_runs
-from grader.gpu.request import DeviceCase
 from grader.kinds.kernel.outputs import Launched, compared
 from grader.kinds.kernel.planning import arguments
 from grader.kinds.kernel.reordering import with_order
@@ -35,23 +31,12 @@ from grader.nvcc.launch import plan_launch
 from grader.oracle import are_right, array_types, load_oracle
 
 if TYPE_CHECKING:
+    from grader.backends.backend import CaseRun
     from grader.emulator.by_hand import Handwriting
-    from grader.gpu.backend import Observed, Station
-    from grader.gpu.timed import TimingJob
-    from grader.model import Argument, Build, Case, Launch, Named, Structure, Submission
+    from grader.model import Build, Case, Named, Structure, Submission
     from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """A case with what it takes to launch it, or why it cannot be; ``kernel`` is the one that it launches."""
-
-    case: Case
-    kernel: emulator.Emulated
-    launch: Launch | Finding
-    arguments: tuple[Argument, ...]
 
 
 def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[Evidence, Named[float]]:
@@ -61,132 +46,41 @@ def gather(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tu
     """
     oracle = load_oracle(reference_folder(plan.assignment), array_types(plan.assignment.kernel))
     text = tuple(submission.source.decode("latin-1").split("\n"))
-    # On a device what the emulator does not interpret runs all the same.
-    judged_by_hand = plan.station is None and not plan.assignment.kernel.inline_asm
+    judged_by_hand = not plan.backend.runs_any_ptx and not plan.assignment.kernel.inline_asm
     handed_in = handwriting(submission) if judged_by_hand else None
     kernels = {
-        name: emulator.Emulated(
-            each, each.source_name, submission.file, plan.steps, text=text, handed_in=handed_in
+        name: EmulatedKernel(
+            build, build.source_name, submission.file, plan.steps, text=text, handed_in=handed_in
         )
-        for name, each in ((plan.assignment.kernel.kernel, built), *built.others)
+        for name, build in ((plan.assignment.kernel.kernel, built), *built.others)
     }
     sized = _Sized(plan, submission, tools, text, handed_in) if plan.assignment.kernel.sizes else None
-    cases = tuple(_prepared(plan, kernels, case, oracle, sized) for case in plan.cases)
-    seconds: Named[float] = ()
-    if plan.station is None:
-        found = [_emulated_alone(run) for run in _emulated(plan, cases)]
-        evidence = Evidence(emulator.NAME, built, device=emulator.DEVICE)
-        evidence = _finished(plan, cases, found, oracle, evidence)
-    else:
-        evidence, seconds = _on_gpu(plan, plan.station, submission, built, tools, cases, oracle)
-    return replace(evidence, structures=_structures(kernels)), seconds
+    largest = _largest(plan) if plan.feedback else None
+    cases = tuple(
+        _prepared(plan, kernels, case, oracle, sized, profile=case is largest) for case in plan.cases
+    )
+    timing = timing_job(plan, built, oracle)
+    job = None if isinstance(timing, Finding) else timing
+    runs = plan.backend.run(built, cases, tools, job)
+    evidence = Evidence(
+        plan.backend.name,
+        runs.build,
+        device=runs.device,
+        timing=read(plan, runs, timing, oracle, submission.file),
+        witnesses=runs.witnesses,
+        measures_time=plan.backend.measures_time,
+    )
+    evidence = _finished(plan, cases, runs.cases, oracle, evidence)
+    return replace(evidence, structures=_structures(kernels)), runs.seconds
 
 
-def _structures(kernels: dict[str, emulator.Emulated]) -> Named[Structure]:
+def _structures(kernels: dict[str, EmulatedKernel]) -> Named[Structure]:
     """How each kernel is built; nothing where its PTX cannot be read, as every case of it says, too."""
-    found = []
+    structures = []
     for name, kernel in kernels.items():
         with suppress(OurError):
-            found.append((name, kernel.structure()))
-    return tuple(found)
-
-
-def _on_gpu(
-    plan: Plan,
-    station: Station,
-    submission: Submission,
-    built: Build,
-    tools: Tools,
-    cases: tuple[_Prepared, ...],
-    oracle: Oracle,
-) -> tuple[Evidence, Named[float]]:
-    """The emulator first, then the GPU, on which nothing is launched that the emulator never saw end.
-
-    A kernel that hangs on a GPU keeps everybody else there waiting, and may bring it down.
-    """
-    runs = _emulated(plan, cases)
-    launches = {
-        index: DeviceCase(index, each.launch, each.arguments)
-        for index, (each, run) in enumerate(zip(cases, runs, strict=True))
-        if not isinstance(each.launch, Finding) and not _never_ends(run)
-    }
-    timing = timing_job(plan, built, oracle)
-    timed = timing if len(launches) == len(cases) and not isinstance(timing, Finding) else None
-    found = [_emulated_alone(run) for run in runs]
-    seen, problem = None, ""
-    builds = {id(case.kernel.build): case.kernel.build for case in cases} | {id(built): built}
-    builds[id(built)] = builds.pop(id(built))
-    for each in builds.values():  # the timed one last: `seen` is of it
-        own = [index for index, case in enumerate(cases) if case.kernel.build is each]
-        wanted = tuple(launches[index] for index in own if index in launches)
-        seen, problem = None, ""
-        if wanted:
-            job = timed if each is built else None
-            seen, problem = _observed(station, tools, each, submission.file, wanted, job)
-        for index in own:
-            found[index] = _both(index, runs[index], seen, problem, station.races)
-    evidence = Evidence(
-        gpu.NAME,
-        _as_on_device(built, seen),
-        device=seen.gpu.name if seen else station.devices,
-        timing=read(plan, seen, problem, timing, oracle, submission.file),
-        witnesses=tuple((report.tool, report.reason or "ok") for report in seen.reports) if seen else (),
-    )
-    evidence = _finished(plan, cases, found, oracle, evidence)
-    return evidence, seen.seconds if seen else ()
-
-
-def _both(index: int, emulated: Run, seen: Observed | None, problem: str, races: str) -> Both:
-    """A case that was launched nowhere is judged by the finding that says why."""
-    if problem:
-        return Both(Run(completed=False, error=problem))
-    on_device = dict(seen.runs).get(index) if seen else None
-    if on_device is None or seen is None:
-        return _emulated_alone(emulated)
-    return merge_runs(emulated, on_device, index, seen.reports, races)
-
-
-def _emulated_alone(run: Run) -> Both:
-    return Both(run, too_much_work=run.too_much_work)
-
-
-def _as_on_device(built: Build, seen: Observed | None) -> Build:
-    """The build with what its kernel takes on this device, which may differ from what ptxas told first."""
-    student = seen.answer.resources.get("student") if seen and seen.answer else None
-    if student is None or built.resources is None:
-        return built
-    taken = replace(built.resources, registers=student.registers, shared_bytes=student.shared_bytes)
-    return replace(built, resources=taken)
-
-
-def _never_ends(run: Run) -> bool:
-    """Whether the emulator gave a run up: it follows a kernel a hundred times as far as these cases take."""
-    return not run.completed and any(finding.kind is FindingKind.TIMEOUT for finding in run.findings)
-
-
-def _observed(
-    station: Station,
-    tools: Tools,
-    built: Build,
-    file: str,
-    launches: tuple[DeviceCase, ...],
-    timing: TimingJob | None,
-) -> tuple[Observed | None, str]:
-    """What was observed on a GPU, or what kept us from it."""
-    from grader.gpu.backend import observe  # noqa: PLC0415 - on the emulator it is not loaded
-
-    try:
-        return observe(station, tools, built, file, launches, timing), ""
-    except OurError as problem:
-        return None, str(problem)
-    except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
-        return None, _bug("the GPU backend", problem)
-
-
-def _bug(what: str, problem: BaseException) -> str:
-    where = traceback.extract_tb(problem.__traceback__)[-1]
-    place = f"{where.filename.rsplit('/', 1)[-1]}:{where.lineno}"
-    return f"{what} failed: {type(problem).__name__}: {problem} ({place})"
+            structures.append((name, kernel.structure()))
+    return tuple(structures)
 
 
 @dataclass(slots=True)
@@ -198,15 +92,15 @@ class _Sized:
     tools: Tools
     text: tuple[str, ...]
     handed_in: Handwriting | None = None
-    known: dict[tuple[str, Named[int]], emulator.Emulated] = field(default_factory=dict)
+    kernels: dict[tuple[str, Named[int]], EmulatedKernel] = field(default_factory=dict)
 
-    def kernel(self, case: Case) -> emulator.Emulated:
+    def kernel(self, case: Case) -> EmulatedKernel:
         """The kernel of a case, built with the case's sizes."""
         interface = self.plan.assignment.kernel
         name = case.kernel or interface.kernel
-        if (name, case.shape) not in self.known:
+        if (name, case.shape) not in self.kernels:
             built = build_at(self.tools, self.submission, interface, name, case.shape)
-            self.known[name, case.shape] = emulator.Emulated(
+            self.kernels[name, case.shape] = EmulatedKernel(
                 built,
                 built.source_name,
                 self.submission.file,
@@ -214,7 +108,7 @@ class _Sized:
                 text=self.text,
                 handed_in=self.handed_in,
             )
-        return self.known[name, case.shape]
+        return self.kernels[name, case.shape]
 
 
 def _not_built(built: Build, case: Case) -> Finding:
@@ -228,25 +122,24 @@ def _not_built(built: Build, case: Case) -> Finding:
 
 def _prepared(
     plan: Plan,
-    kernels: dict[str, emulator.Emulated],
+    kernels: dict[str, EmulatedKernel],
     case: Case,
     oracle: Oracle,
     sized: _Sized | None = None,
-) -> _Prepared:
+    *,
+    profile: bool = False,
+) -> PreparedCase:
+    """A case with its launch and its arguments, or with the finding that says why it cannot be launched."""
     kernel = sized.kernel(case) if sized else kernels[case.kernel or plan.assignment.kernel.kernel]
     if not kernel.build.ok:
         if kernel.build.error:
             raise OurError(kernel.build.error)
-        return _Prepared(case, kernel, _not_built(kernel.build, case), ())
+        return PreparedCase(case, kernel, _not_built(kernel.build, case), ())
     launch = plan_launch(plan.assignment.kernel, kernel.build, dict(case.shape))
     if isinstance(launch, Finding):
-        return _Prepared(case, kernel, launch, ())
-    return _Prepared(case, kernel, launch, arguments(plan.assignment, kernel.build, case, oracle))
-
-
-def _emulated(plan: Plan, cases: tuple[_Prepared, ...]) -> list[Run]:
-    largest = _largest(plan) if plan.feedback else None
-    return [_one_emulated(each, profile=each.case is largest, work=plan.work_of(each.case)) for each in cases]
+        return PreparedCase(case, kernel, launch, ())
+    given = arguments(plan.assignment, kernel.build, case, oracle)
+    return PreparedCase(case, kernel, launch, given, plan.work_of(case), profile)
 
 
 def _largest(plan: Plan) -> Case | None:
@@ -256,35 +149,22 @@ def _largest(plan: Plan) -> Case | None:
     return max(visible, key=lambda case: math.prod(size for _, size in case.shape), default=None)
 
 
-def _one_emulated(prepared: _Prepared, *, profile: bool, work: int) -> Run:
-    """A run on the emulator, of at most so much work; whatever fails on our side is in its ``error``."""
-    if isinstance(prepared.launch, Finding):
-        return Run(findings=(prepared.launch,), completed=False, launched=False)
-    try:
-        with limited():
-            return prepared.kernel.launch(
-                prepared.launch, prepared.arguments, case=prepared.case, profile=profile, steps=work
-            )
-    except OurError as problem:
-        return Run(completed=False, error=str(problem))
-    except MemoryError:
-        return Run(completed=False, too_much_work=much_work("it takes more memory than there is"))
-    except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
-        return Run(completed=False, error=_bug("the emulator", problem))
-
-
 def _finished(
-    plan: Plan, cases: tuple[_Prepared, ...], found: list[Both], oracle: Oracle, evidence: Evidence
+    plan: Plan,
+    cases: tuple[PreparedCase, ...],
+    runs: tuple[CaseRun, ...],
+    oracle: Oracle,
+    evidence: Evidence,
 ) -> Evidence:
     """The evidence with its cases, each compared and with what was tried to repair it."""
     baselines = dict(plan.baselines)
     shown = tuple(
-        replace(_judged(plan, each, both, oracle), baselines=baselines.get(each.case.id, ()))
-        for each, both in zip(cases, found, strict=True)
+        replace(_judged(plan, case, run, oracle), baselines=baselines.get(case.case.id, ()))
+        for case, run in zip(cases, runs, strict=True)
     )
     if not plan.feedback:
         return replace(evidence, cases=shown)
-    launches = [(each.kernel, each.launch, each.arguments) for each in cases]
+    launches = [(case.kernel, case.launch, case.arguments) for case in cases]
     try:
         with limited():
             shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
@@ -292,30 +172,30 @@ def _finished(
         log_swallowed("running threads in another order")
     shown = agreed(plan.assignment, evidence.build, shown)
     if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
-        shown = with_smallest(plan.assignment, oracle, shown, [each.kernel for each in cases])
-    kernels = tuple({id(each.kernel): each.kernel for each in cases}.values())
+        shown = with_smallest(plan.assignment, oracle, shown, [case.kernel for case in cases])
+    kernels = tuple({id(case.kernel): case.kernel for case in cases}.values())
     try:
         with limited():
             for kernel in kernels:
                 shown = kernel.repaired(shown, partial(_is_right, cases, oracle))
             advised = kernels if plan.assignment.advice else ()
-            advice = dict.fromkeys(each for kernel in advised for each in kernel.advice(shown))
+            advice = dict.fromkeys(piece for kernel in advised for piece in kernel.advice(shown))
         return replace(evidence, cases=shown, advice=tuple(advice))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         log_swallowed("trying repairs")
         return replace(evidence, cases=shown)
 
 
-def _is_right(cases: tuple[_Prepared, ...], oracle: Oracle, case: Case, run: Run) -> bool:
+def _is_right(cases: tuple[PreparedCase, ...], oracle: Oracle, case: Case, run: Run) -> bool:
     """Whether a run of one of the cases left the outputs that the oracle expects."""
-    given = next(each.arguments for each in cases if each.case.id == case.id)
+    given = next(prepared.arguments for prepared in cases if prepared.case.id == case.id)
     return run.completed and are_right(oracle, given, dict(case.shape), run.outputs)
 
 
-def _judged(plan: Plan, prepared: _Prepared, both: Both, oracle: Oracle) -> CaseEvidence:
+def _judged(plan: Plan, prepared: PreparedCase, case_run: CaseRun, oracle: Oracle) -> CaseEvidence:
     """Evidence of a run: its outputs against the oracle."""
-    if both.run.error:
-        return CaseEvidence(prepared.case, completed=False, error=both.run.error)
+    if case_run.run.error:
+        return CaseEvidence(prepared.case, completed=False, error=case_run.run.error)
     launch = None if isinstance(prepared.launch, Finding) else prepared.launch
-    launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, both, launch)
+    launched = Launched(prepared.case, prepared.arguments, prepared.kernel.build.constants, case_run, launch)
     return compared(launched, oracle, plan.assignment if plan.feedback else None)

@@ -22,8 +22,8 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from grader.backends.backend import CaseRun
     from grader.diagnosis import Hypotheses
-    from grader.gpu.merge import Both
     from grader.model import Assignment, Launch, Named
     from grader.oracle import Oracle
 
@@ -35,7 +35,7 @@ class Launched:
     case: Case
     arguments: tuple[Argument, ...]
     constants: Named[int]
-    both: Both
+    case_run: CaseRun
     launch: Launch | None = None
 
     def arrays(self, *directions: str) -> dict[str, NDArray[Any]]:
@@ -54,7 +54,7 @@ class Launched:
 
 def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -> CaseEvidence:
     """Evidence of a run; a wrong output comes with the mistakes that fit it if its assignment is given."""
-    case, both, run = launched.case, launched.both, launched.both.run
+    case, case_run, run = launched.case, launched.case_run, launched.case_run.run
     inputs = launched.arrays("in", "inout")
     names = [name for name, _ in run.outputs]
     expected = expected_of(oracle, inputs, dict(case.shape), names) if names else {}
@@ -87,11 +87,11 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         lines=run.lines,
         seconds=run.seconds,
         completed=run.completed,
-        followed=both.followed,
+        followed=case_run.followed,
         launched=run.launched,
-        too_much_work=both.too_much_work,
-        uncounted=both.uncounted,
-        undecided=both.undecided,
+        too_much_work=case_run.too_much_work,
+        uncounted=case_run.uncounted,
+        undecided=case_run.undecided,
     )
 
 
@@ -141,8 +141,8 @@ def _wrong_output(
     inputs: dict[str, NDArray[Any]],
 ) -> WrongOutput:
     """All that a diagnosis may look at."""
-    run, (values, bound, unwritten) = launched.both.run, judged
-    counted = run.completed and not launched.both.uncounted
+    run, (values, bound, unwritten) = launched.case_run.run, judged
+    counted = run.completed and not launched.case_run.uncounted
     return WrongOutput(
         comparison.array,
         got,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.assignment import recorded_counters, reference_folder, staff_kernel
-from grader.backends import emulator
+from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths
 from grader.gpu.timed import SETS, StaffKernel
@@ -20,7 +20,7 @@ from grader.plan import Plan, TimingStaff, drawn_cases, size
 from grader.precision import numpy_type
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment, Case, Counters, Named, TimingPlan
     from grader.nvcc import Tools
     from grader.oracle import Oracle
@@ -37,7 +37,7 @@ def plan(
     tools: Tools | None,
     *,
     visible_only: bool,
-    station: Station | None = None,
+    backend: Backend,
 ) -> Plan:
     """Draw the cases and prepare the staff's kernels; raises OurError if one of them cannot be run."""
     if tools is None:
@@ -47,8 +47,8 @@ def plan(
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
     recorded = recorded_counters(assignment)
     baselines = _baselines(assignment, cases, oracle, tools) if recorded is None else recorded
-    timing = _timing(assignment, oracle, tools, station) if station and recorded is None else None
-    return Plan(assignment, seed, cases, baselines, station, timing, everything=everything)
+    timing = _timing(assignment, oracle, tools, backend) if recorded is None else None
+    return Plan(assignment, seed, cases, baselines, backend, timing, everything=everything)
 
 
 def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
@@ -88,11 +88,11 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
     counters: dict[str, dict[str, Counters]] = {}
     for name, chosen in wanted.items():
         built = _staff_build(assignment, name, tools)
-        kernel = emulator.Emulated(built, "", f"{name}.cu")
+        kernel = EmulatedKernel(built, "", f"{name}.cu")
         for case in (case for case in cases if case.id in chosen):
             if assignment.kernel.sizes:
                 built = _staff_build(assignment, name, tools, case.shape)
-                kernel = emulator.Emulated(built, "", f"{name}.cu")
+                kernel = EmulatedKernel(built, "", f"{name}.cu")
             launch = plan_launch(assignment.kernel, built, dict(case.shape))
             if isinstance(launch, Finding):
                 raise OurError(
@@ -103,17 +103,16 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
     return tuple((case, tuple(found.items())) for case, found in counters.items())
 
 
-def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, station: Station) -> TimingStaff | None:
-    """The staff's kernels for the GPUs, if a rubric item asks for a speedup."""
+def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend) -> TimingStaff | None:
+    """The staff's kernels for the GPUs, if a rubric item asks for a speedup and time is measured."""
     items = [item for item in assignment.rubric if item.check == "speedup"]
     plan = assignment.timing
-    if not items or plan is None:
+    if not backend.measures_time or not items or plan is None:
         return None
     steps = [step for item in items for step in dict(item.options)["steps"]]
     work = oracle.work(dict(plan.shape)) if oracle.work else {}
-    architectures = tuple(dict.fromkeys(gpu.architecture for gpu in station.gpus))
     kernels = [
-        _staff_kernel(assignment, plan, name, tools, architectures)
+        _staff_kernel(assignment, plan, name, tools, backend.architectures)
         for name in (plan.baseline, plan.solution)
         if name
     ]

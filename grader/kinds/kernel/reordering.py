@@ -17,7 +17,7 @@ from grader.oracle import are_right
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grader.backends.emulator import Emulated
+    from grader.backends.emulated_kernel import EmulatedKernel
     from grader.model import Argument, CaseEvidence, Launch, Parameter
     from grader.oracle import Oracle
 
@@ -37,7 +37,7 @@ def with_order(
     parameters: Sequence[Parameter],
     oracle: Oracle,
     cases: tuple[CaseEvidence, ...],
-    launches: Sequence[tuple[Emulated, Launch | Finding, tuple[Argument, ...]]],
+    launches: Sequence[tuple[EmulatedKernel, Launch | Finding, tuple[Argument, ...]]],
 ) -> tuple[CaseEvidence, ...]:
     """The cases, the wrong ones with this mistake in front if another order makes all visible ones right."""
     wrong = [
@@ -80,7 +80,7 @@ def orders(parameters: Sequence[Parameter], names: Sequence[str]) -> Iterator[Or
 def _is_right(
     case: CaseEvidence,
     oracle: Oracle,
-    launched: tuple[Emulated, Launch | Finding, tuple[Argument, ...]],
+    launched: tuple[EmulatedKernel, Launch | Finding, tuple[Argument, ...]],
     order: Order,
 ) -> bool:
     """Whether all outputs of a case are right with the arguments in this order."""

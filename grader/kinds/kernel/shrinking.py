@@ -23,7 +23,7 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.backends.emulator import Emulated
+    from grader.backends.emulated_kernel import EmulatedKernel
     from grader.model import Assignment, Case, CaseEvidence, Named
     from grader.oracle import Oracle
 
@@ -40,7 +40,7 @@ MOST_CASES = 4
 
 
 def with_smallest(
-    assignment: Assignment, oracle: Oracle, cases: tuple[CaseEvidence, ...], kernels: list[Emulated]
+    assignment: Assignment, oracle: Oracle, cases: tuple[CaseEvidence, ...], kernels: list[EmulatedKernel]
 ) -> tuple[CaseEvidence, ...]:
     """The cases, those that are visible and wrong with the smallest shape that fails; a kernel for each."""
     budget = Budget()
@@ -70,7 +70,7 @@ class Attempts:
     """What it takes to run a case at another shape."""
 
     assignment: Assignment
-    kernel: Emulated
+    kernel: EmulatedKernel
     oracle: Oracle
     case: Case
     budget: Budget

@@ -19,9 +19,10 @@ from grader.nvcc.launch import plan_launch
 from grader.precision import numbers
 
 if TYPE_CHECKING:
+    from grader.backends.backend import Runs
     from grader.gpu.answer import Answer
-    from grader.gpu.backend import Observed
     from grader.gpu.output_verification import Expected, Outputs
+    from grader.gpu.pool import Observed
     from grader.gpu.timing import Question
     from grader.model import Build
     from grader.oracle import Oracle
@@ -66,15 +67,15 @@ def untimed(plan: Plan, error: str = "", refused: Finding | None = None) -> Timi
 
 def read(
     plan: Plan,
-    seen: Observed | None,
-    problem: str,
+    runs: Runs,
     job: TimingJob | Finding | None,
     oracle: Oracle,
     file: str,
 ) -> Timing | None:
-    """What the rounds of a submission gave; ``problem`` is why nothing was observed at all."""
-    if problem or job is None:
-        return untimed(plan, problem)
+    """What the rounds of a submission gave, or why nothing was timed; None where nobody is timed."""
+    seen = runs.timed
+    if runs.problem or job is None:
+        return untimed(plan, runs.problem)
     if isinstance(job, Finding):
         return untimed(plan, refused=job)
     if seen is None or seen.answer is None or seen.answer.timing is None:

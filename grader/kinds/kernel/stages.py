@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader import gpu
-from grader.backends import emulator
 from grader.kinds.kernel.evidence import gather as gather_kernel
 from grader.kinds.kernel.planning import plan
 from grader.kinds.kernel.speed import untimed
 from grader.model import Build, Evidence
-from grader.nvcc import build_with
 
 if TYPE_CHECKING:
     from grader.model import Named, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
 
-__all__ = ["build", "gather", "nothing", "plan"]
-
-
-def build(plan: Plan, submission: Submission, tools: Tools | None) -> Build:
-    """Build the kernels; a failure of ours is in the record's ``error``."""
-    return build_with(tools, submission, plan.assignment.interface, plan.architecture)
+__all__ = ["gather", "nothing", "plan"]
 
 
 def gather(
@@ -36,6 +28,11 @@ def gather(
 
 def nothing(plan: Plan, built: Build) -> Evidence:
     """The evidence where no kernel could be run."""
-    if plan.station is None:
-        return Evidence(emulator.NAME, built, device=emulator.DEVICE)
-    return Evidence(gpu.NAME, built, device=plan.station.devices, timing=untimed(plan))
+    backend = plan.backend
+    return Evidence(
+        backend.name,
+        built,
+        device=backend.device,
+        timing=untimed(plan),
+        measures_time=backend.measures_time,
+    )

@@ -8,11 +8,9 @@ What the program says of itself is kept as it is; nothing here believes it.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader import gpu as gpu_backend
 from grader.assignment import reference_folder, wanted_files
 from grader.checks import endings
 from grader.errors import OurError
@@ -23,8 +21,8 @@ from grader.oracle import load_oracle
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
     from grader.gpu.devices import Gpu
+    from grader.gpu.pool import GpuPool
     from grader.model import Build, Case, ProgramInterface
     from grader.nvcc import Tools
     from grader.oracle import Oracle
@@ -57,22 +55,24 @@ def gather(plan: Plan, built: Build, tools: Tools) -> Evidence:
     """All that can be known of a program; a failure of ours is in the records, case by case."""
     if not built.calls_device:
         return Evidence(NAME, built, run_cases(plan, built, tools), device=DEVICE)
-    if plan.station is None:
+    backend, pool = plan.backend, plan.backend.pool
+    if pool is None:
         skipped = tuple(CaseEvidence(case, completed=False, skipped=NEEDS_GPU) for case in plan.cases)
         return Evidence(NAME, built, skipped, device=DEVICE)
-    fit = devices.healthy(plan.station.gpus)
-    if not fit:
-        cases = _all_failed(plan, "no GPU is fit for use; try `grader doctor`")
-        return Evidence(gpu_backend.NAME, built, cases, device=plan.station.devices)
-    gpu = fit[time.monotonic_ns() // 1000 % len(fit)]  # each submission another one
-    return Evidence(gpu_backend.NAME, built, run_cases(plan, built, tools, gpu), device=gpu.name)
+    gpu = next(iter(pool.healthy()), None)
+    if gpu is None:
+        cases, device = _all_failed(plan, "no GPU is fit for use; try `grader doctor`"), backend.device
+    else:
+        cases, device = run_cases(plan, built, tools, gpu), gpu.name
+    return Evidence(backend.name, built, cases, device=device, measures_time=backend.measures_time)
 
 
 def nothing(plan: Plan, built: Build) -> Evidence:
     """The evidence where no program could be run."""
-    if plan.station is None:
+    backend = plan.backend
+    if backend.pool is None:
         return Evidence(NAME, built, device=DEVICE)
-    return Evidence(gpu_backend.NAME, built, device=plan.station.devices)
+    return Evidence(backend.name, built, device=backend.device, measures_time=backend.measures_time)
 
 
 def run_cases(plan: Plan, built: Build, tools: Tools, gpu: Gpu | None = None) -> tuple[CaseEvidence, ...]:
@@ -158,7 +158,7 @@ class _Runner:
 
     def _ran(self, job: Job) -> Result:
         """A run; on a GPU a second one, alone, where the first did not end: it may have been kept waiting."""
-        if self.gpu is None or self.plan.station is None:
+        if self.gpu is None:
             return self.sandbox.run(job)
         with devices.slot(self.gpu, devices.HARNESS):
             result = self.sandbox.run(job)
@@ -166,16 +166,16 @@ class _Runner:
             return result
         with devices.alone(self.gpu):
             result = self.sandbox.run(job)
-        if result.outcome.status is Status.TIME:
-            _check(self.plan.station, self.tools, self.gpu)
+        if result.outcome.status is Status.TIME and (pool := self.plan.backend.pool):
+            _check(pool, self.tools, self.gpu)
         return result
 
 
-def _check(station: Station, tools: Tools, gpu: Gpu) -> None:
+def _check(pool: GpuPool, tools: Tools, gpu: Gpu) -> None:
     """Raise OurError, and take the GPU out of use, where it is not well after a program that hung."""
     from grader.gpu import trial  # noqa: PLC0415 - hardly ever needed
 
-    faults = trial.faults(replace(station, sanitizer=""), tools, gpu)
+    faults = trial.faults(replace(pool, sanitizer=""), tools, gpu)
     if faults:
         devices.mark_sick(gpu, faults[0])
         raise OurError(f"the GPU did not recover from a program that had to be stopped: {faults[0]}")

@@ -10,16 +10,15 @@ from grader.kinds.program import running
 from grader.kinds.program.outputs import verify
 from grader.kinds.program.running import nothing
 from grader.model import Build
-from grader.nvcc import build_with
 from grader.oracle import load_oracle
 from grader.plan import Plan, drawn_cases
 
 if TYPE_CHECKING:
-    from grader.gpu.backend import Station
+    from grader.backends.backend import Backend
     from grader.model import Assignment, Evidence, Named, Submission
     from grader.nvcc import Tools
 
-__all__ = ["build", "gather", "nothing", "plan"]
+__all__ = ["gather", "nothing", "plan"]
 
 
 def plan(
@@ -28,18 +27,13 @@ def plan(
     tools: Tools | None,
     *,
     visible_only: bool,
-    station: Station | None = None,
+    backend: Backend,
 ) -> Plan:
     """Draw the cases; raises UsageError if the reference cannot tell what is asked."""
     if tools is None:
         raise OurError(f"the assignment {assignment.id} cannot be prepared without a compiler")
     verify(assignment, load_oracle(reference_folder(assignment)) if assignment.reference else None)
-    return Plan(assignment, seed, drawn_cases(assignment, seed, visible_only=visible_only), (), station)
-
-
-def build(plan: Plan, submission: Submission, tools: Tools | None) -> Build:
-    """Build the program; a failure of ours is in the record's ``error``."""
-    return build_with(tools, submission, plan.assignment.interface, plan.architecture)
+    return Plan(assignment, seed, drawn_cases(assignment, seed, visible_only=visible_only), (), backend)
 
 
 def gather(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.gpu import devices, observed, sanitizer
+from grader.gpu import RaceJudge, devices, observed, sanitizer
 from grader.gpu.answer import Answer, read_answer
 from grader.gpu.entries import name_for, with_copies
 from grader.gpu.request import (
@@ -56,19 +56,18 @@ SANITIZED_WORK = 2**22
 
 
 @dataclass(frozen=True, slots=True)
-class Station:
+class GpuPool:
     """What grading on GPUs needs, the same for all submissions of a batch.
 
     ``helpers`` holds our own device code as a cubin for each architecture among the ``gpus``; ``python`` is
-    the interpreter that has CuPy; ``sanitizer`` is empty where there is none; ``races`` says who judges
-    races: ``both``, ``sanitizer`` or ``emulator``.
+    the interpreter that has CuPy; ``sanitizer`` is empty where there is none; ``races`` says who judges them.
     """
 
     gpus: tuple[Gpu, ...]
     python: str
     helpers: Named[bytes]
     sanitizer: str = ""
-    races: str = "both"
+    races: RaceJudge = RaceJudge.BOTH
 
     @property
     def devices(self) -> str:
@@ -76,10 +75,15 @@ class Station:
         return ", ".join(dict.fromkeys(gpu.name for gpu in self.gpus))
 
     @property
-    def architecture(self) -> str:
-        """What nvcc calls its GPUs, such as ``sm_90``; empty where they differ, and PTX must do for all."""
-        names = {gpu.architecture for gpu in self.gpus}
-        return names.pop() if len(names) == 1 else ""
+    def architectures(self) -> tuple[str, ...]:
+        """What nvcc calls its GPUs, such as ``sm_90``, each once."""
+        return tuple(dict.fromkeys(gpu.architecture for gpu in self.gpus))
+
+    def healthy(self) -> tuple[Gpu, ...]:
+        """Its GPUs that are fit for use, each submission beginning with another one."""
+        gpus = devices.healthy(self.gpus)
+        first = time.monotonic_ns() // 1000 % max(1, len(gpus))
+        return (*gpus[first:], *gpus[:first])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +98,16 @@ class Observed:
     seconds: Named[float] = ()
 
 
-def prepare(tools: Tools, gpus: tuple[Gpu, ...], races: str) -> Station:
-    """A station for these GPUs, with this interpreter; raises OurError if our device code does not build."""
-    architectures = dict.fromkeys(gpu.architecture for gpu in gpus)
+def prepare(tools: Tools, gpus: tuple[Gpu, ...], races: RaceJudge) -> GpuPool:
+    """A pool of these GPUs, with this interpreter; raises OurError if our device code does not build."""
     source = helpers_source()
-    helpers = tuple((each, compile_own(tools, source, each)) for each in architectures)
+    names = dict.fromkeys(gpu.architecture for gpu in gpus)
+    helpers = tuple((architecture, compile_own(tools, source, architecture)) for architecture in names)
     inside = tools.sandbox.equipment
     if inside.python:
-        return Station(gpus, inside.python, helpers, inside.sanitizer, races)
-    found = sanitizer.find_sanitizer(None)
-    return Station(gpus, sys.executable, helpers, str(found) if found else "", races)
+        return GpuPool(gpus, inside.python, helpers, inside.sanitizer, races)
+    path = sanitizer.find_sanitizer(None)
+    return GpuPool(gpus, sys.executable, helpers, str(path) if path else "", races)
 
 
 class SickGpuError(OurError):
@@ -111,7 +115,7 @@ class SickGpuError(OurError):
 
 
 def observe(
-    station: Station,
+    pool: GpuPool,
     tools: Tools,
     built: Build,
     file: str,
@@ -123,14 +127,14 @@ def observe(
     Raises OurError where no GPU is well, or none could do it.
     """
     last: OurError | None = None
-    for gpu in _in_turn(devices.healthy(station.gpus)):
+    for gpu in pool.healthy():
         try:
             with stage_on(gpu, tools) as inside:
-                return _Look(gpu, station, inside, built, file, cases, timing).observed()
+                return _Attempt(gpu, pool, inside, built, file, cases, timing).observed()
         except SickGpuError as problem:
             devices.mark_sick(gpu, str(problem))
             last = problem
-    raise last or OurError(f"no GPU is fit for use: {_why(station.gpus)}; try `grader doctor`")
+    raise last or OurError(f"no GPU is fit for use: {_why(pool.gpus)}; try `grader doctor`")
 
 
 @contextmanager
@@ -145,20 +149,12 @@ def _why(gpus: tuple[Gpu, ...]) -> str:
     return "; ".join(f"{gpu.name} {gpu.uuid[:12]}: {devices.is_sick(gpu)}" for gpu in gpus) or "there is none"
 
 
-def _in_turn(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
-    """The GPUs, each submission beginning with another one."""
-    if not gpus:
-        return ()
-    first = time.monotonic_ns() // 1000 % len(gpus)
-    return (*gpus[first:], *gpus[:first])
-
-
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Attempt:
     """One submission on one GPU. Every method may raise OurError."""
 
     gpu: Gpu
-    station: Station
+    pool: GpuPool
     tools: Tools
     built: Build
     file: str
@@ -209,8 +205,8 @@ class _Look:
         return result, _answer(result)
 
     def _where(self, lock: str = "") -> Where:
-        helpers = dict(self.station.helpers)[self.gpu.architecture]
-        return Where(self.station.python, helpers, self.gpu.uuid, lock)
+        helpers = dict(self.pool.helpers)[self.gpu.architecture]
+        return Where(self.pool.python, helpers, self.gpu.uuid, lock)
 
     def _widths(self) -> Named[str]:
         return widths(self.cases[0].arguments if self.cases else (), self.built.parameter_bytes)
@@ -220,7 +216,7 @@ class _Look:
 
     def _reports(self, cases: tuple[DeviceCase, ...]) -> tuple[ToolReport, ...]:
         """What the tools say of these cases, all tools at once."""
-        names = sanitizer.tools_for(self.station.races) if self.station.sanitizer else ()
+        names = sanitizer.tools_for(self.pool.races) if self.pool.sanitizer else ()
         if not cases or not names:
             return ()
         graded = tuple(
@@ -234,7 +230,7 @@ class _Look:
         entries = tuple((str(case.index), name_for(case.index)) for case in launches)
 
         def report(tool: str) -> ToolReport:
-            command = sanitizer.command(tool, self.station.sanitizer)
+            command = sanitizer.command(tool, self.pool.sanitizer)
             files = sanitizer.files(tool)
             where = self._where()
             job = run_job(
@@ -300,4 +296,4 @@ def _work(case: DeviceCase) -> int:
     return threads * max((max(shape, default=1) for shape in shapes), default=1)
 
 
-__all__ = ["Observed", "SickGpuError", "Station", "observe", "prepare", "small_enough", "stage_on"]
+__all__ = ["GpuPool", "Observed", "SickGpuError", "observe", "prepare", "small_enough", "stage_on"]

@@ -1,0 +1,195 @@
+"""A GPU as a backend: the emulator runs a kernel first, then the GPU, and both runs become one.
+
+Nothing is launched on the GPU that the emulator never saw end: a kernel that hangs on a GPU keeps everybody
+else there waiting, and may bring it down.
+
+Outputs are the GPU's, for that is where a kernel has to be right. Counters are the emulator's, for only it
+sees every access. Findings are everybody's, each told once with all who saw it (`witnesses`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from grader.backends.backend import Backend, CaseRun, Runs
+from grader.backends.emulator import emulated, emulated_alone
+from grader.debug import described_bug
+from grader.errors import OurError, ToolMissing
+from grader.gpu import RaceJudge, pool, trial
+from grader.gpu.request import DeviceCase
+from grader.gpu.sanitizer import HOW_TO_GET
+from grader.gpu.witnesses import merged
+from grader.model import Finding, FindingKind, Run
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from grader.backends.backend import PreparedCase
+    from grader.gpu.devices import Gpu
+    from grader.gpu.pool import GpuPool, Observed
+    from grader.gpu.sanitizer import ToolReport
+    from grader.gpu.timed import TimingJob
+    from grader.model import Build
+    from grader.nvcc import Tools
+
+
+@dataclass(frozen=True, slots=True)
+class GpuBackend(Backend):
+    """The GPUs of a pool, beside the emulator and compute-sanitizer's tools."""
+
+    gpus: GpuPool
+
+    name: ClassVar[str] = "gpu"
+    measures_time: ClassVar[bool] = True
+    runs_any_ptx: ClassVar[bool] = True
+
+    @property
+    def device(self) -> str:
+        """What its GPUs are called, each name once."""
+        return self.gpus.devices
+
+    @property
+    def pool(self) -> GpuPool:
+        """The GPUs that it uses."""
+        return self.gpus
+
+    @classmethod
+    def prepare(cls, tools: Tools, gpus: tuple[Gpu, ...], races: RaceJudge) -> Self:
+        """Build our device code; raises ToolMissing where nobody but a missing tool judges races."""
+        prepared = pool.prepare(tools, gpus, races)
+        if not races.asks_emulator and not prepared.sanitizer:
+            raise ToolMissing(f"--races {races}: {HOW_TO_GET}")
+        return cls(prepared)
+
+    def tried(self, tools: Tools) -> tuple[Self, tuple[str, ...]]:
+        """The backend with those of its GPUs on which every tool found its planted bug."""
+        fit, problems = trial.examine(self.gpus, tools)
+        if not fit.gpus:
+            reasons = "; ".join(problems)
+            raise OurError(f"no GPU here can be trusted with grades: {reasons}; try `grader doctor`")
+        return replace(self, gpus=fit), problems
+
+    def run(
+        self, built: Build, cases: tuple[PreparedCase, ...], tools: Tools, timing: TimingJob | None
+    ) -> Runs:
+        """Run every case on the emulator, then those that ended on a GPU, build by build."""
+        runs = tuple(emulated(case) for case in cases)
+        launches = {
+            index: DeviceCase(index, case.launch, case.arguments)
+            for index, (case, run) in enumerate(zip(cases, runs, strict=True))
+            if not isinstance(case.launch, Finding) and not _never_ends(run)
+        }
+        timing = timing if len(launches) == len(cases) else None
+        merged_runs = [emulated_alone(run) for run in runs]
+        observed, problem = None, ""
+        builds = {id(case.kernel.build): case.kernel.build for case in cases} | {id(built): built}
+        builds[id(built)] = builds.pop(id(built))
+        for build in builds.values():  # the timed one last: `observed` is of it
+            indices = [index for index, case in enumerate(cases) if case.kernel.build is build]
+            launched = tuple(launches[index] for index in indices if index in launches)
+            observed, problem = None, ""
+            if launched:
+                file = cases[indices[0]].kernel.file
+                job = timing if build is built else None
+                observed, problem = self._observed(tools, build, file, launched, job)
+            for index in indices:
+                merged_runs[index] = _case_run(index, runs[index], observed, problem, self.gpus.races)
+        return Runs(
+            tuple(merged_runs),
+            _as_on_device(built, observed),
+            observed.gpu.name if observed else self.device,
+            observed,
+            problem,
+            tuple((report.tool, report.reason or "ok") for report in observed.reports) if observed else (),
+            observed.seconds if observed else (),
+        )
+
+    def _observed(
+        self,
+        tools: Tools,
+        build: Build,
+        file: str,
+        launches: tuple[DeviceCase, ...],
+        timing: TimingJob | None,
+    ) -> tuple[Observed | None, str]:
+        """What was observed on a GPU, or what kept us from it."""
+        try:
+            return pool.observe(self.gpus, tools, build, file, launches, timing), ""
+        except OurError as problem:
+            return None, str(problem)
+        except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
+            return None, described_bug("the GPU backend", problem)
+
+
+def _case_run(
+    index: int, emulated: Run, observed: Observed | None, problem: str, races: RaceJudge
+) -> CaseRun:
+    """What is judged of a case; one that was launched nowhere is judged by the finding that says why."""
+    if problem:
+        return CaseRun(Run(completed=False, error=problem))
+    on_device = dict(observed.runs).get(index) if observed else None
+    if on_device is None or observed is None:
+        return emulated_alone(emulated)
+    return merge_runs(emulated, on_device, index, observed.reports, races)
+
+
+def _as_on_device(built: Build, observed: Observed | None) -> Build:
+    """The build with what its kernel takes on this device, which may differ from what ptxas told first."""
+    student = observed.answer.resources.get("student") if observed and observed.answer else None
+    if student is None or built.resources is None:
+        return built
+    taken = replace(built.resources, registers=student.registers, shared_bytes=student.shared_bytes)
+    return replace(built, resources=taken)
+
+
+def _never_ends(run: Run) -> bool:
+    """Whether the emulator gave a run up: it follows a kernel a hundred times as far as these cases take."""
+    return not run.completed and any(finding.kind is FindingKind.TIMEOUT for finding in run.findings)
+
+
+def merge_runs(
+    emulated: Run, on_device: Run, index: int, reports: tuple[ToolReport, ...], races: RaceJudge
+) -> CaseRun:
+    """One run out of two; ``index`` is the case's number, ``races`` as in `GpuPool`.
+
+    Where the GPU failed us there is nothing to judge. Where the emulator did, the GPU's run stands alone.
+    """
+    if on_device.error:
+        return CaseRun(on_device)
+    gave_up = _gave_up(emulated, on_device)
+    findings, undecided = merged(
+        emulated=None if gave_up else emulated,
+        emulator_error=gave_up,
+        device=on_device.findings,
+        reports=reports,
+        index=index,
+        mode=races,
+    )
+    run = replace(on_device, findings=findings)
+    if gave_up:
+        too_much_work = "" if emulated.error else gave_up
+        return CaseRun(run, uncounted=gave_up, undecided=undecided, too_much_work=too_much_work)
+    run = replace(
+        run,
+        counters=emulated.counters,
+        lines=emulated.lines,
+        printed=emulated.printed,
+        unoptimised=emulated.unoptimised,
+        warp_by_warp=emulated.warp_by_warp,
+        steps=emulated.steps,
+        completed=on_device.completed and emulated.completed,
+        changed_inputs=tuple(dict.fromkeys((*on_device.changed_inputs, *emulated.changed_inputs))),
+    )
+    followed = emulated.completed and on_device.launched and races.asks_emulator
+    return CaseRun(run, undecided=undecided, followed=followed and not run.completed)
+
+
+def _gave_up(emulated: Run, on_device: Run) -> str:
+    """Why the emulator has no say in this case: it failed, or its budget ended and the GPU's run did not."""
+    if emulated.error or emulated.too_much_work:
+        return emulated.error or emulated.too_much_work
+    timed_out = any(finding.kind is FindingKind.TIMEOUT for finding in emulated.findings)
+    if timed_out and not emulated.completed and on_device.completed:
+        return "the kernel takes more steps than the emulator follows"
+    return ""
