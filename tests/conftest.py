@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest itself selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark slow tests and give them ten minutes; leave only quick ones, or a part of the slow ones, if asked."""
+    """Mark slow tests, give them ten minutes; leave only quick ones, or a part of the slow ones, if asked."""
     slow_ones = _lines(SLOW)
     for item in items:
         if item.nodeid in slow_ones:
