@@ -69,8 +69,8 @@ def test_the_kind_of_an_assignment_is_asked_of_the_table_of_kinds() -> None:
         ("helpers.py", "", "not listed as layers"),
         (
             "emulator/machine/machine.py",
-            "import grader.emulator.instructions.logic",
-            "grader.emulator.machine.machine -> grader.emulator.instructions.logic",
+            "import grader.emulator.instructions.bits",
+            "grader.emulator.machine.machine -> grader.emulator.instructions.bits",
         ),
         (
             "kinds/kernel/evidence.py",
