@@ -135,9 +135,7 @@ class DeviceMemory:
     def once_holding(self, address: int) -> Allocation | None:
         """The allocation, freed since, that the byte at an address belonged to."""
         index = address - BASE
-        return next(
-            (old for old in self.freed.values() if old.start <= index < old.end), None
-        )
+        return next((old for old in self.freed.values() if old.start <= index < old.end), None)
 
     def rows(self, address: int, pitch: int, width: int, height: int) -> NDArray[np.uint8] | None:
         """``height`` rows of ``width`` bytes (``[height, width]``); None unless all lie in one allocation."""

@@ -1,0 +1,51 @@
+"""The stand-in for the CUDA runtime: ``sandbox/runtime`` as one object file, compiled once per toolkit and kept.
+
+A program that is linked with it needs no libcudart: it asks its device over a socket (`grader.device`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import TYPE_CHECKING
+
+from grader.assignment import data_root
+from grader.errors import OurError
+from grader.nvcc.cache import read_entry, write_entry
+from grader.sandbox import Job, Limits
+
+if TYPE_CHECKING:
+    from grader.nvcc.toolchain import Tools
+
+OBJECT = "standin.o"
+_OPTIONS = ("-std=c++17", "-O2", "-fPIC", "-r", "-nostdlib")
+_LIMITS = Limits(wall_seconds=300.0, cpu_seconds=120)
+
+
+@cache
+def sources() -> tuple[tuple[str, bytes], ...]:
+    """The files of the stand-in, by their names."""
+    folder = data_root() / "sandbox" / "runtime"
+    return tuple((file.name, file.read_bytes()) for file in sorted(folder.iterdir()) if file.is_file())
+
+
+def stand_in(tools: Tools) -> bytes:
+    """The object file to link a program with; raises OurError where it cannot be compiled."""
+    units = tuple(name for name, _ in sources() if name.endswith(".cpp"))
+    include = f"-I{tools.toolchain.roots[0]}/include"
+    argv = (tools.toolchain.host_compiler, *_OPTIONS, include, *units, "-o", OBJECT)
+    parts = (tools.toolchain.version, tools.toolchain.host_version, _OPTIONS, sources())
+    key = hashlib.sha256(repr(parts).encode()).hexdigest()
+    path = tools.cache / "standin" / key if tools.cache else None
+    kept = read_entry(path) if path else None
+    if kept is not None:
+        return kept
+    result = tools.sandbox.run(Job(argv, sources(), (OBJECT,), _LIMITS))
+    made = result.file(OBJECT)
+    if not result.outcome.ok or made is None:
+        words = result.outcome.stderr.decode(errors="replace").strip().splitlines()
+        reason = words[0] if words else "no reason given"
+        raise OurError(f"the stand-in for the CUDA runtime does not compile: {reason}")
+    if path:
+        write_entry(path, made)
+    return made

@@ -1,0 +1,147 @@
+"""What a program gets from the runtime's calls, and what is noted of its mistakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.device.hosts import Ran
+
+_ARRAYS = "float h[1000] = {1, 2, 3}; float *d; cudaMalloc(&d, sizeof h);"
+
+
+class Case(NamedTuple):
+    """The body of a program, what it prints, and the codes of its mistakes."""
+
+    body: str
+    printed: str
+    mistakes: tuple[str, ...] = ()
+
+
+CASES = {
+    "a copy there and back": Case(
+        _ARRAYS + "SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice)); h[1] = 0;"
+        'SAY(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost)); std::printf("%g\\n", h[1]); SAY(cudaFree(d));',
+        "cudaSuccess\ncudaSuccess\n2\ncudaSuccess\n",
+    ),
+    "rows with a pitch": Case(
+        "char h[2][3] = {{1, 2, 3}, {4, 5, 6}}, g[2][4] = {}; void *d; size_t p;"
+        'SAY(cudaMallocPitch(&d, &p, 3, 2)); std::printf("%zu\\n", p);'
+        "SAY(cudaMemcpy2D(d, p, h, 3, 3, 2, cudaMemcpyHostToDevice));"
+        "SAY(cudaMemcpy2D(g, 4, d, p, 3, 2, cudaMemcpyDeviceToHost));"
+        'std::printf("%d %d %d\\n", g[0][2], g[0][3], g[1][0]); cudaFree(d);',
+        "cudaSuccess\n512\ncudaSuccess\ncudaSuccess\n3 0 4\n",
+    ),
+    "a copy in the wrong direction": Case(
+        _ARRAYS + "SAY(cudaMemcpy(h, d, sizeof h, cudaMemcpyHostToDevice));"
+        "SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyDeviceToHost)); SAY(cudaGetLastError()); SAY(cudaGetLastError());",
+        "cudaErrorInvalidValue\ncudaErrorInvalidValue\ncudaErrorInvalidValue\ncudaSuccess\n",
+        ("wrong-direction", "wrong-direction"),
+    ),
+    "a copy of more than there is": Case(
+        "float h[1000]; float *d; cudaMalloc(&d, 1000); SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice));",
+        "cudaErrorInvalidValue\n",
+        ("copy-too-large",),
+    ),
+    "a copy of what nobody wrote": Case(
+        _ARRAYS + "cudaMemcpy(d, h, 400, cudaMemcpyHostToDevice);"
+        "SAY(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost));",
+        "cudaSuccess\n",
+        ("never-written",),
+    ),
+    "memory that is freed twice": Case(
+        _ARRAYS + "SAY(cudaFree(d)); SAY(cudaFree(d));",
+        "cudaSuccess\ncudaErrorInvalidValue\n",
+        ("freed-twice",),
+    ),
+    "host memory that is freed": Case(
+        _ARRAYS + "SAY(cudaFree(h)); SAY(cudaFree(d + 1));",
+        "cudaErrorInvalidValue\ncudaErrorInvalidValue\n",
+        ("free-of-host", "free-inside"),
+    ),
+    "more memory than there is": Case(
+        "void *d; SAY(cudaMalloc(&d, size_t{1} << 40)); SAY(cudaGetLastError());",
+        "cudaErrorMemoryAllocation\ncudaErrorMemoryAllocation\n",
+        ("out-of-memory",),
+    ),
+    "nothing is asked for": Case(
+        'void *d = &d; SAY(cudaMalloc(&d, 0)); std::printf("%p\\n", d); SAY(cudaFree(nullptr));',
+        "cudaSuccess\n(nil)\ncudaSuccess\n",
+    ),
+    "managed memory on both sides": Case(
+        "int *m; SAY(cudaMallocManaged(&m, 8000)); m[0] = 7; m[1999] = 8; SAY(cudaMemset(m, 1, 4));"
+        'SAY(cudaDeviceSynchronize()); std::printf("%x %d\\n", m[0], m[1999]); SAY(cudaFree(m));',
+        "cudaSuccess\ncudaSuccess\ncudaSuccess\n1010101 8\ncudaSuccess\n",
+    ),
+    "managed memory before waiting": Case(
+        "int *m; cudaMallocManaged(&m, 8000); cudaMemset(m, 1, 8000); int early = m[5];"
+        'cudaDeviceSynchronize(); std::printf("%x\\n", early);',
+        "1010101\n",
+        ("touched-early",),
+    ),
+    "an event that was never recorded": Case(
+        "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); float ms; SAY(cudaEventElapsedTime(&ms, a, b));",
+        "cudaErrorInvalidResourceHandle\n",
+        ("event-never-recorded",),
+    ),
+    "times are never nothing": Case(
+        _ARRAYS
+        + "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); cudaEventRecord(a); cudaEventRecord(b);"
+        'float ms = 0; cudaEventElapsedTime(&ms, a, b); std::printf("%d\\n", ms > 0);',
+        "1\n",
+    ),
+    "streams that are gone": Case(
+        "cudaStream_t s; SAY(cudaStreamCreate(&s)); SAY(cudaStreamSynchronize(s)); SAY(cudaStreamDestroy(s));"
+        "SAY(cudaStreamSynchronize(s));",
+        "cudaSuccess\ncudaSuccess\ncudaSuccess\ncudaErrorInvalidResourceHandle\n",
+    ),
+    "after a reset arrays are gone": Case(
+        _ARRAYS + "SAY(cudaDeviceReset()); SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice));",
+        "cudaSuccess\ncudaErrorInvalidValue\n",
+        ("copy-of-freed",),
+    ),
+    "a child of the process has no device": Case(
+        "void *d; cudaMalloc(&d, 4); std::fflush(stdout); if (!fork()) { SAY(cudaMalloc(&d, 4)); std::fflush(stdout);"
+        " _exit(0); } sleep(1); SAY(cudaMalloc(&d, 4));",
+        "cudaErrorInitializationError\ncudaSuccess\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_call_does_what_a_device_does(run_host: Callable[..., Ran], name: str) -> None:
+    """Codes, data, and the mistakes that are noted."""
+    case = CASES[name]
+    ran = run_host(case.body)
+    assert (ran.stdout, ran.mistakes, ran.returncode, ran.cut) == (case.printed, list(case.mistakes), 0, "")
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "offset"),
+    [
+        (_ARRAYS + "d[3] = 1;", "device-pointer-on-host", 12),
+        (_ARRAYS + 'std::memcpy(h, d + 1, 40); std::printf("%g", h[3]);', "device-pointer-on-host", 4),
+        (_ARRAYS + "cudaFree(d); return (int)d[0];", "freed-pointer-on-host", 0),
+        ("volatile int *p = nullptr; return *p;", "host-fault", 0),
+        (_ARRAYS + "cudaMemcpy(nullptr, d, 16, cudaMemcpyDeviceToHost);", "host-fault", 0),
+    ],
+)
+def test_a_fault_of_the_host_is_told_with_its_address(
+    run_host: Callable[..., Ran], body: str, code: str, offset: int
+) -> None:
+    """It ends the program as it would without us."""
+    ran = run_host("void *any; cudaMalloc(&any, 4);" + body)
+    mistake = ran.device.mistakes[-1]
+    assert (str(mistake.code), dict(mistake.details)["offset"], ran.returncode) == (code, offset, -11)
+    assert len(mistake.callers) > 1
+
+
+def test_a_function_that_is_missing_ends_the_program_and_is_named(run_host: Callable[..., Ran]) -> None:
+    """What it printed before is not lost."""
+    ran = run_host('void *any; cudaMalloc(&any, 4); std::printf("before"); cudaDestroyTextureObject(0);')
+    assert (ran.mistakes, ran.returncode, ran.stdout) == (["unsupported"], 98, "before")
+    assert dict(ran.device.mistakes[0].details) == {"name": "cudaDestroyTextureObject"}

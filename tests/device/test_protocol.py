@@ -1,0 +1,85 @@
+"""Messages: whatever bytes a program sends, they end as a record or as a refusal, and never as an exception of ours."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grader.device import protocol
+from grader.device.device import Device
+from grader.device.memory import DeviceMemory
+from grader.device.protocol import OPERATIONS, REQUEST, Hello, ProtocolError
+from grader.device.session import Session
+from tests.device.hosts import NoLaunches
+
+_HELLO = protocol.write(Hello(protocol.VERSION, 0))
+
+
+def _served(*messages: bytes) -> str:
+    """Why a session with a program that sends these bytes, and then closes its end, was cut off."""
+    ours, theirs = socket.socketpair()
+    device = Device(DeviceMemory(1 << 20), NoLaunches())
+    theirs.settimeout(0.01)
+    with theirs:
+        theirs.sendall(b"".join(messages))
+        theirs.shutdown(socket.SHUT_WR)
+        cut = Session(device, ours, time.monotonic() + 10).run()
+    device.memory.close()
+    return cut
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=400))
+def test_any_bytes_are_refused_or_served(content: bytes) -> None:
+    """After a proper greeting, and in place of one."""
+    assert isinstance(_served(content), str)
+    assert isinstance(_served(_HELLO, content), str)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.integers(1, len(OPERATIONS)), st.binary(max_size=120), st.integers(0, 2**64 - 1))
+def test_any_numbers_in_any_message_are_refused_or_served(
+    operation: int, payload: bytes, caller: int
+) -> None:
+    """Heads that fit their payloads, so that every call is reached."""
+    assert isinstance(_served(_HELLO, REQUEST.pack(operation, len(payload), caller) + payload), str)
+
+
+@pytest.mark.parametrize("kind", OPERATIONS)
+def test_a_message_of_the_right_size_is_read_and_one_of_another_is_not(kind: type[protocol.Message]) -> None:
+    """One byte less or more is no message, but for kernels' parameters, whose size the kernel says."""
+    numbers = kind.LAYOUT.rstrip("tbc")
+    last = {"t": "name", "b": b"bytes", "c": (1, 2)}.get(kind.LAYOUT[len(numbers) :])
+    values = [*range(len(numbers)), *([] if last is None else [last])]
+    message = kind(*values)  # type: ignore[arg-type]
+    head, payload = protocol.write(message)[: REQUEST.size], protocol.write(message)[REQUEST.size :]
+    assert protocol.read_head(head)[:2] == (kind, len(payload))
+    assert protocol.read(kind, payload) == message
+    wrong = [payload[:-1]] if payload else []
+    for other in [*wrong, payload + b"\\0"]:
+        if not kind.LAYOUT.endswith("b") or len(other) < len(payload) - len(b"bytes"):
+            with pytest.raises(ProtocolError):
+                protocol.read(kind, other)
+
+
+def test_a_program_introduces_itself_first_and_once() -> None:
+    """Whoever speaks before or again is no runtime of ours."""
+    info = protocol.write(protocol.MemoryInfo())
+    assert "introduces itself" in _served(info)
+    assert "introduces itself" in _served(_HELLO, _HELLO)
+    assert _served(_HELLO, info) == ""
+
+
+def test_a_program_that_says_nothing_is_cut_off_at_its_deadline() -> None:
+    """Half a head is all it sends."""
+    ours, theirs = socket.socketpair()
+    device = Device(DeviceMemory(1 << 20), NoLaunches())
+    with theirs:
+        theirs.sendall(_HELLO[:7])
+        cut = Session(device, ours, time.monotonic() + 0.2).run()
+    device.memory.close()
+    assert cut == "the program was still running when its time was over"
