@@ -60,7 +60,7 @@ def test_a_message_of_the_right_size_is_read_and_one_of_another_is_not(kind: typ
     assert protocol.read_head(head)[:2] == (kind, len(payload))
     assert protocol.read(kind, payload) == message
     wrong = [payload[:-1]] if payload else []
-    for other in [*wrong, payload + b"\\0"]:
+    for other in [*wrong, payload + b"\0"]:
         if not kind.LAYOUT.endswith("b") or len(other) < len(payload) - len(b"bytes"):
             with pytest.raises(ProtocolError):
                 protocol.read(kind, other)

@@ -37,11 +37,11 @@ def test_inlined_code_belongs_to_the_line_that_calls_it() -> None:
 def test_a_real_program_has_the_lines_of_its_calls(tmp_path: Path) -> None:
     """Calls in one function, and in one that calls it, with a wrapper that is inlined."""
     (tmp_path / "wrap.h").write_text(
-        "void out(void *); static inline void wrap() { out(0); }\\n", encoding="utf-8"
+        "void out(void *); static inline void wrap() { out(0); }\n", encoding="utf-8"
     )
     (tmp_path / "kernel.cu").write_text(
-        '#include <cstdio>\\n#include "wrap.h"\\nvoid out(void *p) { std::printf("%p\\\\n", __builtin_return_address(0)); }\\n'
-        "void inner() {\\n  out(0);\\n  wrap();\\n}\\nint main() {\\n  out(0);\\n  inner();\\n}\\n",
+        '#include <cstdio>\n#include "wrap.h"\n__attribute__((noinline)) void out(void *p) { std::printf("%p\\n", __builtin_return_address(0)); }\n'
+        "void inner() {\n  out(0);\n  wrap();\n}\nint main() {\n  out(0);\n  inner();\n}\n",
         encoding="utf-8",
     )
     options = ["-O1", "-g1", "-no-pie", "-ffunction-sections", "-fno-ipa-icf", "-x", "c++"]
