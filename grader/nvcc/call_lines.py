@@ -1,0 +1,59 @@
+"""Which lines of the student's file a program's addresses belong to, from its debug information (addr2line)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from grader.sandbox import Job, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from grader.sandbox import Sandbox
+
+PROGRAM = "program"
+MOST_ADDRESSES = 1000
+
+_LIMITS = Limits(wall_seconds=20.0, cpu_seconds=10)
+_ADDRESS = re.compile(r"0x([0-9a-f]+)")
+_PLACE = re.compile(r"(?P<file>.*):(?P<line>\d+)(?: \(discriminator \d+\))?")
+
+
+def call_lines(
+    sandbox: Sandbox, program: bytes, source: str, return_addresses: Iterable[int]
+) -> Mapping[int, int]:
+    """The line of ``source`` for each address that code of it returns to; others are left out.
+
+    A call returns to the next instruction, so the byte before is looked up. Code that was inlined from a header
+    belongs to the line that it was inlined into. An address comes from the program and may be anything.
+    """
+    addresses = sorted(set(return_addresses))[:MOST_ADDRESSES]
+    if not addresses:
+        return {}
+    argv = ("addr2line", "-a", "-i", "-e", PROGRAM, *(hex(max(0, address - 1)) for address in addresses))
+    result = sandbox.run(Job(argv, ((PROGRAM, program),), limits=_LIMITS))
+    chains = dict(_chains(result.outcome.stdout.decode(errors="replace")))
+    lines = {address: _line(chains.get(max(0, address - 1), ()), source) for address in addresses}
+    return {address: line for address, line in lines.items() if line}
+
+
+def _chains(listing: str) -> Iterator[tuple[int, list[str]]]:
+    """Each address with its places, the innermost first."""
+    places: list[str] = []
+    for text in listing.splitlines():
+        address = _ADDRESS.fullmatch(text)
+        if address:
+            places = []
+            yield int(address[1], 16), places
+        else:
+            places.append(text)
+
+
+def _line(places: Iterable[str], source: str) -> int:
+    """The innermost line of the student's file; 0 for none."""
+    for text in places:
+        place = _PLACE.fullmatch(text)
+        if place and place["file"].rsplit("/", 1)[-1] == source:
+            return int(place["line"])
+    return 0
