@@ -112,8 +112,8 @@ def test_a_comparison_with_the_name_of_a_backend_is_found(offence: str) -> None:
         ("helpers.py", "", "not listed as layers"),
         (
             "emulator/machine/machine.py",
-            "import grader.emulator.instructions.logic",
-            "grader.emulator.machine.machine -> grader.emulator.instructions.logic",
+            "import grader.emulator.instructions.bits",
+            "grader.emulator.machine.machine -> grader.emulator.instructions.bits",
         ),
         (
             "kinds/kernel/evidence.py",

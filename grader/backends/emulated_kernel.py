@@ -12,7 +12,7 @@ from grader.emulator.by_hand import written_by_hand
 from grader.emulator.definedness import mattering_reads
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.machine.geometry import WARP
-from grader.emulator.orders import may_depend_on_order
+from grader.emulator.machine.scheduler import may_depend_on_order
 from grader.emulator.repair.repair import Trial, Workshop, fitting, key
 from grader.emulator.repair.statements import Source
 from grader.emulator.two_builds import is_clean, is_steady, merge_runs

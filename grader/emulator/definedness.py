@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Code, Frame, Group
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.memory import Region
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Place, Region
     from grader.model import Argument, Launch
     from grader.ptx import Function, Instruction, Operand
 

@@ -15,9 +15,17 @@ from grader.emulator.hanging import much_work
 from grader.emulator.linking.linker import link_function
 from grader.emulator.linking.program import Program
 from grader.emulator.machine.geometry import SMS, WARP, Geometry
-from grader.emulator.machine.held import TooMuchHeldError
 from grader.emulator.machine.machine import Machine
-from grader.emulator.machine.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
+from grader.emulator.machine.scheduler import (
+    HangError,
+    LaterBlocksNeededError,
+    Scheduler,
+    TooMuchWorkError,
+    other_orders,
+    warp_priorities,
+)
+from grader.emulator.machine.state import TooMuchHeldError
+from grader.emulator.memory.bounds import Bounds
 from grader.emulator.memory.layout import (
     MOST_VARIABLE_BYTES,
     VariablesTooLargeError,
@@ -28,15 +36,13 @@ from grader.emulator.memory.layout import (
     pieces_of,
 )
 from grader.emulator.naming import Names
-from grader.emulator.orders import other_orders, warp_priorities
 from grader.emulator.races import AccessLog, RestartTracking
 from grader.emulator.races.events import Events
 from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
-from grader.emulator.static.bounds import Bounds
 from grader.messages import worded
 from grader.model import SEVERITIES, Finding, FindingCode, FindingKind, Run
-from grader.ptx.symbols import symbol_name
+from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ from grader.emulator.printing import Printed
 from grader.emulator.unset import Unset, is_empty_output, used_and_missing
 from grader.model import Access, Finding, FindingCode, FindingKind, Severity
 from grader.ptx.nodes import TYPE_BYTES, Symbol
-from grader.ptx.symbols import symbol_name
+from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import ChunkRecord, Group
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Place
     from grader.emulator.races.conflicts import Conflict
     from grader.model import Detail, Dim3, Named
     from grader.ptx import Instruction

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.bounds import Bounds
+    from grader.emulator.memory.memory import Place
     from grader.emulator.naming import Names, SharedArray
-    from grader.emulator.static.bounds import Bounds
     from grader.model import Finding
 
 

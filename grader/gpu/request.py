@@ -17,7 +17,7 @@ import numpy as np
 from grader.assignment import data_root
 from grader.gpu import paired
 from grader.ptx import parse
-from grader.ptx.symbols import module_variables, symbol_called
+from grader.ptx.parser import module_variables, symbol_called
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:

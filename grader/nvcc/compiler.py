@@ -35,7 +35,8 @@ _PREPROCESSOR_OPTIONS = (
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _DISK_FULL = b"No space left on device"
 _KILLED = re.compile(
-    rb"^\S*g\+\+\S*: fatal error: Killed signal terminated program \w+\n(?:compilation terminated\.\n)?\Z",
+    rb"^\S{0,200}g\+\+\S{0,40}: fatal error: Killed signal terminated program \w+\n"
+    rb"(?:compilation terminated\.\n)?\Z",
     re.MULTILINE,
 )
 """The last words of g++ where what it started was killed. A source may speak so, but never last."""

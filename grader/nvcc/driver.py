@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from grader.sandbox import Outcome
 
 _DIED = re.compile(
-    r"^\S*g\+\+\S*: (?:fatal|internal compiler) error: "
-    r"(?P<reason>[A-Z][\w ]*) signal terminated program \w+$",
+    r"^\S{0,200}g\+\+\S{0,40}: (?:fatal|internal compiler) error: "
+    r"(?P<reason>[A-Z][\w ]*) signal terminated program \w+\n"
+    r"(?:compilation terminated\.\n|Please submit a full bug report,\s[^\n<]*\n(?:[^\n<]*\n)?"
+    r"See <\S*> for instructions\.\n)?\Z",
     re.MULTILINE,
 )
+"""The last words of g++ where what it started was ended. A source may speak so, but never last."""
+
 _OWN_WORDS = re.compile(r"^nvcc (?:error|fatal|warning)\s*:.*$", re.MULTILINE)
 _FATAL = re.compile(r"nvcc fatal\s*: (?P<text>.*)")
 _ASSEMBLER = re.compile(

@@ -270,6 +270,36 @@ def test_limits_and_crashes_are_findings(what: str) -> None:
     assert built.error == ""
 
 
+FORGED = b"g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n"
+LAST_WORDS = {
+    "a file's name": FORGED + b":1:2: error: #error x\n",
+    "a message": b"student_source.cu:1:9: note: '#pragma message: " + FORGED + b"'\n",
+    "nvcc's words": FORGED + b"nvcc error : :1:2: error: #error x\n",
+    "the words after a crash": b"g++: internal compiler error: Killed signal terminated program cc1plus\n"
+    b"See <:1:2: error: #error > for instructions.\n",
+}
+
+
+@pytest.mark.parametrize("what", LAST_WORDS)
+def test_a_killed_program_that_only_the_source_speaks_of_is_none(what: str) -> None:
+    """Whatever repeats the student's text does not end with it, so that nobody escapes a grade by it."""
+    answer = _ended(Status.EXIT, 1, LAST_WORDS[what])
+    built = build_program(Tools(find_toolchain(), Answering(answer)), _submission(), INTERFACE)
+    assert (built.ok, built.error) == (False, "")
+
+
+def test_a_crash_of_the_compiler_is_told_with_what_it_asks_for() -> None:
+    """GCC asks for a report of a bug after its last word."""
+    crash = (
+        b"g++: internal compiler error: Segmentation fault signal terminated program cc1plus\n"
+        b"Please submit a full bug report, with preprocessed source (by using -freport-bug).\n"
+        b"See <file:///usr/share/doc/gcc-12/README.Bugs> for instructions.\n"
+    )
+    answer = _ended(Status.EXIT, 4, crash)
+    built = build_program(Tools(find_toolchain(), Answering(answer)), _submission(), INTERFACE)
+    assert only_message(built).startswith("the compiler crashed on this file")
+
+
 def _no_disk(_: Job) -> Result:
     raise StorageError("the temporary folder cannot be used")
 
@@ -278,6 +308,10 @@ OURS = {
     "an option that nvcc does not know": (
         _ended(Status.EXIT, 1, b"nvcc fatal   : Unknown option '-x'\n"),
         "nvcc cannot compile: Unknown option '-x'",
+    ),
+    "what g++ starts is killed": (
+        _ended(Status.EXIT, 1, FORGED),
+        "the compiler was killed from outside (signal 9)",
     ),
     "killed": (_ended(Status.EXIT, 128 + 9), "the compiler was killed from outside (signal 9)"),
     "a full disk": (_ended(Status.EXIT, 1, b"x.s: No space left on device\n"), "the compiler cannot write"),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.counters import traffic
+from grader.emulator.counters import observers
 from grader.emulator.counters.observers import Counting
 from grader.model import LineCounters
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Place
     from grader.ptx import Instruction
 
 MOST_MARKS = 1 << 26
@@ -121,7 +121,7 @@ class Profiling(Counting):
             return
         counts[f"global_{way}_bytes"] += index.size * size
         if place.request:
-            requests, sectors = _warps(m, place.lanes), traffic.sectors(m, place, place.request)
+            requests, sectors = _warps(m, place.lanes), observers.sectors(m, place, place.request)
             counts[f"global_{way}_requests"] += requests
             counts[f"global_{way}_sectors"] += sectors
             if sectors > requests and not counts["global_stride"]:
@@ -176,7 +176,7 @@ class Profiling(Counting):
         counts = self._entry(line, element.split("[")[0] if "[" in element else "")
         if counts is None:
             return
-        conflicts = traffic.bank_conflicts(m, place, place.request)
+        conflicts = observers.bank_conflicts(m, place, place.request)
         counts["shared_requests"] += _warps(m, place.lanes)
         counts["shared_bank_conflicts"] += conflicts
         if conflicts and not counts["shared_stride"]:

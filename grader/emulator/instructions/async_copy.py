@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.instructions.mbarrier import arrives_for_copies
+from grader.emulator.instructions.barrier import arrives_for_copies
 from grader.emulator.machine import copies
 from grader.emulator.machine.values import spread
 from grader.emulator.memory import access
-from grader.emulator.memory.place import AccessRequest, Place
+from grader.emulator.memory.memory import AccessRequest, Place
 from grader.ptx import Immediate, Operand, Register
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.linking.link import Link, Step
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Place
     from grader.ptx import Instruction
 
 _SPACES = ("global", "shared")

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from grader.emulator.linking.link import Link, Step
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.machine.values import Value
     from grader.ptx import Instruction
 
 

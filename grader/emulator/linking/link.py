@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from grader.emulator.linking.provenance import only_copies
 from grader.emulator.machine.geometry import SMS
 from grader.emulator.machine.values import DTYPES, FOLDED, Lanes, Value, over_folds
-from grader.emulator.static.uses import only_copies
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.ptx import Address, Immediate, Register, Symbol
 from grader.ptx.nodes import TYPE_BYTES

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader.emulator.instructions import TABLE
 from grader.emulator.linking.link import FunctionScope, Link, guarded, guarded_control
+from grader.emulator.linking.provenance import registers_used
 from grader.emulator.machine.state import Code
-from grader.emulator.static.uses import registers_used
 from grader.errors import UnsupportedPtx
 from grader.ptx.facts import COUNTED, MBARRIER_WAITS
 

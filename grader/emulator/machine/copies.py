@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine.held import TooMuchHeldError
-from grader.emulator.machine.state import Copy
+from grader.emulator.machine.state import Copy, TooMuchHeldError
 from grader.emulator.machine.values import spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Place
 
 _WORD = 4
 """Bytes: copies are of 4, 8 or 16, and aligned."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from grader.emulator.machine.geometry import WARP, Geometry, special_registers
-from grader.emulator.machine.memo import ValueMemo
-from grader.emulator.machine.state import ChunkRecord, Group, PendingCopies, Waiting
+from grader.emulator.machine.state import ChunkRecord, Group, PendingCopies, ValueMemo, Waiting
 from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, merge
 from grader.emulator.memory.memory import Region
 
@@ -18,10 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.state import Frame, Parked
-    from grader.emulator.memory.memory import GlobalMemory
-    from grader.emulator.memory.place import Place, StrayAccess
+    from grader.emulator.memory.bounds import Bounds
+    from grader.emulator.memory.memory import GlobalMemory, Place, StrayAccess
     from grader.emulator.naming import Names
-    from grader.emulator.static.bounds import Bounds
     from grader.model import Detail, FindingCode, Named
     from grader.ptx import Instruction
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.machine.values import ALL_ONES, Value, from_shape, in_shape, merge, select
-from grader.emulator.memory.memory import WINDOW
-from grader.emulator.memory.place import AccessRequest, Place, StrayAccess
+from grader.emulator.memory.memory import WINDOW, AccessRequest, Place, StrayAccess
 
 if TYPE_CHECKING:
     from collections.abc import Callable

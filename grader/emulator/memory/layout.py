@@ -8,12 +8,12 @@ from zlib import crc32
 
 import numpy as np
 
-from grader.emulator.memory.initial import function_addresses, initial_bytes
+from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.memory import HEAP, HEAP_BYTES, AddressSpace, GlobalMemory, Heap, MemoryPlan
 from grader.emulator.naming import SharedArray
 from grader.ptx import Symbol, Tuple
 from grader.ptx.nodes import TYPE_BYTES
-from grader.ptx.symbols import symbol_called, symbol_name
+from grader.ptx.parser import symbol_called, symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -3,6 +3,8 @@
 All global arrays live in one buffer, apart from each other by red zones that belong to nobody. Shared
 and local memory have a window each in the generic address space; an address inside the window means the
 own block's, or the own thread's, memory.
+
+A `Target` is where one access of many lanes goes.
 """
 
 from __future__ import annotations
@@ -10,20 +12,43 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
 
-    from grader.emulator.machine.values import Value
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 WINDOW = 1 << 32
 """Bytes of generic addresses that each window spans."""
 
 _LOWEST, _PAGE, _PLACES = 0x7E00_0000_0000, 2 << 20, 1 << 19
 """Drivers give memory by pages of 2 MiB, in the upper part of what a process can address."""
+
+RED_ZONE = 1 << 18
+"""Bytes that belong to nobody, at least, on either side of every global array: enough that an index
+computed with the wrong row length ends there, and not in the neighbour, on the shapes of a course."""
+
+_SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
+
+_ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
+
+HEAP_BYTES = 8 << 20
+"""What a device sets aside for the heap unless the host asks for more."""
+
+HEAP = "heap"
+"""What findings call memory from the heap."""
+
+_HEAP_GRAIN = 16
+
+_HEAP_RED_ZONE = 48
+
+_MOST_BLOCKS = 1 << 16
+"""Allocations at once; a device's own book-keeping would have filled its heap before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +72,6 @@ class AddressSpace:
         base = _LOWEST + number % _PLACES * _PAGE
         shared = base - (4 + number // _PLACES % 64) * WINDOW & -WINDOW
         return cls(base, {"shared": shared, "local": shared - 4 * WINDOW}, (1 << 40) + number % (1 << 44))
-
-
-RED_ZONE = 1 << 18
-"""Bytes that belong to nobody, at least, on either side of every global array: enough that an index
-computed with the wrong row length ends there, and not in the neighbour, on the shapes of a course."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +139,6 @@ class Region:
         """Stop keeping count once every byte holds a value: nothing can become uninitialised again."""
         if not self._settled and self.initialised is not None and self.initialised.all():
             self._settled = True
-
-
-_SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
-_ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
 
 
 class MemoryPlan:
@@ -260,18 +276,6 @@ class GlobalMemory(Region):
         return min(self.allocations, key=lambda each: max(each.start - index, index - each.end + 1, 0))
 
 
-HEAP_BYTES = 8 << 20
-"""What a device sets aside for the heap unless the host asks for more."""
-
-HEAP = "heap"
-"""What findings call memory from the heap."""
-
-_HEAP_GRAIN = 16
-_HEAP_RED_ZONE = 48
-_MOST_BLOCKS = 1 << 16
-"""Allocations at once; a device's own book-keeping would have filled its heap before."""
-
-
 @dataclass(eq=False, slots=True)
 class Heap:
     """The heap of a launch (CUDA C++ guide, "Dynamic Global Memory Allocation").
@@ -331,3 +335,60 @@ class Heap:
         room = -(-max(block.end - block.start, 1) // _HEAP_GRAIN) * _HEAP_GRAIN
         self.freed.setdefault(room, deque()).append(start)
         return True
+
+
+class Place(NamedTuple):
+    """Where an access goes: ``bytes`` is the byte in ``region`` for each of ``lanes``; it may be folded.
+
+    ``good`` says which of the active lanes those are; None if none was left out. ``request`` is how many
+    bytes of a lane travel together: those of the whole vector with its first element, 0 with the others.
+    """
+
+    space: str
+    region: Region
+    bytes: Value
+    lanes: Lanes
+    good: NDArray[np.bool_] | None
+    request: int
+    shape: Shape = (1, 1, 1)
+    site: int = -1
+    base: Value | None = None
+    """The address that an instruction's own offset was added to; the same object for the same address."""
+
+    @property
+    def index(self) -> Value:
+        """The byte with an element for each lane, or a scalar."""
+        return unfold(self.bytes, self.shape) if self.bytes.ndim == FOLDED else self.bytes
+
+    def uninitialised(self, size: int) -> NDArray[np.bool_] | None:
+        """Which of the lanes read a byte that nobody wrote; None if none does."""
+        missing = self.region.uninitialised(self.bytes, size)
+        return unfold(missing, self.shape) if missing is not None and missing.ndim == FOLDED else missing
+
+
+def parts_of(place: Place, size: int) -> Iterator[tuple[Place, int]]:
+    """The words (bytes, where ``size`` is no multiple of 4) of an access by ``size`` bytes a lane."""
+    part = 4 if size % 4 == 0 else 1
+    for offset in range(0, size, part):
+        yield place._replace(bytes=place.bytes + offset), part
+
+
+class StrayAccess(NamedTuple):
+    """What lanes did out of bounds: state space, verb and bytes a lane."""
+
+    space: str
+    verb: str
+    size: int
+
+
+class AccessRequest(NamedTuple):
+    """What an instruction asks of an address: see `Place` for ``request``; an empty ``space`` is generic.
+
+    ``offset`` is a number of bytes to add to the address.
+    """
+
+    dtype: np.dtype[Any]
+    space: str
+    verb: str
+    request: int
+    offset: int = 0

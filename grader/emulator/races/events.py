@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.machine.geometry import BARRIERS, WARP
-from grader.emulator.machine.held import TooMuchHeldError
+from grader.emulator.machine.state import TooMuchHeldError
 from grader.emulator.machine.values import spread
 from grader.emulator.races.event import (
     BARRIER,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Place
     from grader.emulator.races.rows import Access
     from grader.emulator.races.strength import Strengths
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine.held import Allowance, TooMuchHeldError
+from grader.emulator.machine.state import Allowance, TooMuchHeldError
 from grader.emulator.machine.values import spread
 from grader.emulator.races.conflicts import find_conflicts
 from grader.emulator.races.event import UPDATE, Scope
@@ -40,7 +40,7 @@ from grader.emulator.races.rows import (
     spelt_out,
     suspects,
 )
-from grader.emulator.races.validated import validated, with_flags
+from grader.emulator.races.strength import validated, with_flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import ChunkRecord
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Place
     from grader.emulator.races.conflicts import Conflict
     from grader.emulator.races.event import Event
     from grader.emulator.races.events import Events

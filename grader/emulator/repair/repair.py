@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from grader.emulator.repair.statements import Source, Statements, calls, uses_strong
 from grader.model import FindingKind, Severity
 from grader.ptx import Immediate, Instruction
-from grader.ptx.editing import edited, exchanged
+from grader.ptx.nodes import edited, exchanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -14,10 +14,9 @@ import numpy as np
 
 from grader.emulator.machine.machine import Observer
 from grader.emulator.machine.values import FOLDED, spread
-from grader.emulator.memory.place import parts_of
+from grader.emulator.memory.memory import parts_of
 from grader.emulator.outside import Bad, outside
-from grader.emulator.trace.accumulators import name_of
-from grader.emulator.trace.arrays import Arrays, as_type, numbers, values_at
+from grader.emulator.trace.arrays import Arrays, as_type, name_of, numbers, values_at
 from grader.model.trace import TracedEvent, TracedInterval, TracedStep
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.place import Place, StrayAccess
+    from grader.emulator.memory.memory import Place, StrayAccess
     from grader.model import Dim3
     from grader.model.trace import Numbers
     from grader.ptx import Instruction

@@ -7,6 +7,8 @@ place, was loaded from memory or made in a way that is not followed.
 
 A register is a sum of what it was computed from; of several definitions any may hold. What comes of a
 product, a shift or a load is no address by itself: added to one, it is an index.
+
+`registers_used` says which registers a function uses at all, as far as a glance at its code tells.
 """
 
 from __future__ import annotations
@@ -15,13 +17,34 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from grader.ptx import Address, Immediate, Register, Symbol, Tuple
+from grader.ptx import Address, Immediate, Register, Symbol, Tuple, Vector
 from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.ptx import Function, Instruction, Module, Operand, Variable
+
+Node: TypeAlias = tuple[str, str]
+"""A register or a parameter, in a function."""
+
+_ANY_OF = {
+    **dict.fromkeys(("mov", "cvta", "cvt", "neg", "not"), slice(1, None)),
+    **dict.fromkeys(("selp", "min", "max"), slice(1, 3)),
+    "mad": slice(3, None),
+}
+"""Instructions whose result is one of these operands, or as good as one."""
+
+_SUMS = {"add", "sub", "and", "or", "xor"}
+
+_FRAME = re.compile(r"__local_depot\d+$")
+"""What the compiler calls the local variables of a function, all in one; it adds where each begins."""
+
+_POINTER = 8
+"""Bytes of an address."""
+
+_WHOLLY_USED = ("call", "red", "bra", "brx", "bar", "barrier", "wmma", "stmatrix", "cp")
+"""Opcodes whose first operand may be read as well: it is not always a destination."""
 
 
 class Origin(NamedTuple):
@@ -36,25 +59,8 @@ class Origin(NamedTuple):
     start: int = -1
 
 
-Node: TypeAlias = tuple[str, str]
-"""A register or a parameter, in a function."""
-
 Origins: TypeAlias = "frozenset[Origin] | None"
 """The variables that an address may be computed from; None where that is unknown."""
-
-_ANY_OF = {
-    **dict.fromkeys(("mov", "cvta", "cvt", "neg", "not"), slice(1, None)),
-    **dict.fromkeys(("selp", "min", "max"), slice(1, 3)),
-    "mad": slice(3, None),
-}
-"""Instructions whose result is one of these operands, or as good as one."""
-
-_SUMS = {"add", "sub", "and", "or", "xor"}
-_FRAME = re.compile(r"__local_depot\d+$")
-"""What the compiler calls the local variables of a function, all in one; it adds where each begins."""
-
-_POINTER = 8
-"""Bytes of an address."""
 
 
 class _Rule(NamedTuple):
@@ -244,3 +250,47 @@ def _is_frame(origin: Origin) -> bool:
 
 def _names(operand: Tuple) -> list[str]:
     return [each.name for each in operand.elements if isinstance(each, Symbol)]
+
+
+def registers_used(function: Function) -> frozenset[str]:
+    """The registers that anything but the value operand of a store to local memory reads, or may read."""
+    used: set[str] = set()
+    local = _local_addresses(function)
+    for instruction in function.body:
+        operands = instruction.operands[1:]
+        if instruction.opcode == "st":
+            operands = instruction.operands[: 1 if _stays_local(instruction, local) else None]
+        if instruction.opcode in _WHOLLY_USED:
+            operands = instruction.operands
+        used.update(name for operand in operands for name in registers_in(operand))
+        if instruction.guard is not None:
+            used.add(instruction.guard.name)
+    return frozenset(used)
+
+
+def only_copies(load: Instruction, used: frozenset[str]) -> bool:
+    """Whether what an instruction loads is none of the registers that are used."""
+    if load.opcode != "ld":
+        return False
+    loaded = load.operands[0]
+    elements = loaded.elements if isinstance(loaded, Vector) else (loaded,)
+    return not any(isinstance(element, Register) and element.name in used for element in elements)
+
+
+def _local_addresses(function: Function) -> frozenset[str]:
+    """The registers that hold an address in the frame."""
+    registers: set[str] = set()
+    for instruction in function.body:
+        names = [name for operand in instruction.operands for name in registers_in(operand)]
+        from_local = instruction.opcode == "cvta" and "local" in instruction.modifiers
+        moved = instruction.opcode in ("add", "mov") and bool(registers.intersection(names[1:]))
+        if names and (from_local or moved):
+            registers.add(names[0])
+    return frozenset(registers)
+
+
+def _stays_local(store: Instruction, local: frozenset[str]) -> bool:
+    """Whether a store goes to local memory, or into a parameter of a call."""
+    return bool({"local", "param"} & set(store.modifiers)) or bool(
+        local & set(registers_in(store.operands[0]))
+    )

@@ -1,6 +1,6 @@
 """How far the variable reaches that an access was written for: what is beyond belongs to another.
 
-`grader.emulator.static.provenance` says which variable an address stems from; here that becomes bytes, once
+`grader.emulator.linking.provenance` says which variable an address stems from; here that becomes bytes, once
 the launch is laid out and for the sites that are come to.
 """
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.emulator.linking.program import Program
+    from grader.emulator.linking.provenance import Origin
     from grader.emulator.memory.layout import Layout
-    from grader.emulator.static.provenance import Origin
     from grader.model import Argument
     from grader.ptx import Function
 
