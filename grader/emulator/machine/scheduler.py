@@ -183,7 +183,7 @@ def _take_next(ready: list[Group], m: Machine) -> Group:
 
 
 def _take_highest(ready: list[Group], priority: NDArray[np.int64]) -> Group:
-    """Take the next lanes of highest priority out of ``ready``, with others of theirs at the same instruction."""
+    """Take the lanes of highest priority out of the next group, and others of theirs at its instruction."""
     first = min(ready, key=partial(_order_by, priority))
     ready.remove(first)
     lanes = np.arange(len(priority)) if first.lanes is None else first.lanes
