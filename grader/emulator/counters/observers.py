@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine, Parties
     from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.memory import Place, StrayAccess
+    from grader.emulator.memory.memory import StrayAccess, Target
     from grader.emulator.races import AccessLog
     from grader.ptx import Instruction
 
@@ -78,38 +78,38 @@ class Counting(Observer):
         """See `Observer`."""
         self.barriers += lanes
 
-    def loaded(self, m: Machine, _site: int, place: Place, size: int) -> None:
+    def loaded(self, m: Machine, _site: int, target: Target, size: int) -> None:
         """See `Observer`; constant memory has a cache of its own, and is no traffic of global memory."""
-        lanes = m.size if place.lanes is None else len(place.lanes)
-        if place.space == "global":
-            if m.memory.holds_constants(place.bytes, size):
+        lanes = m.size if target.lanes is None else len(target.lanes)
+        if target.space == "global":
+            if m.memory.holds_constants(target.bytes, size):
                 return
             self.global_load_bytes += lanes * size
-            self.global_load_sectors += sectors(m, place, place.request) if place.request else 0
-        elif place.space == "shared":
+            self.global_load_sectors += sectors(m, target, target.request) if target.request else 0
+        elif target.space == "shared":
             self.shared_load_bytes += lanes * size
-            self.shared_bank_conflicts += bank_conflicts(m, place, place.request) if place.request else 0
+            self.shared_bank_conflicts += bank_conflicts(m, target, target.request) if target.request else 0
 
-    def stored(self, m: Machine, _site: int, place: Place, value: Value) -> None:
+    def stored(self, m: Machine, _site: int, target: Target, value: Value) -> None:
         """See `Observer`."""
-        self.count_store(m, place, value.dtype.itemsize)
+        self.count_store(m, target, value.dtype.itemsize)
 
-    def count_store(self, m: Machine, place: Place, size: int) -> None:
+    def count_store(self, m: Machine, target: Target, size: int) -> None:
         """Count ``size`` bytes that each lane writes."""
-        lanes = m.size if place.lanes is None else len(place.lanes)
-        if place.space == "global":
+        lanes = m.size if target.lanes is None else len(target.lanes)
+        if target.space == "global":
             self.global_store_bytes += lanes * size
-            self.global_store_sectors += sectors(m, place, place.request) if place.request else 0
-        elif place.space == "shared":
+            self.global_store_sectors += sectors(m, target, target.request) if target.request else 0
+        elif target.space == "shared":
             self.shared_store_bytes += lanes * size
-            self.shared_bank_conflicts += bank_conflicts(m, place, place.request) if place.request else 0
+            self.shared_bank_conflicts += bank_conflicts(m, target, target.request) if target.request else 0
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         """An atomic reads and writes."""
-        self.loaded(m, site, place, size)
-        self.count_store(m, place, size)
+        self.loaded(m, site, target, size)
+        self.count_store(m, target, size)
 
-    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+    def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
         """A load from global and a store to shared memory."""
         if source is not None:
             self.loaded(m, source.site, source, read)
@@ -139,32 +139,32 @@ class Detecting(Observer):
         """See `Observer`."""
         self.barriers += lanes
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
         """See `Observer`."""
-        missing = place.uninitialised(size)
+        missing = target.uninitialised(size)
         if missing is not None:
-            m.reporter.uninitialised(m, site, place, missing, size)
-        if place.space != "local":
-            self.log.read(m, site, place, size)
+            m.reporter.uninitialised(m, site, target, missing, size)
+        if target.space != "local":
+            self.log.read(m, site, target, size)
 
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
+    def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
         """See `Observer`."""
-        if place.space == "global":
-            lanes = m.size if place.lanes is None else len(place.lanes)
+        if target.space == "global":
+            lanes = m.size if target.lanes is None else len(target.lanes)
             self.stored_bytes += lanes * value.dtype.itemsize
-        if place.space != "local":
-            self.log.write(m, site, place, value)
+        if target.space != "local":
+            self.log.write(m, site, target, value)
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         """See `Observer`."""
-        missing = place.region.uninitialised(place.index, size)
+        missing = target.region.uninitialised(target.index, size)
         if missing is not None:
-            m.reporter.uninitialised(m, site, place, missing, size)
-        if place.space == "global":
-            self.stored_bytes += size * (m.size if place.lanes is None else len(place.lanes))
-        self.log.atomic(m, site, place, size)
+            m.reporter.uninitialised(m, site, target, missing, size)
+        if target.space == "global":
+            self.stored_bytes += size * (m.size if target.lanes is None else len(target.lanes))
+        self.log.atomic(m, site, target, size)
 
-    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+    def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
         """See `Observer`."""
         if source is not None:
             for part, bytes_ in parts_of(source, read):
@@ -194,13 +194,13 @@ class Detecting(Observer):
     def at_phase(
         self,
         m: Machine,
-        what: int,
+        kind: int,
         lanes: NDArray[np.intp],
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
         """See `Observer`."""
-        self.log.at_phase(m, what, lanes, byte, phase)
+        self.log.at_phase(m, kind, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """See `Observer`."""
@@ -258,22 +258,22 @@ class Several(Observer):
         for observer in self.observers:
             observer.out_of_bounds(m, site, access, address, bad)
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
         """See `Observer`."""
         for observer in self.observers:
-            observer.loaded(m, site, place, size)
+            observer.loaded(m, site, target, size)
 
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
+    def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
         """See `Observer`."""
         for observer in self.observers:
-            observer.stored(m, site, place, value)
+            observer.stored(m, site, target, value)
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         """See `Observer`."""
         for observer in self.observers:
-            observer.atomic(m, site, place, size)
+            observer.atomic(m, site, target, size)
 
-    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+    def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
         """See `Observer`; the moment is that of the observer that keeps moments."""
         return max(observer.copied(m, source, destination, size, read) for observer in self.observers)
 
@@ -305,14 +305,14 @@ class Several(Observer):
     def at_phase(
         self,
         m: Machine,
-        what: int,
+        kind: int,
         lanes: NDArray[np.intp],
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
         """See `Observer`."""
         for observer in self.observers:
-            observer.at_phase(m, what, lanes, byte, phase)
+            observer.at_phase(m, kind, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """See `Observer`."""
@@ -320,54 +320,54 @@ class Several(Observer):
             observer.interval_ended(m, blocks)
 
 
-def warps_of(m: Machine, place: Place) -> NDArray[np.intp]:
+def warps_of(m: Machine, target: Target) -> NDArray[np.intp]:
     """The warp of each lane that takes part."""
-    return m.warp_of if place.lanes is None else m.warp_of[place.lanes]
+    return m.warp_of if target.lanes is None else m.warp_of[target.lanes]
 
 
-def sectors(m: Machine, place: Place, size: int) -> int:
+def sectors(m: Machine, target: Target, size: int) -> int:
     """Distinct sectors, summed over the warps' requests (elements are aligned, so none straddles two)."""
-    return _as_before(m, place, size, 1 << SECTOR_SHIFT, _sectors)
+    return _as_before(m, target, size, 1 << SECTOR_SHIFT, _sectors)
 
 
-def bank_conflicts(m: Machine, place: Place, size: int) -> int:
+def bank_conflicts(m: Machine, target: Target, size: int) -> int:
     """Passes beyond those that a conflict-free request would take."""
-    if place.bytes.ndim == 0:
+    if target.bytes.ndim == 0:
         return 0
-    return _as_before(m, place, size, _WORD, _bank_conflicts)
+    return _as_before(m, target, size, _WORD, _bank_conflicts)
 
 
 def _as_before(
-    m: Machine, place: Place, size: int, grain: int, count: Callable[[Machine, Place, int], int]
+    m: Machine, target: Target, size: int, grain: int, count: Callable[[Machine, Target, int], int]
 ) -> int:
     """What ``count`` gives, looked up where the request before differs by whole grains only, if at all.
 
     A loop that walks through an array asks for the same pattern again and again. Values do not change, so
     an address that is the same object is the same address.
     """
-    where, key = place.bytes, (place.site, grain)
+    where, key = target.bytes, (target.site, grain)
     before = m.memo.requests.get(key)
     if (
         before is not None
-        and before.lanes is place.lanes
+        and before.lanes is target.lanes
         and before.size == size
         and before.bytes.shape == where.shape
         and (shift := where.item(0) - before.bytes.item(0)) % grain == 0
     ):
-        same = before.base is place.base and place.base is not None
+        same = before.base is target.base and target.base is not None
         if same or np.array_equal(where - np.int64(shift), before.bytes):
-            return before.found
-    amount = count(m, place, size)
-    if place.site >= 0:
-        m.memo.requests[key] = Request(place.base, where, place.lanes, size, amount)
+            return before.total
+    amount = count(m, target, size)
+    if target.site >= 0:
+        m.memo.requests[key] = Request(target.base, where, target.lanes, size, amount)
     return amount
 
 
-def _sectors(m: Machine, place: Place, _size: int) -> int:
-    if place.bytes.ndim == 0 and place.lanes is None:
+def _sectors(m: Machine, target: Target, _size: int) -> int:
+    if target.bytes.ndim == 0 and target.lanes is None:
         return m.geometry.blocks * m.geometry.warps_per_block
-    warps = warps_of(m, place)
-    index = place.index
+    warps = warps_of(m, target)
+    index = target.index
     if index.ndim == 0:
         return _changes(warps)
     key = warps * _KEY + (index >> SECTOR_SHIFT)
@@ -381,14 +381,14 @@ def _changes(key: NDArray[np.int64]) -> int:
     return int(np.count_nonzero(key[1:] != key[:-1])) + 1 if len(key) else 0
 
 
-def _bank_conflicts(m: Machine, place: Place, size: int) -> int:
-    base = place.base
-    if base is not None and base.ndim == FOLDED and len(base) == 1 and place.lanes is None:
+def _bank_conflicts(m: Machine, target: Target, size: int) -> int:
+    base = target.base
+    if base is not None and base.ndim == FOLDED and len(base) == 1 and target.lanes is None:
         offset = unfold(base, (1, *m.shape[1:]))
         return m.geometry.blocks * _of_threads((offset - _whole_words(offset[0])).tobytes(), size)
-    warps = warps_of(m, place)
-    index: Value = np.broadcast_to(place.index, warps.shape)
-    if place.lanes is None and len(index) % WARP == 0 and m.geometry.threads % WARP == 0:
+    warps = warps_of(m, target)
+    index: Value = np.broadcast_to(target.index, warps.shape)
+    if target.lanes is None and len(index) % WARP == 0 and m.geometry.threads % WARP == 0:
         rows = index.reshape(-1, WARP)
         pattern = rows - _whole_words(rows[:, :1])  # a shift of a warp turns the banks, and changes nothing
         if (pattern == pattern[0]).all():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.assignment import reference_folder, wanted_files
-from grader.checks import endings
+from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds.program.outputs import compared, verify
@@ -181,7 +181,7 @@ class _Runner:
             comparisons=comparisons,
             findings=(*_ending(case, run), *findings),
             seconds=run.seconds,
-            completed=endings.by_itself(run),
+            completed=ended_by_itself(run),
             program=run,
         )
 
@@ -227,7 +227,7 @@ def program_run(result: Result, limits: Limits) -> ProgramRun:
 
 def _ending(case: Case, run: ProgramRun) -> tuple[Finding, ...]:
     """The finding for a program that did not come to its end."""
-    if endings.by_itself(run):
+    if ended_by_itself(run):
         return ()
-    message = f"the program did not come to its end: {endings.stopped(run)}"
-    return (Finding(endings.kind(run), message, run.ending, case=case.id),)
+    message = f"the program did not come to its end: {why_it_stopped(run)}"
+    return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)
