@@ -53,7 +53,7 @@ class Bounds(dict[int, "Bound | None"]):
         super().__init__()
         self._program = program
         self._frames = {f.name: f for f in program.module.functions}
-        placed = {argument.name: place for argument, _, place in layout.arrays}
+        placed = {argument.name: allocation for argument, _, allocation in layout.arrays}
         self._places: dict[str, Holder | None] = {array.name: array for array in layout.shared}
         self._base = layout.memory.base
         starts = {self._base + allocation.start: allocation for allocation in layout.memory.allocations}
