@@ -20,7 +20,7 @@ from grader.model import Argument, KernelInterface, Launch, Parameter, Submissio
 from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.variables import missing
 from grader.ptx import parse
-from grader.ptx.symbols import module_variables, symbol_called
+from grader.ptx.parser import module_variables, symbol_called
 from grader.reports import text
 from grader.sandbox import LocalSandbox
 from tests.gpu.pretend import GPU, PretendGpu

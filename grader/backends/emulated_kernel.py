@@ -12,8 +12,8 @@ from grader.emulator.by_hand import written_by_hand
 from grader.emulator.definedness import mattering_reads
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.machine.geometry import WARP
-from grader.emulator.orders import may_depend_on_order
-from grader.emulator.repair.repair import Trial, Workshop, fitting, key
+from grader.emulator.machine.scheduler import may_depend_on_order
+from grader.emulator.repair.repair import RepairCase, RepairSearch, fitting, key
 from grader.emulator.repair.statements import Source
 from grader.emulator.two_builds import is_clean, is_steady, merge_runs
 from grader.errors import PtxSyntaxError, UnsupportedPtx
@@ -52,7 +52,7 @@ class EmulatedKernel:
     file: str
     steps: int = STEPS
     text: tuple[str, ...] = ()
-    _trials: dict[str, Trial] = field(default_factory=dict)
+    _trials: dict[str, RepairCase] = field(default_factory=dict)
     _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
     _executed: frozenset[tuple[str, int]] | None = None
@@ -107,7 +107,7 @@ class EmulatedKernel:
         if hazards.completed:
             hazards = self._without_idle_reads(hazards, launch, arguments, steps)
         if case is not None and case.visibility is Visibility.VISIBLE:
-            self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps, case.id)
+            self._trials[case.id] = RepairCase(launch, arguments, hazards.findings, hazards.steps, case.id)
         if not hazards.completed:
             return hazards
         graded = self._kernel(detect=False)
@@ -176,15 +176,15 @@ class EmulatedKernel:
         module = self._kernel(detect=False).module
         return structure(module, self.build.entry, self.source, self.file, self._executed)
 
-    def _workshop(self) -> Workshop:
+    def _workshop(self) -> RepairSearch:
         """Where repairs are tried, on some of the visible cases that ran."""
         module = self._kernel(detect=True).module
 
-        def run(changed: Module, trial: Trial, steps: int) -> Run:
+        def run(changed: Module, trial: RepairCase, steps: int) -> Run:
             kernel = Kernel(changed, self.build.entry, self.source, self.file, self.build.shared_shapes)
             return kernel.run(trial.launch, trial.arguments, detect=True, steps=steps)
 
-        workshop = Workshop(
+        workshop = RepairSearch(
             module,
             self.build.entry,
             Source(module, self.source, self.text),

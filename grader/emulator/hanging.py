@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group
+    from grader.emulator.memory.bounds import Holder
     from grader.emulator.naming import Names
     from grader.emulator.spinning import Round, Watched
-    from grader.emulator.static.bounds import Holder
     from grader.ptx import Instruction, Operand
 
 _MOST = 3

@@ -15,9 +15,17 @@ from grader.emulator.hanging import much_work
 from grader.emulator.linking.linker import link_function
 from grader.emulator.linking.program import Program
 from grader.emulator.machine.geometry import SMS, WARP, Geometry
-from grader.emulator.machine.held import TooMuchHeldError
 from grader.emulator.machine.machine import Machine
-from grader.emulator.machine.scheduler import HangError, LaterBlocksNeededError, Scheduler, TooMuchWorkError
+from grader.emulator.machine.scheduler import (
+    HangError,
+    LaterBlocksNeededError,
+    Scheduler,
+    TooMuchWorkError,
+    other_orders,
+    warp_priorities,
+)
+from grader.emulator.machine.state import TooMuchHeldError
+from grader.emulator.memory.bounds import Bounds
 from grader.emulator.memory.layout import (
     MOST_VARIABLE_BYTES,
     VariablesTooLargeError,
@@ -28,15 +36,13 @@ from grader.emulator.memory.layout import (
     pieces_of,
 )
 from grader.emulator.naming import Names
-from grader.emulator.orders import other_orders, warp_priorities
 from grader.emulator.races import AccessLog, RestartTracking
 from grader.emulator.races.events import Events
 from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
-from grader.emulator.static.bounds import Bounds
 from grader.messages import worded
 from grader.model import SEVERITIES, Finding, FindingCode, FindingKind, Run
-from grader.ptx.symbols import symbol_name
+from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,9 +118,9 @@ class Kernel:
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
         began = time.perf_counter()
-        look = Look(detect=detect, races=races or detect, profile=profile)
+        options = LaunchOptions(detect=detect, races=races or detect, profile=profile)
         try:
-            execution, result = self._attempt(launch, arguments, steps, look)
+            execution, result = self._attempt(launch, arguments, steps, options)
         except VariablesTooLargeError as problem:
             return Run(findings=(_too_large(problem.bytes),), completed=False, launched=False)
         except VariableTooSmallError as problem:
@@ -123,7 +129,7 @@ class Kernel:
             return Run(findings=(finding,), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
             for priority in other_orders(execution.log.first_updates):
-                _, other = self._attempt(launch, arguments, steps, look, priority)
+                _, other = self._attempt(launch, arguments, steps, options, priority)
                 result = replace(result, findings=_with_races(result.findings, other.findings))
         return replace(result, seconds=time.perf_counter() - began)
 
@@ -136,10 +142,10 @@ class Kernel:
 
         Side by side all threads take each step together, so an order that nothing asks for holds by chance.
         """
-        look = Look(detect=False, races=False)
+        options = LaunchOptions(detect=False, races=False)
         priorities = warp_priorities(launch)
         budget = min(steps, MOST_SPINNING + work * (1 + int(priorities.max())))
-        _, run = self._attempt(launch, arguments, budget, look, priorities, apart=True)
+        _, run = self._attempt(launch, arguments, budget, options, priorities, apart=True)
         return run.outputs if run.completed else ()
 
     def _attempt(
@@ -147,7 +153,7 @@ class Kernel:
         launch: Launch,
         arguments: tuple[Argument, ...],
         steps: int,
-        look: Look,
+        options: LaunchOptions,
         priority: NDArray[np.int64] | None = None,
         *,
         apart: bool = False,
@@ -161,7 +167,7 @@ class Kernel:
                 self,
                 launch,
                 arguments,
-                look,
+                options,
                 tracked=self._tracked,
                 priority=priority,
                 apart=apart,
@@ -219,14 +225,14 @@ def run(
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LaunchOptions:
     """What is looked for in a launch: see `Kernel.run`."""
 
     detect: bool
     races: bool
     profile: bool = False
     observers: tuple[Observer, ...] = ()
-    """Look on beside those that are chosen by the flags."""
+    """LaunchOptions on beside those that are chosen by the flags."""
 
 
 class Execution:
@@ -237,7 +243,7 @@ class Execution:
         kernel: Kernel,
         launch: Launch,
         arguments: tuple[Argument, ...],
-        look: Look,
+        options: LaunchOptions,
         *,
         tracked: frozenset[str] = frozenset(),
         priority: NDArray[np.int64] | None = None,
@@ -248,13 +254,13 @@ class Execution:
         self.all_at_once = all_at_once
         self.function = kernel.module.function(kernel.entry)
         self.launch, self.arguments = launch, arguments
-        self.layout = lay_out(kernel.module, self.function, launch, arguments, track=look.detect)
+        self.layout = lay_out(kernel.module, self.function, launch, arguments, track=options.detect)
         self.code: Code
         program = kernel.program(self.layout)
         self.code = program.link(kernel.entry)
-        known = dict(kernel.shapes)
+        shapes = dict(kernel.shapes)
         shared = tuple(
-            replace(array, name=(name := symbol_name(array.name)), shape=known.get(name, ()))
+            replace(array, name=(name := symbol_name(array.name)), shape=shapes.get(name, ()))
             for array in self.layout.shared
         )
         self.bounds = Bounds(program, self.layout, self.function, arguments)
@@ -267,13 +273,13 @@ class Execution:
             backwards=priority is not None,
         )
         self.log = AccessLog(events, grain_of(kernel.module), tracked)
-        self.counting = Profiling(line_of=self.reporter.names.line) if look.profile else Counting()
-        self.detecting = Detecting(self.log, tracks_initialisation=look.detect)
-        self.look = look
+        self.counting = Profiling(line_of=self.reporter.names.line) if options.profile else Counting()
+        self.detecting = Detecting(self.log, tracks_initialisation=options.detect)
+        self.options = options
         chosen = [
-            *([] if look.detect else [self.counting]),
-            *([self.detecting] if look.races else []),
-            *look.observers,
+            *([] if options.detect else [self.counting]),
+            *([self.detecting] if options.races else []),
+            *options.observers,
         ]
         self.observer: Observer = chosen[0] if len(chosen) == 1 else Several(tuple(chosen))
         self.steps = self.work = 0
@@ -366,7 +372,7 @@ class Execution:
 
     def _parameters(self) -> dict[str, dict[int, Any]]:
         """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
-        places = {argument.name: place for argument, _, place in self.layout.arrays}
+        places = {argument.name: allocation for argument, _, allocation in self.layout.arrays}
         base = self.layout.memory.base
         given = (argument for argument in self.arguments if argument.is_parameter)
         passed = zip(self.function.parameters, given, strict=True)
@@ -381,7 +387,7 @@ class Execution:
             elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
         findings, counters = self.reporter.findings(), self.counting.counters()
-        if self.look.detect:
+        if self.options.detect:
             counts = self.detecting
             counters = replace(counters, barriers=counts.barriers, global_store_bytes=counts.stored_bytes)
         outcome = Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)

@@ -80,18 +80,18 @@ def _of_optimised(finding: Finding) -> Finding:
 def _differences(hazards: Run, graded: Run, file: str) -> list[Finding]:
     """What the optimiser does not explain: it removes stores, but adds none, and leaves barriers alone."""
     before, after = hazards.counters, graded.counters
-    what = ""
+    difference = ""
     if after.barriers != before.barriers:
         times = f"{after.barriers:,} times when optimised and {before.barriers:,} when not"
-        what = f"threads arrive at barriers {times}"
+        difference = f"threads arrive at barriers {times}"
     elif after.global_store_bytes > before.global_store_bytes:
         stored = after.global_store_bytes
-        what = f"it stores {stored:,} bytes when optimised and {before.global_store_bytes:,} when not"
-    return [_undefined(what, file)] if what else []
+        difference = f"it stores {stored:,} bytes when optimised and {before.global_store_bytes:,} when not"
+    return [_undefined(difference, file)] if difference else []
 
 
-def _undefined(what: str, file: str) -> Finding:
-    message = f"{what}: {UNDEFINED_BEHAVIOUR}"
+def _undefined(difference: str, file: str) -> Finding:
+    message = f"{difference}: {UNDEFINED_BEHAVIOUR}"
     return Finding(FindingKind.UNDEFINED, message, file=file, code=FindingCode.BUILDS_DIFFER)
 
 
@@ -105,6 +105,7 @@ def _may_vary(instruction: Instruction) -> bool:
         return not _STRONG.isdisjoint(instruction.modifiers)
     if instruction.opcode == "mov":
         return any(
-            isinstance(each, Register) and each.name.startswith(_CLOCKS) for each in instruction.operands
+            isinstance(operand, Register) and operand.name.startswith(_CLOCKS)
+            for operand in instruction.operands
         )
     return instruction.opcode in ("atom", "activemask", "mbarrier")

@@ -14,7 +14,7 @@ from grader.model import Finding, FindingKind, Severity, SourceRemark
 from grader.nvcc.declarations import shared_arrays
 from grader.nvcc.source import SOURCE_NAME
 from grader.ptx.facts import reached_lines, reached_symbols
-from grader.ptx.symbols import symbol_name
+from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.arithmetic import evaluate
 from grader.nvcc.signature import c_type
 from grader.precision import numpy_type
-from grader.ptx.symbols import ModuleVariable, module_variables, symbol_called
+from grader.ptx.parser import ModuleVariable, module_variables, symbol_called
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,12 +1,15 @@
-"""The syntax of a PTX module as frozen nodes (PTX ISA 9.0, chapters 4, 5 and 10)."""
+"""The syntax of a PTX module as frozen nodes (PTX ISA 9.0, chapters 4, 5 and 10).
+
+`edited` and `exchanged` put instructions in or take them out.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 TYPE_BYTES = {
     **{f"{kind}{bits}": bits // 8 for kind in "bus" for bits in (8, 16, 32, 64)},
@@ -20,6 +23,9 @@ TYPE_BYTES = {
     "pred": 1,
 }
 """Size in bytes of each fundamental type (section 5.2)."""
+
+Extent: TypeAlias = tuple[int, int]
+"""A part of the PTX text: the index of its first character, and the one after its last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +131,6 @@ class Instruction:
         return ".".join((self.opcode, *self.modifiers))
 
 
-Extent: TypeAlias = tuple[int, int]
-"""A part of the PTX text: the index of its first character, and the one after its last."""
-
-
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable in a state space (section 5.1): ``count`` elements of ``type``; 0 elements: ``[]``.
@@ -211,3 +213,29 @@ def leaves(operand: Operand) -> Iterator[Register | Symbol | Immediate]:
 def registers_in(operand: Operand) -> Iterator[str]:
     """The names of the registers in an operand."""
     return (leaf.name for leaf in leaves(operand) if isinstance(leaf, Register))
+
+
+def edited(function: Function, insert: Mapping[int, Instruction], remove: Collection[int] = ()) -> Function:
+    """A function with each of ``insert`` before the instruction of its index, and without ``remove``.
+
+    Who jumps to a label before that instruction executes what was put in, too.
+    """
+    body: list[Instruction] = []
+    positions: list[int] = []
+    for at, instruction in enumerate(function.body):
+        positions.append(len(body))
+        if at in insert:
+            body.append(insert[at])
+        if at not in remove:
+            body.append(instruction)
+    positions.append(len(body))
+    labels = tuple((label, positions[index]) for label, index in function.labels)
+    return replace(function, body=tuple(body), labels=labels)
+
+
+def exchanged(module: Module, function: Function) -> Module:
+    """A module whose function of this name is replaced by this one."""
+    functions = tuple(
+        function if other.defined and other.name == function.name else other for other in module.functions
+    )
+    return replace(module, functions=functions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.emulator.memory.initial import initial_bytes
+from grader.emulator.linking.program import initial_bytes
 from grader.ptx import parse
 
 HEADER = ".version 9.0\n.target sm_80\n.address_size 64\n"

@@ -9,7 +9,7 @@ from grader.emulator.linking.program import Program
 from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import Names, SharedArray, global_element, subscript
 from grader.ptx import Instruction, Location, Module
-from grader.ptx.symbols import symbol_name
+from grader.ptx.parser import symbol_name
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.emulator.machine.held import Allowance
+from grader.emulator.machine.state import Allowance
 from grader.emulator.races import event as events_of
 from grader.emulator.races import ordering
 from grader.emulator.races.event import Event, Scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.emulator.static.provenance import Origin, Provenance
+from grader.emulator.linking.provenance import Origin, Provenance
 from grader.ptx import parse
 
 _TEXT = """

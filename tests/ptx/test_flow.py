@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grader.ptx import Immediate, Instruction, parse
-from grader.ptx.editing import edited, exchanged
 from grader.ptx.flow import Flow
+from grader.ptx.nodes import edited, exchanged
 
 TEXT = """
 .version 9.0

@@ -1,23 +1,46 @@
-"""Barriers and fences (PTX ISA section 9.7.13)."""
+"""Barriers and fences (PTX ISA section 9.7.13), and barriers in shared memory (9.7.13.15, `mbarrier`).
+
+`cuda::barrier` is made of `mbarrier`. Such a barrier is a word of 64 bits: how many arrivals its phase still
+waits for, how many each phase waits for, and which phase it is in. The arrival that is the last one begins
+the next phase. What threads did before they arrived in a phase precedes what comes after a wait that finds
+that phase complete; a wait that finds it under way orders nothing. Counts of bytes (`expect_tx`,
+`complete_tx`) belong to sm_90 and are refused.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grader.emulator.instructions.atomic import Operation, serially
+from grader.emulator.machine import copies
 from grader.emulator.machine.geometry import BARRIERS
-from grader.emulator.machine.state import WarpOperation
-from grader.emulator.machine.warp_sync import arrive
+from grader.emulator.machine.state import Group, WarpOperation
+from grader.emulator.machine.synchronisation import arrive
+from grader.emulator.machine.values import Value, select, spread
+from grader.emulator.memory import access
+from grader.emulator.races.event import AWAIT, COPIED, POST
+from grader.ptx import Immediate
+from grader.ptx.facts import MBARRIER_WAITS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from grader.emulator.linking.link import ControlStep, Link, Step
+    from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.machine.state import Group
-    from grader.emulator.machine.values import Value
+    from grader.emulator.memory.memory import Target
     from grader.ptx import Instruction
+
+MOST_ARRIVALS = (1 << 20) - 1
+"""How many arrivals a phase may wait for."""
+
+_WORD = np.dtype(np.uint64)
+
+_FORM = {"noComplete", "release", "acquire", "relaxed", "cta", "cluster", "shared", "shared::cta", "b64"}
 
 
 def bar(ins: Instruction, link: Link) -> ControlStep:
@@ -107,4 +130,191 @@ def _count(m: Machine, way: str, vote: Value, number: Value) -> Value:
     return yes > 0 if way == "or" else yes == np.bincount(which)[which]
 
 
-TABLE = {"bar": bar, "barrier": bar, "membar": fence, "fence": fence}
+_EXPECTED, _PHASE = 20, 40
+"""The bits at which the expected count and the number of the phase begin; the pending count comes first."""
+
+
+def arrived(word: int, count: int, dropped: int = 0) -> int:
+    """A barrier's word after ``count`` arrivals, of which ``dropped`` do not come to later phases."""
+    pending, expected = word & MOST_ARRIVALS, word >> _EXPECTED & MOST_ARRIVALS
+    phase = word >> _PHASE
+    expected, pending = expected - dropped & MOST_ARRIVALS, pending - count & MOST_ARRIVALS
+    if not pending:
+        phase, pending = phase + 1, expected
+    return (phase << _PHASE | expected << _EXPECTED | pending) % (1 << 64)
+
+
+def mbarrier(ins: Instruction, link: Link) -> Step | ControlStep:
+    """`mbarrier.init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count`."""
+    operation, *form = ins.modifiers
+    if not set(form) <= _FORM | ({"parity"} if operation in MBARRIER_WAITS else set()):
+        raise link.unsupported()
+    if operation == "init":
+        return _set(ins, link, link.fetch(ins.operands[1], "u32"))
+    if operation == "inval":
+        return _set(ins, link, link.fetch(Immediate(0), "u32"))
+    if operation in ("arrive", "arrive_drop"):
+        return _arrive(ins, link, drops=operation == "arrive_drop")
+    if operation in MBARRIER_WAITS:
+        return _wait(ins, link)
+    if operation == "pending_count":
+        mask = np.uint64(MOST_ARRIVALS)
+        return link.pure(lambda state: (state & mask).astype(np.uint32), "u64")
+    raise link.unsupported()
+
+
+def arrives_for_copies(ins: Instruction, link: Link) -> Step:
+    """`cp.async.mbarrier.arrive[.noinc] [addr]`: the copies that a thread began so far arrive when complete.
+
+    The bytes are there at once, for those who wait for the phase. Without `.noinc` the arrival is counted
+    in addition, so that it leaves the pending count as it was.
+    """
+    site, where, space = link.site(), link.address(ins.operands[0]), _space(ins)
+    counted = np.uint32("noinc" in ins.modifiers)
+
+    def step(m: Machine) -> None:
+        change = partial(_arrivals, m, site, counted, dropped=False, kind=COPIED)
+        access.inspect(m, site, where(m, m.active), _WORD, space, change)
+
+    return step
+
+
+def _space(ins: Instruction) -> str:
+    return "shared" if any(word.startswith("shared") for word in ins.modifiers) else ""
+
+
+def _set(ins: Instruction, link: Link, count: Fetch) -> Step:
+    """A barrier in its first phase, which waits for so many arrivals: a plain store."""
+    site, where, space = link.site(), link.address(ins.operands[0]), _space(ins)
+
+    def step(m: Machine) -> None:
+        number = (count(m, m.active) & np.uint32(MOST_ARRIVALS)).astype(np.uint64)
+        access.store(m, site, where(m, m.active), number << np.uint64(_EXPECTED) | number, space)
+
+    return step
+
+
+def _arrive(ins: Instruction, link: Link, *, drops: bool) -> Step:
+    """The state that it gives is the word as it was: its phase is the one that was arrived in."""
+    register, (_, address, *counts) = link.register(ins.operands[0]), ins.operands
+    count = link.fetch(counts[0] if counts else Immediate(1), "u32")
+    site, where, space = link.site(), link.address(address), _space(ins)
+
+    def step(m: Machine) -> None:
+        change = partial(_arrivals, m, site, count(m, m.active), dropped=drops)
+        before = access.inspect(m, site, where(m, m.active), _WORD, space, change)
+        if register >= 0:
+            m.write_active(register, before)
+
+    return step
+
+
+def _arrivals(
+    m: Machine, site: int, counts: Value, target: Target, *, dropped: bool, kind: int = POST
+) -> NDArray[np.uint64]:
+    """Lanes, or their copies, arrive one after the other; gives the word that each found."""
+    lanes, index, column = _spelt_out(m, target, counts, np.dtype(np.uint32))
+    if _is_new(target.region.read(index, _WORD) >> np.uint64(_PHASE)):
+        m.observer.atomic(m, site, target, _WORD.itemsize)
+    turn = _turn(drops=dropped)
+    step = 1 if m.priority is None else -1
+    words: NDArray[np.uint64] = serially(m, target, index[::step], _WORD, turn, [column[::step]]).astype(
+        _WORD
+    )[::step]
+    phase = words >> np.uint64(_PHASE)
+    m.observer.at_phase(m, kind, lanes, index, phase)
+    if kind == COPIED:
+        copies.leave_to(m, lanes, np.stack((index, phase.astype(np.int64)), axis=1))
+    return words
+
+
+def _turn(*, drops: bool) -> Operation:
+    def one(word: int, count: int) -> int:
+        return arrived(word, count, count if drops else 0)
+
+    def turn(words: NDArray[np.uint64], counts: NDArray[np.uint32]) -> NDArray[np.uint64]:
+        return np.array([one(*pair) for pair in zip(words.tolist(), counts.tolist(), strict=True)], _WORD)
+
+    def run_through(word: Value, counts: NDArray[np.uint32]) -> NDArray[np.uint64]:
+        words = [int(word)]
+        for count in counts.tolist():
+            words.append(one(words[-1], count))
+        return np.array(words, _WORD)
+
+    return Operation(turn, run_through)
+
+
+def _wait(ins: Instruction, link: Link) -> ControlStep:
+    """`test_wait` and `try_wait`, which may wait for a while and need not: is the phase complete?"""
+    register, (_, address, asked, *_hint) = link.register(ins.operands[0]), ins.operands
+    parity = "parity" in ins.modifiers
+    state = link.fetch(asked, "u32" if parity else "u64")
+    site, where, space = link.site(), link.address(address), _space(ins)
+
+    after = link.pc + 1
+
+    def step(m: Machine, group: Group) -> list[Group] | None:
+        look = _looking(m, site, state(m, m.active), parity=parity)
+        complete = access.inspect(m, site, where(m, m.active), _WORD, space, look) != 0
+        m.write_active(register, complete)
+        group.pc = after
+        return _put_back(m, group, np.broadcast_to(complete, m.count))
+
+    return step
+
+
+def _put_back(m: Machine, group: Group, complete: NDArray[np.bool_]) -> list[Group] | None:
+    """Who waits in vain lets others go first: no thread of a device looks again and again in their place."""
+    if complete.all():
+        return None
+    lanes, turn = m.lanes(), group.turn
+    parts = ((complete, turn), (~complete, turn + 1))
+    return [Group(group.frame, group.pc, lanes[part], when) for part, when in parts if part.any()]
+
+
+def _looking(m: Machine, site: int, states: Value, *, parity: bool) -> Callable[[Target], Value]:
+    one = np.uint64(1)
+
+    def look(target: Target) -> Value:
+        lanes, index, asked = _spelt_out(m, target, states, _WORD)
+        phase = target.region.read(index, _WORD) >> np.uint64(_PHASE)
+        wanted = phase - one if parity else asked >> np.uint64(_PHASE)
+        complete = phase & one != asked & one if parity else phase != wanted
+        if complete.any():
+            if _is_new(wanted[complete]):
+                m.observer.loaded(m, site, target, _WORD.itemsize)
+            m.observer.at_phase(m, AWAIT, lanes[complete], index[complete], wanted[complete])
+            if m.copies.under_way:
+                phases = np.stack((index, wanted.astype(np.int64)), axis=1)[complete]
+                copies.complete(m, np.unique(phases, axis=0))
+        return complete.astype(_WORD)
+
+    return look
+
+
+def _is_new(phases: NDArray[np.uint64]) -> bool:
+    """Whether a barrier is in its first phase, or was never set up.
+
+    Only then its word is told to observers, as what may race with setting it up: all threads access it in
+    every phase, and that none of these accesses races with another need not be found out pair by pair.
+    """
+    return bool(((phases == 0) | (phases == (1 << (64 - _PHASE)) - 1)).any())
+
+
+def _spelt_out(
+    m: Machine, target: Target, values: Value, dtype: np.dtype[Any]
+) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[Any]]:
+    """The lanes of a place, the byte of each, and its value."""
+    lanes = np.arange(m.size) if target.lanes is None else target.lanes
+    good = None if target.good is None else np.flatnonzero(target.good)
+    count = len(lanes)
+    return lanes, np.broadcast_to(target.index, count), spread(select(values, good), count).astype(dtype)
+
+
+TABLE = {
+    "bar": bar,
+    "barrier": bar,
+    "membar": fence,
+    "fence": fence,
+    "mbarrier": mbarrier,
+}

@@ -1,4 +1,4 @@
-"""Counting, finding and moving bits (PTX ISA sections 9.7.1.14 to 9.7.1.22 and 9.7.9.7 `prmt`)."""
+"""Bits: logic and shifts (PTX ISA section 9.7.8); counting, finding, moving (9.7.1.14 to 22, `prmt`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.machine.values import DTYPES, Value
+from grader.ptx import Immediate
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
@@ -43,13 +44,13 @@ def prmt(ins: Instruction, link: Link) -> Step:
 def _permuted(low: Value, high: Value, selector: Value) -> Value:
     both = high.astype(np.uint64) << np.uint64(32) | low
     result = np.uint32(0)
-    for place in range(4):
-        nibble = selector >> np.uint32(4 * place) & np.uint32(15)
+    for digit in range(4):
+        nibble = selector >> np.uint32(4 * digit) & np.uint32(15)
         byte = (both >> ((nibble & np.uint32(7)) * np.uint32(8)).astype(np.uint64)).astype(np.uint32)
         byte = byte & np.uint32(255)
         sign = (byte >> np.uint32(7)) * np.uint32(255)
         picked = np.where(nibble & np.uint32(8), sign, byte)[()].astype(np.uint32)
-        result = result | picked << np.uint32(8 * place)
+        result = result | picked << np.uint32(8 * digit)
     return result
 
 
@@ -78,10 +79,10 @@ def bfind(ins: Instruction, link: Link) -> Step:
 
     def find(a: Value) -> Value:
         bits = np.where(a < 0, ~a, a)[()].astype(a.dtype) if kind[0] == "s" else a
-        place = _bit_length(bits.view(f"u{width // 8}")) - np.uint32(1)
+        highest = _bit_length(bits.view(f"u{width // 8}")) - np.uint32(1)
         if not as_shift:
-            return place
-        return np.where(place == _NONE, place, np.uint32(width - 1) - place)[()]
+            return highest
+        return np.where(highest == _NONE, highest, np.uint32(width - 1) - highest)[()]
 
     return link.pure(find, kind)
 
@@ -155,10 +156,14 @@ def fns(ins: Instruction, link: Link) -> Step:
 
     def find(mask: Value, base: Value, offset: Value) -> Value:
         bits = (mask[..., None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)).astype(np.bool_)
-        place, start, by = np.arange(32), base.astype(np.int64)[..., None], offset.astype(np.int64)[..., None]
-        ahead = bits & np.where(by > 0, place >= start, place <= start)
+        position, start, by = (
+            np.arange(32),
+            base.astype(np.int64)[..., None],
+            offset.astype(np.int64)[..., None],
+        )
+        ahead = bits & np.where(by > 0, position >= start, position <= start)
         rank = np.where(by > 0, ahead.cumsum(-1), ahead[..., ::-1].cumsum(-1)[..., ::-1])
-        wanted = np.where(by == 0, bits & (place == start), ahead & (rank == np.abs(by)))
+        wanted = np.where(by == 0, bits & (position == start), ahead & (rank == np.abs(by)))
         return np.where(wanted.any(-1), wanted.argmax(-1), _NONE).astype(np.uint32)[()]
 
     return link.pure(find, "b32", "u32", "s32")
@@ -200,6 +205,83 @@ def _limited(ins: Instruction, link: Link) -> Callable[[Value], Value]:
     return lambda bits: np.minimum(bits, np.uint32(32)).astype(np.uint64)
 
 
+def _bitwise(function: Callable[..., Value], arity: int) -> Callable[[Instruction, Link], Step]:
+    def build(ins: Instruction, link: Link) -> Step:
+        return link.pure(function, *[ins.modifiers[-1]] * arity)
+
+    return build
+
+
+def cnot(ins: Instruction, link: Link) -> Step:
+    """`cnot`: 1 where the operand is 0, else 0 (section 9.7.8.5)."""
+    kind = ins.modifiers[-1]
+    return link.pure(lambda a: (a == 0).astype(DTYPES[kind]), kind)
+
+
+def shl(ins: Instruction, link: Link) -> Step:
+    """`shl`: amounts beyond the width give 0 (section 9.7.8.8)."""
+    kind = ins.modifiers[-1]
+    dtype, width = DTYPES[kind], 8 * TYPE_BYTES[kind]
+    constant = ins.operands[2]
+    if isinstance(constant, Immediate) and 0 <= constant.value < width:
+        return link.pure(np.left_shift, kind, kind)
+
+    def shift(a: Value, by: Value) -> Value:
+        return np.where(by < width, a << np.minimum(by, width - 1).astype(dtype), dtype.type(0))[()]
+
+    return link.pure(shift, kind, "u32")
+
+
+def shr(ins: Instruction, link: Link) -> Step:
+    """`shr`: signed types fill with the sign, amounts beyond the width count as the width (9.7.8.9)."""
+    kind = ins.modifiers[-1]
+    dtype, width = DTYPES[kind], 8 * TYPE_BYTES[kind]
+    constant = ins.operands[2]
+    if isinstance(constant, Immediate) and 0 <= constant.value < width:
+        return link.pure(np.right_shift, kind, kind)
+
+    def shift(a: Value, by: Value) -> Value:
+        shifted = a >> np.minimum(by, width - 1).astype(dtype)
+        return shifted if dtype.kind == "i" else np.where(by < width, shifted, dtype.type(0))[()]
+
+    return link.pure(shift, kind, "u32")
+
+
+def shf(ins: Instruction, link: Link) -> Step:
+    """`shf.l|r.clamp|wrap.b32 d, a, b, c`: a funnel shift of b:a (section 9.7.8.7)."""
+    left, wrap = "l" in ins.modifiers, "wrap" in ins.modifiers
+    thirty_two = np.uint64(32)
+
+    def shift(low: Value, high: Value, by: Value) -> Value:
+        amount = (by & np.uint32(31) if wrap else np.minimum(by, np.uint32(32))).astype(np.uint64)
+        both = high.astype(np.uint64) << thirty_two | low
+        shifted = (both << amount) >> thirty_two if left else both >> amount
+        return shifted.astype(np.uint32)
+
+    return link.pure(shift, "b32", "b32", "u32")
+
+
+def lop3(ins: Instruction, link: Link) -> Step:
+    """`lop3.b32 d, a, b, c, table`: any function of three bits, given by its truth table (9.7.8.6)."""
+    if ins.modifiers != ("b32",) or not isinstance(ins.operands[4], Immediate):
+        raise link.unsupported()
+    table = ins.operands[4].value
+    register = link.register(ins.operands[0])
+    fetches = [link.fetch(operand, "b32") for operand in ins.operands[1:4]]
+
+    def combine(*bits: Value) -> Value:
+        result = np.uint32(0)
+        for row in range(8):
+            if table >> row & 1:
+                term = np.uint32(0xFFFFFFFF)
+                for weight, value in zip((4, 2, 1), bits, strict=True):
+                    term = term & (value if row & weight else ~value)
+                result = result | term
+        return result
+
+    return lambda m: m.write(register, combine(*(fetch(m, m.compute_mask) for fetch in fetches)))
+
+
 TABLE = {
     "prmt": prmt,
     "popc": popc,
@@ -211,4 +293,13 @@ TABLE = {
     "fns": fns,
     "bmsk": bmsk,
     "szext": szext,
+    "and": _bitwise(np.bitwise_and, 2),
+    "or": _bitwise(np.bitwise_or, 2),
+    "xor": _bitwise(np.bitwise_xor, 2),
+    "not": _bitwise(np.invert, 1),
+    "cnot": cnot,
+    "shl": shl,
+    "shr": shr,
+    "shf": shf,
+    "lop3": lop3,
 }

@@ -6,20 +6,24 @@ accumulator's type; f64 products and sums are each rounded. A tf32 operand is tr
 mantissa. Integers are exact; a sum that leaves s32 wraps, or saturates with ``.satfinite``.
 
 All 32 lanes of a warp take part. The warps of the chunk compute side by side.
+
+**Rows.** `ldmatrix`, `stmatrix` and `movmatrix` move 8 x 8 matrices of b16 (9.7.15.5.15 to 17).
+Lanes 8 i to 8 i + 7 give the addresses of the rows of matrix i, of 16 bytes each.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grader.emulator.instructions import matrix_rows, tiles
+from grader.emulator.instructions import tiles
 from grader.emulator.instructions.fragments import (
     KINDS,
-    Kind,
-    Layout,
+    ElementKind,
+    FragmentLayout,
     Warps,
     collect,
     elements_of,
@@ -28,23 +32,34 @@ from grader.emulator.instructions.fragments import (
 )
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.state import WarpOperation
-from grader.emulator.machine.warp_sync import arrive
+from grader.emulator.machine.synchronisation import arrive
+from grader.emulator.memory import access
 from grader.ptx import Immediate, Operand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from grader.emulator.linking.link import ControlStep, Fetch, Link
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.machine.warp_sync import Table
+    from grader.emulator.machine.synchronisation import Table
     from grader.ptx import Instruction
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _EVERY_LANE = Immediate(0xFFFFFFFF)
 _PLAIN = {"sync", "aligned", "row", "col", "mma", "rn", "satfinite"}
 _FLOATS = {"f16", "bf16", "tf32", "f64"}
+
+Act: TypeAlias = "Callable[[Machine], None]"
+"""What an instruction does once all lanes of a warp are there."""
+
+_ROW = 8
+"""Elements of a row of an 8 x 8 matrix; also rows of one."""
+
+_B16 = KINDS["f16"]
+
+_WORD = np.dtype(np.uint32)
 
 
 def _collective(link: Link, site: int, act: Callable[[Machine], None]) -> ControlStep:
@@ -70,8 +85,8 @@ def _nobody_else_lives(m: Machine) -> bool:
 def _extents(ins: Instruction, link: Link) -> tuple[int, int, int]:
     """M, N and K."""
     for word in ins.modifiers:
-        if found := _SHAPE.fullmatch(word):
-            m, n, k = (int(number) for number in found.groups())
+        if match := _SHAPE.fullmatch(word):
+            m, n, k = (int(number) for number in match.groups())
             return m, n, k
     raise link.unsupported()
 
@@ -80,8 +95,8 @@ class _Part(NamedTuple):
     """An operand of a product: its registers, its type, where its elements are."""
 
     registers: list[Fetch]
-    kind: Kind
-    where: Layout
+    kind: ElementKind
+    where: FragmentLayout
 
     def matrix(self, m: Machine, warps: Warps) -> NDArray[Any]:
         """Its numbers: shape (warps, rows, columns), float64 or int64."""
@@ -162,18 +177,18 @@ def wmma(ins: Instruction, link: Link) -> ControlStep:
 def ldmatrix(ins: Instruction, link: Link) -> ControlStep:
     """`ldmatrix.sync.aligned.m8n8.x1|x2|x4{.trans}{.shared}.b16 r, [p]` (section 9.7.15.5.15)."""
     site = link.site()
-    return _collective(link, site, matrix_rows.load(ins, link, site))
+    return _collective(link, site, load(ins, link, site))
 
 
 def stmatrix(ins: Instruction, link: Link) -> ControlStep:
     """`stmatrix.sync.aligned.m8n8.x1|x2|x4{.trans}{.shared}.b16 [p], r` (section 9.7.15.5.16)."""
     site = link.site()
-    return _collective(link, site, matrix_rows.store(ins, link, site))
+    return _collective(link, site, store(ins, link, site))
 
 
 def movmatrix(ins: Instruction, link: Link) -> ControlStep:
     """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`: transpose in registers (section 9.7.15.5.17)."""
-    return _collective(link, link.site(), matrix_rows.transpose(ins, link))
+    return _collective(link, link.site(), transpose(ins, link))
 
 
 TABLE = {
@@ -183,3 +198,91 @@ TABLE = {
     "stmatrix": stmatrix,
     "movmatrix": movmatrix,
 }
+
+
+def _rows_form(ins: Instruction, link: Link) -> tuple[int, str, bool]:
+    """How many 8 x 8 matrices of b16 `ldmatrix` or `stmatrix` moves, in which space, transposed or not."""
+    words = set(ins.modifiers) - {"sync", "aligned", "m8n8", "b16", "trans"}
+    count = {"x1": 1, "x2": 2, "x4": 4}.get(next(iter(words & {"x1", "x2", "x4"}), ""), 0)
+    spaces = words - {"x1", "x2", "x4"}
+    if not count or not spaces <= {"shared", "shared::cta"} or not {"m8n8", "b16"} <= set(ins.modifiers):
+        raise link.unsupported()
+    return count, "shared" if spaces else "", "trans" in ins.modifiers
+
+
+def _quarter(count: int) -> tuple[FragmentLayout, int]:
+    """The fragment layout of an 8 x 8 matrix of b16, and how many lanes give the rows of so many of them."""
+    return layout("a", (_ROW, _ROW, _ROW), _B16.pack, 1), count * _ROW
+
+
+@contextmanager
+def _pointing(m: Machine, warps: Warps, giving: int) -> Iterator[NDArray[np.intp]]:
+    """Only the first so many lanes of each warp are active; gives their places in a table of all warps."""
+    chosen, everyone = np.flatnonzero(warps.lane < giving), m.active
+    m.active = m.lanes()[chosen]
+    yield warps.place[chosen]
+    m.active = everyone
+
+
+def load(ins: Instruction, link: Link, site: int) -> Act:
+    """`ldmatrix.sync.aligned.m8n8.x1|x2|x4{.trans}{.shared}.b16 r, [p]` (section 9.7.15.5.15)."""
+    count, space, transposed = _rows_form(ins, link)
+    registers = [link.register(element) for element in elements_of(link, ins.operands[0])]
+    address = link.address(ins.operands[1])
+    where, giving = _quarter(count)
+    if len(registers) != count:
+        raise link.unsupported()
+
+    def act(m: Machine) -> None:
+        warps = Warps(m)
+        rows = np.zeros((warps.count * WARP, 4), np.uint32)
+        with _pointing(m, warps, giving) as pointer:
+            at = address(m, m.active)
+            for word in range(4 if pointer.size else 0):
+                request = 0 if word else 16
+                rows[pointer, word] = access.load(m, site, at, _WORD, space, request, 4 * word)
+        bits = rows.view(np.uint16).reshape(warps.count, 4, _ROW, _ROW)
+        for number, register in enumerate(registers):
+            matrix = bits[:, number].transpose(0, 2, 1) if transposed else bits[:, number]
+            hand_out(m, warps, [register], matrix, _B16, where)
+
+    return act
+
+
+def store(ins: Instruction, link: Link, site: int) -> Act:
+    """`stmatrix.sync.aligned.m8n8.x1|x2|x4{.trans}{.shared}.b16 [p], r` (section 9.7.15.5.16)."""
+    count, space, transposed = _rows_form(ins, link)
+    registers = [link.fetch(element, "b32") for element in elements_of(link, ins.operands[1])]
+    address = link.address(ins.operands[0])
+    where, giving = _quarter(count)
+    if len(registers) != count:
+        raise link.unsupported()
+
+    def act(m: Machine) -> None:
+        warps = Warps(m)
+        bits = np.zeros((warps.count, 4, _ROW, _ROW), np.uint16)
+        for number, register in enumerate(registers):
+            matrix = collect(m, warps, [register], _B16, where)
+            bits[:, number] = matrix.transpose(0, 2, 1) if transposed else matrix
+        rows = bits.reshape(warps.count * WARP, _ROW).view(np.uint32)
+        with _pointing(m, warps, giving) as pointer:
+            at = address(m, m.active)
+            for word in range(4 if pointer.size else 0):
+                access.store(m, site, at, rows[pointer, word], space, 0 if word else 16, 4 * word)
+
+    return act
+
+
+def transpose(ins: Instruction, link: Link) -> Act:
+    """`movmatrix.sync.aligned.m8n8.trans.b16 d, a`: transpose in registers (section 9.7.15.5.17)."""
+    if set(ins.modifiers) != {"sync", "aligned", "m8n8", "trans", "b16"}:
+        raise link.unsupported()
+    register, source = link.register(ins.operands[0]), link.fetch(ins.operands[1], "b32")
+    where, _ = _quarter(1)
+
+    def act(m: Machine) -> None:
+        warps = Warps(m)
+        matrix = collect(m, warps, [source], _B16, where)
+        hand_out(m, warps, [register], matrix.transpose(0, 2, 1), _B16, where)
+
+    return act

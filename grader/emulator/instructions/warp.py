@@ -1,7 +1,7 @@
 """What the lanes of a warp do together (PTX ISA sections 9.7.9.6, 9.7.13.9 to 9.7.13.14).
 
 `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`. The ``.sync`` forms wait until every lane that
-the mask names, and that has not exited, is there (`grader.emulator.machine.warp_sync`).
+the mask names, and that has not exited, is there (`grader.emulator.machine.synchronisation`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.state import WarpOperation
+from grader.emulator.machine.synchronisation import arrive, ballot, lane_in_warp, masks_of, table_of
 from grader.emulator.machine.values import DTYPES, Value
-from grader.emulator.machine.warp_sync import arrive, ballot, lane_in_warp, masks_of, table_of
 from grader.ptx import Operand, Pair
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.machine.warp_sync import Act, Table
+    from grader.emulator.machine.synchronisation import Act, Table
     from grader.ptx import Instruction
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader.emulator.instructions import TABLE
 from grader.emulator.linking.link import FunctionScope, Link, guarded, guarded_control
+from grader.emulator.linking.provenance import registers_used
 from grader.emulator.machine.state import Code
-from grader.emulator.static.uses import registers_used
 from grader.errors import UnsupportedPtx
 from grader.ptx.facts import COUNTED, MBARRIER_WAITS
 
@@ -122,11 +122,11 @@ def _layout(function: Function) -> tuple[dict[str, int], int]:
     return offsets, -(-end // 16) * 16
 
 
-def _noted(step: Any, place: tuple[str, int]) -> Any:  # noqa: ANN401 - a step of either kind
+def _noted(step: Any, position: tuple[str, int]) -> Any:  # noqa: ANN401 - a step of either kind
     """A step that also notes that it was executed."""
 
     def noted(machine: Machine, *group: Group) -> Any:  # noqa: ANN401 - as above
-        machine.executed.add(place)
+        machine.executed.add(position)
         return step(machine, *group)
 
     return noted

@@ -1,20 +1,34 @@
-"""A program: a module whose functions are linked when they are first called."""
+"""A program: a module whose functions are linked when they are first called.
+
+What the module's variables hold before a launch is worked out here, too (PTX ISA section 5.4.4).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from grader.emulator.memory.initial import function_addresses
-from grader.emulator.static.provenance import Provenance
+import numpy as np
+
+from grader.emulator.linking.provenance import Provenance
 from grader.errors import UnsupportedPtx
+from grader.ptx import Address, Immediate, Numbers, Symbol
+from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import NDArray
+
+    from grader.emulator.linking.provenance import Origins
     from grader.emulator.machine.state import Code
-    from grader.emulator.static.provenance import Origins
-    from grader.ptx import Function, Instruction, Location, Module
+    from grader.ptx import Function, Instruction, Location, Module, Variable
+
+FUNCTION_BASE = 0x6000_0000_0000
+"""Generic addresses from which on functions, and nothing that can be read, lie."""
+
+_FUNCTION_STEP = 16
 
 
 @dataclass(eq=False, slots=True)
@@ -59,7 +73,7 @@ class Program:
     def function_at(self, address: int) -> str:
         """The function that a pointer points to; empty if there is none."""
         if not self._functions:
-            self._functions |= {place: name for name, place in function_addresses(self.module).items()}
+            self._functions |= {address: name for name, address in function_addresses(self.module).items()}
         return self._functions.get(address, "")
 
     def provenance(self) -> Provenance:
@@ -71,11 +85,11 @@ class Program:
     def sources(self, instruction: Instruction) -> tuple[tuple[str, int], ...]:
         """The files and lines that an instruction stems from, as `UnsupportedPtx` has them."""
         files, location = dict(self.module.files), instruction.location
-        places = []
+        lines = []
         while location is not None:
-            places.append((files.get(location.file, "?").rsplit("/", 1)[-1], location.line))
+            lines.append((files.get(location.file, "?").rsplit("/", 1)[-1], location.line))
             location = location.inlined_at
-        return tuple(places)
+        return tuple(lines)
 
 
 def _is_elsewhere(function: Function, call: Location) -> bool:
@@ -89,12 +103,12 @@ def _is_elsewhere(function: Function, call: Location) -> bool:
 
 
 def _inlined(function: Function, call: Location | None) -> Function:
-    """A function with each of its places counted as inlined at a call."""
+    """A function with each of its locations counted as inlined at a call."""
     if call is None:
         return function
 
-    def within(place: Location | None) -> Location | None:
-        return replace(place, inlined_at=within(place.inlined_at)) if place else call
+    def within(location: Location | None) -> Location | None:
+        return replace(location, inlined_at=within(location.inlined_at)) if location else call
 
     return replace(
         function,
@@ -102,3 +116,47 @@ def _inlined(function: Function, call: Location | None) -> Function:
             replace(instruction, location=within(instruction.location)) for instruction in function.body
         ),
     )
+
+
+def function_addresses(module: Module) -> dict[str, int]:
+    """What a pointer to each function holds: an address of its own, where no memory is."""
+    names = dict.fromkeys(function.name for function in module.functions)
+    return {name: FUNCTION_BASE + _FUNCTION_STEP * number for number, name in enumerate(names)}
+
+
+def initial_bytes(variable: Variable, addresses: Mapping[str, int], module: Module) -> NDArray[np.uint8]:
+    """A variable's initialiser in memory; what it leaves out is zero.
+
+    Raises UnsupportedPtx for the address of something that has none here, if any function uses the variable.
+    """
+    size = TYPE_BYTES[variable.type]
+    lengths = [
+        len(initial.packed) // 8 if isinstance(initial, Numbers) else 1 for initial in variable.initial
+    ]
+    content = np.zeros(max(variable.count, sum(lengths)), f"u{size}")
+    starts = accumulate(lengths, initial=0)
+    for start, length, initial in zip(starts, lengths, variable.initial, strict=False):
+        if isinstance(initial, Numbers):
+            content[start : start + length] = np.frombuffer(initial.packed, np.uint64).astype(content.dtype)
+        elif isinstance(initial, Immediate):
+            content[start] = np.uint64(initial.value & (2 ** (8 * size) - 1)).astype(content.dtype)
+        elif initial.name in addresses:
+            content[start] = _part(addresses[initial.name] + initial.offset, initial.mask)
+        elif any(variable.name in _mentioned(function) for function in module.functions):
+            raise UnsupportedPtx(f"{variable.name} = {initial.name}", variable.ptx_line)
+    return content.view(np.uint8)[: variable.size]
+
+
+def _part(address: int, mask: int) -> int:
+    """The byte of an address that a mask such as ``0xFF00`` picks; all of it where there is no mask."""
+    if not mask:
+        return address
+    lowest = (mask & -mask).bit_length() - 1
+    return (address & mask) >> lowest
+
+
+def _mentioned(function: Function) -> set[str]:
+    """The variables, and functions, that the code of a function names."""
+    operands = [operand for instruction in function.body for operand in instruction.operands]
+    bases = [operand.base if isinstance(operand, Address) else operand for operand in operands]
+    return {base.name for base in bases if isinstance(base, Symbol)}

@@ -4,20 +4,28 @@ Always running the smallest program counter makes lanes that parted at a branch 
 where the paths join. Alone it would starve a lane that a spinning one waits for, so a group that keeps
 looping while others wait is put back a turn; then barriers that are complete let their lanes go, too, so
 that a spin-wait starves nobody who may end it.
+
+A kernel that atomic operations let tell orders apart is run in other orders as well: `other_orders` and
+`warp_priorities` give them.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine import warp_sync
-from grader.emulator.machine.barriers import release
+from grader.emulator.machine import synchronisation
+from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.progress import Going, Watch, hangs, is_endless
 from grader.emulator.machine.state import Frame, Group
+from grader.emulator.machine.synchronisation import release
+from grader.ptx import Register
+from grader.ptx.nodes import registers_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,6 +36,8 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Code
     from grader.emulator.machine.values import Value
+    from grader.model import Launch
+    from grader.ptx import Function, Instruction, Module
 
 PATIENCE = 256
 """Backward jumps that a group may take while others wait; half as many after each time it was put back."""
@@ -36,6 +46,8 @@ LEAST_PATIENCE = 16
 
 _LOOK_EVERY = 4096
 """Steps after which it is looked whether anybody can still come to an end."""
+
+_STRONG = {"volatile", "relaxed", "acquire"}
 
 
 class HangError(Exception):
@@ -107,8 +119,8 @@ class Scheduler:
                 other.turn = min(other.turn, turn)
         ready += going_on
         if m.parked and m.alive_count < alive:
-            ready += warp_sync.complete(m)
-        if m.waiting and any(each.turn > turn for each in going_on):
+            ready += synchronisation.complete(m)
+        if m.waiting and any(group.turn > turn for group in going_on):
             ready += release(m, only_complete=True)
         return not m.stopped
 
@@ -130,14 +142,19 @@ class Scheduler:
 
     def _groups(self) -> list[Group]:
         """Where the lanes are that have not ended, those first that were put back behind a jump backwards."""
-        waiting = [each.group for each in self.m.waiting]
-        parked = [Group(each.frame, each.pc, each.lanes) for each in self.m.parked]
+        waiting = [waiting.group for waiting in self.m.waiting]
+        parked = [Group(parked.frame, parked.pc, parked.lanes) for parked in self.m.parked]
         return sorted((*self.ready, *waiting, *parked), key=lambda group: group.seen < 0)
 
 
 def _released(m: Machine) -> list[Group]:
     """Who goes on where nobody can run: first those who wait for nobody any more; none if all have ended."""
-    return warp_sync.complete(m) or release(m, only_complete=True) or warp_sync.give_up(m) or release(m)
+    return (
+        synchronisation.complete(m)
+        or release(m, only_complete=True)
+        or synchronisation.give_up(m)
+        or release(m)
+    )
 
 
 def _order(group: Group) -> tuple[int, int, int]:
@@ -150,7 +167,7 @@ def _order_by(priority: NDArray[np.int64], group: Group) -> tuple[int, ...]:
 
 
 def _take_next(ready: list[Group], m: Machine) -> Group:
-    """Take the next group out of ``ready``, joined by all that are at the same place."""
+    """Take the next group out of ``ready``, joined by all that are at the same instruction."""
     if m.apart and m.priority is not None:
         return _take_highest(ready, m.priority)
     if len(ready) == 1:
@@ -166,7 +183,7 @@ def _take_next(ready: list[Group], m: Machine) -> Group:
 
 
 def _take_highest(ready: list[Group], priority: NDArray[np.int64]) -> Group:
-    """Take the lanes of highest priority out of the next group, and others of theirs at the same place."""
+    """Take the lanes of highest priority out of the next group, and others of theirs at its instruction."""
     first = min(ready, key=partial(_order_by, priority))
     ready.remove(first)
     lanes = np.arange(len(priority)) if first.lanes is None else first.lanes
@@ -227,8 +244,8 @@ def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_w
         more: list[Group] | None = steps[pc](m, group)
         m.observer.executed(count, 0)
         if more is not None:
-            for each in more:  # also into a call: a loop around it may spin
-                each.jumps = group.jumps
+            for continuing in more:  # also into a call: a loop around it may spin
+                continuing.jumps = group.jumps
             return more
         if group.pc <= pc:
             group.jumps += 1
@@ -242,3 +259,58 @@ def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_w
         pc = group.pc
     group.pc = pc if pc >= horizon else group.pc
     return [group]
+
+
+def other_orders(first_updates: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Priorities of lanes for two more orders, by when each lane came to its first atomic operation.
+
+    In the first whoever came last comes first, in the second who was in the middle comes last.
+    """
+    rank = np.zeros(len(first_updates), np.int64)
+    taking_part = np.flatnonzero(first_updates)
+    rank[taking_part] = np.unique(first_updates[taking_part], return_inverse=True)[1] + 1
+    middle = (int(rank.max()) + 1) // 2
+    outside = np.where(rank > 0, 1 + np.abs(rank - middle), 0)
+    return (rank,) if rank.max() <= 2 else (rank, outside)  # noqa: PLR2004 - of two nobody is in the middle
+
+
+def warp_priorities(launch: Launch) -> NDArray[np.int64]:
+    """A priority for each warp of a block, higher in later warps, and higher still in later blocks."""
+    blocks, threads = math.prod(launch.grid), math.prod(launch.block)
+    warp, warps = np.arange(threads) // WARP, -(-threads // WARP)
+    later = np.arange(blocks) >= blocks // 2
+    return np.asarray(later[:, None] * warps + warp[None, :], np.int64).reshape(-1)
+
+
+def may_depend_on_order(module: Module) -> bool:
+    """Whether a kernel reads what other threads change without a data race.
+
+    Atomic and volatile accesses need not race with each other (PTX ISA section 8.7.1), but what they read
+    depends on who comes first. An atomic operation whose result nobody uses reads nothing.
+    """
+    return any(_reads_what_others_change(function) for function in module.functions)
+
+
+def _reads_what_others_change(function: Function) -> bool:
+    if any(
+        instruction.opcode == "ld" and not _STRONG.isdisjoint(instruction.modifiers)
+        for instruction in function.body
+    ):
+        return True
+    results = [name for instruction in function.body if (name := _atomic_result(instruction))]
+    if not results:
+        return False
+    mentions = Counter(
+        name
+        for instruction in function.body
+        for operand in instruction.operands
+        for name in registers_in(operand)
+    )
+    return any(mentions[name] > results.count(name) for name in results)
+
+
+def _atomic_result(instruction: Instruction) -> str:
+    """The register that an atomic operation gives its location's old value to; empty where it does not."""
+    if instruction.opcode != "atom" or not isinstance(instruction.operands[0], Register):
+        return ""
+    return instruction.operands[0].name

@@ -8,12 +8,12 @@ from zlib import crc32
 
 import numpy as np
 
-from grader.emulator.memory.initial import function_addresses, initial_bytes
+from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.memory import HEAP, HEAP_BYTES, AddressSpace, GlobalMemory, Heap, MemoryPlan
 from grader.emulator.naming import SharedArray
 from grader.ptx import Symbol, Tuple
 from grader.ptx.nodes import TYPE_BYTES
-from grader.ptx.symbols import symbol_called, symbol_name
+from grader.ptx.parser import symbol_called, symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 
 
 def pieces_of(
-    formal: Variable, argument: Argument, places: dict[str, Allocation], base: int
+    formal: Variable, argument: Argument, allocations: dict[str, Allocation], base: int
 ) -> dict[int, Value]:
     """A parameter by byte offset (PTX ISA section 5.1.6.1); an array is where it was placed.
 
     ``base`` is where global memory begins.
     """
     if isinstance(argument.value, np.ndarray):
-        return {0: np.uint64(base + places[argument.name].start)}
+        return {0: np.uint64(base + allocations[argument.name].start)}
     value: Any = argument.value
     if value.dtype.kind != "V":
         return {0: _widened(value, formal.size)}
     content = np.frombuffer(value.tobytes(), np.uint8).copy()
     for array, at in argument.pointers:
-        content[at : at + 8].view(np.uint64)[0] = base + places[array].start
+        content[at : at + 8].view(np.uint64)[0] = base + allocations[array].start
     return dict(enumerate(content))
 
 
@@ -102,7 +102,7 @@ class VariableTooSmallError(Exception):
 class Layout:
     """The memory of a launch.
 
-    ``arrays`` pairs each array argument with its place. ``addresses`` gives every variable's generic
+    ``arrays`` pairs each array argument with its allocation. ``addresses`` gives every variable's generic
     address, or its offset where it is shared.
     """
 

@@ -3,6 +3,8 @@
 All global arrays live in one buffer, apart from each other by red zones that belong to nobody. Shared
 and local memory have a window each in the generic address space; an address inside the window means the
 own block's, or the own thread's, memory.
+
+A `Target` is where one access of many lanes goes.
 """
 
 from __future__ import annotations
@@ -10,20 +12,43 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
 
-    from grader.emulator.machine.values import Value
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 WINDOW = 1 << 32
 """Bytes of generic addresses that each window spans."""
 
 _LOWEST, _PAGE, _PLACES = 0x7E00_0000_0000, 2 << 20, 1 << 19
 """Drivers give memory by pages of 2 MiB, in the upper part of what a process can address."""
+
+RED_ZONE = 1 << 18
+"""Bytes that belong to nobody, at least, on either side of every global array: enough that an index
+computed with the wrong row length ends there, and not in the neighbour, on the shapes of a course."""
+
+_SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
+
+_ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
+
+HEAP_BYTES = 8 << 20
+"""What a device sets aside for the heap unless the host asks for more."""
+
+HEAP = "heap"
+"""What findings call memory from the heap."""
+
+_HEAP_GRAIN = 16
+
+_HEAP_RED_ZONE = 48
+
+_MOST_BLOCKS = 1 << 16
+"""Allocations at once; a device's own book-keeping would have filled its heap before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +72,6 @@ class AddressSpace:
         base = _LOWEST + number % _PLACES * _PAGE
         shared = base - (4 + number // _PLACES % 64) * WINDOW & -WINDOW
         return cls(base, {"shared": shared, "local": shared - 4 * WINDOW}, (1 << 40) + number % (1 << 44))
-
-
-RED_ZONE = 1 << 18
-"""Bytes that belong to nobody, at least, on either side of every global array: enough that an index
-computed with the wrong row length ends there, and not in the neighbour, on the shapes of a course."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +141,6 @@ class Region:
             self._settled = True
 
 
-_SHIFT = {1: 0, 2: 1, 4: 2, 8: 3}
-_ONES = {size: np.dtype(f"u{size}").type(int("01" * size, 16)) for size in (1, 2, 4, 8)}
-
-
 class MemoryPlan:
     """Where the arrays of a launch are to lie: one after another, with red zones between them.
 
@@ -177,7 +193,7 @@ class GlobalMemory(Region):
             self._filled.add(allocation.start)
 
     def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
-        """See `Region`; in an array that was filled before the launch there is nothing to look for."""
+        """Look for bytes that nobody wrote; an array that was filled before the launch has none."""
         holder = self.holding(int(index.min()), int(index.max()) + size)
         if holder is not None and holder.start in self._filled:
             return None
@@ -190,7 +206,7 @@ class GlobalMemory(Region):
         return missing if missing.any() else None
 
     def written(self, start: int, end: int) -> NDArray[np.bool_]:
-        """See `Region`."""
+        """Which of the bytes somebody wrote; an array that was filled before the launch has no others."""
         holder = self.holding(start, end)
         if holder is not None and holder.start in self._filled:
             return np.ones(end - start, np.bool_)
@@ -202,9 +218,9 @@ class GlobalMemory(Region):
 
     def add(self, allocation: Allocation) -> None:
         """Make bytes that belonged to nobody an array; nothing was written there."""
-        place = bisect_left(self._starts, allocation.start)
-        self.allocations.insert(place, allocation)
-        self._starts.insert(place, allocation.start)
+        position = bisect_left(self._starts, allocation.start)
+        self.allocations.insert(position, allocation)
+        self._starts.insert(position, allocation.start)
         self._table = None
         self.bytes[allocation.start : allocation.end] = 0xFF
         if self.initialised is not None:
@@ -212,8 +228,8 @@ class GlobalMemory(Region):
 
     def remove(self, allocation: Allocation) -> None:
         """Make the bytes of an array belong to nobody."""
-        place = bisect_left(self._starts, allocation.start)
-        del self.allocations[place], self._starts[place]
+        position = bisect_left(self._starts, allocation.start)
+        del self.allocations[position], self._starts[position]
         self._table = None
 
     def holding(self, lowest: int, end: int) -> Allocation | None:
@@ -232,7 +248,11 @@ class GlobalMemory(Region):
 
     def touching(self, lowest: int, end: int) -> list[Allocation]:
         """The arrays that lie, in part at least, between bytes ``lowest`` and ``end``."""
-        return [each for each in self.allocations if each.start < end and lowest < each.end]
+        return [
+            allocation
+            for allocation in self.allocations
+            if allocation.start < end and lowest < allocation.end
+        ]
 
     def inside(self, index: NDArray[np.int64], size: int, *, written: bool = False) -> NDArray[np.bool_]:
         """For each byte index, whether all of its ``size`` bytes lie in one array that may be ``written``."""
@@ -257,19 +277,10 @@ class GlobalMemory(Region):
         """The array that an address outside all of them was most likely meant for."""
         if not self.allocations:
             return None
-        return min(self.allocations, key=lambda each: max(each.start - index, index - each.end + 1, 0))
-
-
-HEAP_BYTES = 8 << 20
-"""What a device sets aside for the heap unless the host asks for more."""
-
-HEAP = "heap"
-"""What findings call memory from the heap."""
-
-_HEAP_GRAIN = 16
-_HEAP_RED_ZONE = 48
-_MOST_BLOCKS = 1 << 16
-"""Allocations at once; a device's own book-keeping would have filled its heap before."""
+        return min(
+            self.allocations,
+            key=lambda allocation: max(allocation.start - index, index - allocation.end + 1, 0),
+        )
 
 
 @dataclass(eq=False, slots=True)
@@ -318,9 +329,9 @@ class Heap:
                 return reused
         return None
 
-    def was_freed(self, place: int) -> bool:
+    def was_freed(self, byte: int) -> bool:
         """Whether a byte lies in a block that was freed, and not taken again."""
-        return any(start <= place < start + room for room, starts in self.freed.items() for start in starts)
+        return any(start <= byte < start + room for room, starts in self.freed.items() for start in starts)
 
     def give_back(self, start: int) -> bool:
         """Free the block that starts there; False if there is none, or it was freed before."""
@@ -331,3 +342,60 @@ class Heap:
         room = -(-max(block.end - block.start, 1) // _HEAP_GRAIN) * _HEAP_GRAIN
         self.freed.setdefault(room, deque()).append(start)
         return True
+
+
+class Target(NamedTuple):
+    """Where an access goes: ``bytes`` is the byte in ``region`` for each of ``lanes``; it may be folded.
+
+    ``good`` says which of the active lanes those are; None if none was left out. ``request`` is how many
+    bytes of a lane travel together: those of the whole vector with its first element, 0 with the others.
+    """
+
+    space: str
+    region: Region
+    bytes: Value
+    lanes: Lanes
+    good: NDArray[np.bool_] | None
+    request: int
+    shape: Shape = (1, 1, 1)
+    site: int = -1
+    base: Value | None = None
+    """The address that an instruction's own offset was added to; the same object for the same address."""
+
+    @property
+    def index(self) -> Value:
+        """The byte with an element for each lane, or a scalar."""
+        return unfold(self.bytes, self.shape) if self.bytes.ndim == FOLDED else self.bytes
+
+    def uninitialised(self, size: int) -> NDArray[np.bool_] | None:
+        """Which of the lanes read a byte that nobody wrote; None if none does."""
+        missing = self.region.uninitialised(self.bytes, size)
+        return unfold(missing, self.shape) if missing is not None and missing.ndim == FOLDED else missing
+
+
+def parts_of(target: Target, size: int) -> Iterator[tuple[Target, int]]:
+    """The words (bytes, where ``size`` is no multiple of 4) of an access by ``size`` bytes a lane."""
+    part = 4 if size % 4 == 0 else 1
+    for offset in range(0, size, part):
+        yield target._replace(bytes=target.bytes + offset), part
+
+
+class StrayAccess(NamedTuple):
+    """What lanes did out of bounds: state space, verb and bytes a lane."""
+
+    space: str
+    verb: str
+    size: int
+
+
+class AccessRequest(NamedTuple):
+    """What an instruction asks of an address: see `Target` for ``request``; an empty ``space`` is generic.
+
+    ``offset`` is a number of bytes to add to the address.
+    """
+
+    dtype: np.dtype[Any]
+    space: str
+    verb: str
+    request: int
+    offset: int = 0

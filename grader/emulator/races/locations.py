@@ -1,9 +1,14 @@
-"""Strong writes that a thread knows of by way of others: columns of the clocks for locations.
+"""Strong writes that a thread has observed: itself, before a barrier, or by way of other threads.
 
-What a lane itself, or its block before a barrier, observes is settled without clocks
-(`grader.emulator.races.observation`). What it is told by fences and flags needs them: each location in
-question has a column for each *generation*, that is, from one strong store that is no update to the next, in
-which clocks show how many of the generation's writes a class has observed.
+PTX ISA section 8.9.5: a strong write X precedes whatever comes after a strong read Z that observes it, that
+is, reads what X wrote or what atomic updates made of it (section 8.9.2). No fence is needed for it. So the
+block that takes the last ticket may reset the counter with a plain store. A strong store that is no update
+ends the chain: what observes it says nothing of what was there before.
+
+What a lane itself, or its block before a barrier, observes is settled without clocks (`observed`). What it is
+told by fences and flags needs them: each location in question has a column for each *generation*, that is,
+from one strong store that is no update to the next, in which clocks show how many of the generation's writes
+a class has observed.
 """
 
 from __future__ import annotations
@@ -12,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.races.conflicts import numbered
 from grader.emulator.races.event import AT_LOCATION, OBSERVE, PUBLISH, UPDATE, Event
-from grader.emulator.races.observation import stamps
-from grader.emulator.races.rows import UPDATES, is_strong, writes
+from grader.emulator.races.rows import COPY_ENGINE, UPDATES, is_strong, writes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,10 +32,15 @@ if TYPE_CHECKING:
 MOST_LOCATIONS = 256
 """Locations that are looked at, the lowest ones: each costs time for every event."""
 
+_LANE_BITS = 24
+"""Bits that tell the lanes of one instruction apart in a stamp."""
+
+_FOR_EVER = np.iinfo(np.int64).max
+
 
 def touched(event: Event, scope: Scope) -> Iterator[NDArray[np.int64]]:
     """The cells that each lane of an event accesses, as columns; none in another state space."""
-    if event.what in AT_LOCATION and event.space == scope.space:
+    if event.kind in AT_LOCATION and event.space == scope.space:
         for offset in range(0, max(event.size, scope.grain), scope.grain):
             yield (event.byte + offset) // scope.grain
 
@@ -80,14 +90,14 @@ class Locations:
         return len(self._columns)
 
     def _strong_stores(self, events: Sequence[Event]) -> list[NDArray[np.int64]]:
-        found: list[list[NDArray[np.int64]]] = [[] for _ in self.cells]
+        stamps_of: list[list[NDArray[np.int64]]] = [[] for _ in self.cells]
         for event in events:
-            if event.what == PUBLISH and len(self.cells):
+            if event.kind == PUBLISH and len(self.cells):
                 stamp = stamps(event.when - 1, event.lanes, self.scope)
                 for cells in touched(event, self.scope):
                     for number, here in self._among(cells):
-                        found[number].append(stamp[here])
-        return [np.sort(np.concatenate([np.zeros(0, np.int64), *several])) for several in found]
+                        stamps_of[number].append(stamp[here])
+        return [np.sort(np.concatenate([np.zeros(0, np.int64), *several])) for several in stamps_of]
 
     def _among(self, cells: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Which of ``cells`` are locations in question: the number of each location, and where it occurs."""
@@ -117,7 +127,7 @@ class Sightings:
         self._latest = [np.int64(-1)] * len(locations.cells)
 
     def of(self, event: Event) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """The column, the places in ``event.lanes``, and how many writes each of these lanes observes."""
+        """The column, the positions in ``event.lanes``, and how many writes each of these lanes observes."""
         if not self._generation:
             return
         locations = self._locations
@@ -125,16 +135,16 @@ class Sightings:
             for number, here in locations._among(cells):  # noqa: SLF001 - two halves of one thing
                 stamp = stamps(event.when - 1, event.lanes[here], locations.scope)
                 order = np.argsort(stamp)
-                places, stamp = here[order], stamp[order]
+                positions, stamp = here[order], stamp[order]
                 column = locations.column_of(number, self._generation[number])
-                if event.what != PUBLISH and column >= 0:
+                if event.kind != PUBLISH and column >= 0:
                     before = np.concatenate(([self._latest[number]], stamp[:-1]))
-                    if event.what == OBSERVE:
+                    if event.kind == OBSERVE:
                         before[:] = self._latest[number]
-                    yield column, places, locations.writes_seen(number, self._generation[number], before)
-                if event.what == PUBLISH:
+                    yield column, positions, locations.writes_seen(number, self._generation[number], before)
+                if event.kind == PUBLISH:
                     self._generation[number] += len(here)
-                if event.what != OBSERVE:
+                if event.kind != OBSERVE:
                     self._latest[number] = stamp[-1]
 
 
@@ -155,8 +165,116 @@ def strong_accesses(rows: Rows, scope: Scope) -> list[Event]:
     for when, number in np.unique(np.stack((strong.when, part)), axis=1).T.tolist():
         here = np.flatnonzero((strong.when == when) & (part == number))
         kind = strong.kind[here[:1]]
-        what = UPDATE if (kind & UPDATES).any() else PUBLISH if writes(kind).any() else OBSERVE
+        event_kind = UPDATE if (kind & UPDATES).any() else PUBLISH if writes(kind).any() else OBSERVE
         byte = strong.cell[here] * scope.grain
         lanes = strong.lane[here]
-        events.append(Event(when + 1, what, lanes, byte, space=scope.space, byte=byte, size=scope.grain))
+        events.append(
+            Event(when + 1, event_kind, lanes, byte, space=scope.space, byte=byte, size=scope.grain)
+        )
     return events
+
+
+def stamps(when: NDArray[np.int64] | int, lane: NDArray[np.int64], scope: Scope) -> NDArray[np.int64]:
+    """The order in which accesses to one location happened: by instruction, in one of them lane by lane."""
+    turn = lane % COPY_ENGINE
+    if scope.backwards:
+        turn = (1 << _LANE_BITS) - 1 - turn
+    stamp: NDArray[np.int64] = np.asarray(when, np.int64) << np.int64(_LANE_BITS) | turn
+    return stamp
+
+
+def observed(
+    rows: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp], scope: Scope
+) -> NDArray[np.bool_]:
+    """For each pair of rows of one cell whether the later one comes after an observation of the earlier one.
+
+    The observation is by the later one's own lane, or before a barrier of its whole block or warp.
+    """
+    result = np.zeros(len(earlier), np.bool_)
+    asked = np.flatnonzero(is_strong(rows.kind[earlier]) & writes(rows.kind[earlier]))
+    if not asked.size:
+        return result
+    stamp = stamps(rows.when, rows.lane, scope)
+    observing = np.flatnonzero(is_strong(rows.kind) & (~writes(rows.kind) | (rows.kind & UPDATES != 0)))
+    first, second = earlier[asked], later[asked]
+    end = _next_store(rows, stamp, first)
+    for agent, epochs in (
+        (rows.lane, ()),
+        (rows.block, (rows.epoch,)),
+        (rows.warp, (rows.epoch, rows.warp_epoch)),
+    ):
+        until = np.minimum(end, _begins(rows, stamp, second, epochs))
+        seen = _latest(rows.cell, agent, stamp, observing, second, until)
+        result[asked] |= seen > stamp[first]
+    return result
+
+
+def _next_store(rows: Rows, stamp: NDArray[np.int64], first: NDArray[np.intp]) -> NDArray[np.int64]:
+    """When the chain of updates after each of some writes ends: at the next strong store to its cell."""
+    stores = np.flatnonzero(is_strong(rows.kind) & writes(rows.kind) & (rows.kind & UPDATES == 0))
+    if not stores.size:
+        return np.full(len(first), _FOR_EVER)
+    order = np.lexsort((stamp[stores], rows.cell[stores]))
+    cell, when = rows.cell[stores][order], stamp[stores][order]
+    position = _position(cell, when, rows.cell[first], stamp[first] + 1)
+    nearest = np.minimum(position, len(cell) - 1)
+    inside = (position < len(cell)) & (cell[nearest] == rows.cell[first])
+    return np.where(inside, when[nearest], _FOR_EVER)
+
+
+def _begins(
+    rows: Rows, stamp: NDArray[np.int64], second: NDArray[np.intp], epochs: tuple[NDArray[np.int64], ...]
+) -> NDArray[np.int64]:
+    """Until when an observation counts: until the access itself, or until the barrier before it."""
+    if not epochs:
+        return stamp[second]
+    agent = rows.block if len(epochs) == 1 else rows.warp
+    order = np.lexsort((stamp, *epochs[::-1], agent))
+    columns = [column[order] for column in (agent, *epochs)]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    starts = np.flatnonzero(new)
+    begin = np.empty(len(order), np.int64)
+    begin[order] = np.repeat(stamp[order][starts], np.diff(np.append(starts, len(order))))
+    return begin[second]
+
+
+def _latest(
+    cell: NDArray[np.int64],
+    agent: NDArray[np.int64],
+    stamp: NDArray[np.int64],
+    observing: NDArray[np.intp],
+    second: NDArray[np.intp],
+    until: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The stamp of the latest observation of a cell by an agent before some moment, or -1."""
+    order = observing[np.lexsort((stamp[observing], agent[observing], cell[observing]))]
+    if not order.size:
+        return np.full(len(second), -1, np.int64)
+    number = numbered([cell, agent])
+    position = _position(number[order], stamp[order], number[second], until) - 1
+    nearest = np.maximum(position, 0)
+    inside = (position >= 0) & (number[order][nearest] == number[second])
+    return np.where(inside, stamp[order][nearest], -1)
+
+
+def _position(
+    group: NDArray[np.int64],
+    value: NDArray[np.int64],
+    wanted_group: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+) -> NDArray[np.intp]:
+    """Where pairs belong among sorted pairs (group, value): how many of these are less."""
+    both = np.lexsort(
+        (
+            np.concatenate((np.ones(len(value), np.int8), np.zeros(len(wanted), np.int8))),
+            np.concatenate((value, wanted)),
+            np.concatenate((group, wanted_group)),
+        )
+    )
+    is_sorted_pair = both < len(value)
+    before = np.cumsum(is_sorted_pair)
+    result = np.empty(len(wanted), np.intp)
+    asked = ~is_sorted_pair
+    result[both[asked] - len(value)] = before[asked]
+    return result

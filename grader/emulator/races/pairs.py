@@ -4,7 +4,7 @@ Where every lane may be ordered with others than its neighbours are, a run of ac
 judged by its outermost lanes. So each cell's accesses are paired, and each pair is asked for a chain of
 events (`grader.emulator.races.ordering`). Of the like accesses of a block between two events a few stand
 for all, and of a lane's before another access the latest does; so the cost grows with the accesses to a cell
-times the lanes there, for strong writes with the square of their number, and has a bound (`held.Allowance`).
+times the lanes there, for strong writes with the square of their number, and has a bound (`state.Allowance`).
 Whole barriers, the usual case, go through `grader.emulator.races.conflicts` instead.
 """
 
@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grader.emulator.races.conflicts import Conflict, numbered, one_value
-from grader.emulator.races.lane_classes import lane_classes
-from grader.emulator.races.locations import strong_accesses
-from grader.emulator.races.observation import observed
+from grader.emulator.races.event import lane_classes
+from grader.emulator.races.locations import observed, strong_accesses
 from grader.emulator.races.ordering import unordered
 from grader.emulator.races.rows import COPY_ENGINE, Rows, conflicting, is_strong, writes
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.machine.held import Allowance
+    from grader.emulator.machine.state import Allowance
     from grader.emulator.races.event import Event, Scope
 
     Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -68,7 +67,7 @@ def find_unordered(
 def _observed(
     rows: Rows, few: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp], scope: Scope
 ) -> NDArray[np.bool_]:
-    """See `observed`: the pairs are of ``few`` rows, and all ``rows`` may be observations."""
+    """Like `observed`, where the pairs are of ``few`` rows, and all ``rows`` may be observations."""
     if not len(earlier):
         return np.zeros(0, np.bool_)
     both = Rows._make(np.concatenate(columns) for columns in zip(few, rows, strict=True))

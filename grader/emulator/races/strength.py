@@ -1,15 +1,29 @@
-"""What an instruction's access means for order (PTX ISA sections 8.4 to 8.6, 9.7.13)."""
+"""What accesses mean for order: by their instruction, and by the accesses beside them.
+
+The strength of an access follows from its instruction (PTX ISA sections 8.4 to 8.6, 9.7.13). The kind of two
+sorts of accesses shows only beside others: reads that a compare-and-swap validates, and flags.
+
+old = *p;  do { seen = old; old = atomicCAS(p, seen, f(seen)); } while (old != seen);
+
+is how the CUDA C++ Programming Guide builds atomic operations that the hardware lacks. The first read is
+plain and may see anything: the swap only happens if what it saw is still there. So a plain read counts as
+strong where its own thread compares that very cell afterwards.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from grader.emulator.races.rows import MAY_BE_FLAG, READ, STRONG, STRONG_READ, UPDATES
 from grader.emulator.spinning import awaited_loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from grader.emulator.races.rows import Rows
     from grader.ptx import Instruction, Module
 
 _STRONG = {"relaxed", "acquire", "release", "acq_rel", "sc"}
@@ -90,3 +104,32 @@ class Strengths:
                 strength = strength._replace(awaits=self._sites[site].ptx_line in self._awaited)
             self._cache[site] = strength
         return self._cache[site]
+
+
+def validated(rows: Rows, strengths: Strengths) -> Rows:
+    """The rows with each plain read that a later compare-and-swap of its lane validates as a strong one."""
+    atomic = (rows.kind & UPDATES) != 0
+    comparing = [site for site in np.unique(rows.site[atomic]).tolist() if strengths[site].compares]
+    if not comparing:
+        return rows
+    swaps = atomic & np.isin(rows.site, comparing)
+    _, group = np.unique(np.stack((rows.cell, rows.lane)), axis=1, return_inverse=True)
+    group = group.reshape(-1)
+    latest = np.full(int(group.max()) + 1, -1, np.int64)
+    np.maximum.at(latest, group[swaps], rows.when[swaps])
+    good = (rows.kind == READ) & (latest[group] > rows.when)
+    return rows._replace(kind=np.where(good, STRONG_READ, rows.kind))
+
+
+def with_flags(rows: Rows, strengths: Strengths) -> Rows:
+    """The rows with each write that may set a flag as a strong one where a loop waits for that very cell.
+
+    All others are plain: a `volatile` word for which nobody waits is data.
+    """
+    open_question = (rows.kind & MAY_BE_FLAG) != 0
+    if not open_question.any():
+        return rows
+    waiting = [site for site in np.unique(rows.site).tolist() if strengths[site].awaits]
+    is_flag = np.isin(rows.cell, rows.cell[np.isin(rows.site, waiting)])
+    kind = np.where(open_question & ~is_flag, rows.kind & ~STRONG, rows.kind)
+    return rows._replace(kind=kind & ~MAY_BE_FLAG)

@@ -34,7 +34,7 @@ _READS, _WRITES = ("ld", "ldu", "ldmatrix"), ("st",)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Gap:
     """A place before the instruction ``at``; it reads as ``adding X {at_words}``, ``moving X {to_words}``."""
 
     at: int
@@ -137,11 +137,11 @@ class Statements:
         return apart, len(self.flow.loops_around(at))
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def gaps(self) -> tuple[Gap, ...]:
         """All places between statements."""
-        found = [self._place(at) for at in range(1, len(self.lines)) if self._begins(at)]
-        first = {place.at_words: place for place in reversed(found) if place is not None}
-        return tuple(sorted(first.values(), key=lambda place: place.at))
+        gaps = [self._gap(at) for at in range(1, len(self.lines)) if self._begins(at)]
+        first = {gap.at_words: gap for gap in reversed(gaps) if gap is not None}
+        return tuple(sorted(first.values(), key=lambda gap: gap.at))
 
     def _begins(self, at: int) -> bool:
         """Whether a statement, or the way back to the head of a loop, begins here."""
@@ -157,7 +157,7 @@ class Statements:
         headers = {loop.header for loop in self.flow.loops_around(at)}
         return bool(headers.intersection(self.flow.successors[self.flow.block_of[at]]))
 
-    def _place(self, at: int) -> Place | None:
+    def _gap(self, at: int) -> Gap | None:
         line = self.heads[at]
         around = self.flow.loops_around(at)
         head = self._extent(around[0])[0] if around else 0
@@ -166,8 +166,8 @@ class Statements:
             if not brace:
                 return None
             where = f"the end of the loop that begins on line {head}, before the `}}` on line {brace}"
-            return Place(at, f"at {where}", f"to {where}")
-        above = max((each for each in self.lines if 0 < each < line), default=0)
+            return Gap(at, f"at {where}", f"to {where}")
+        above = max((number for number in self.lines if 0 < number < line), default=0)
         if not above:
             return None
         where = f"between lines {above} and {line}"
@@ -175,7 +175,7 @@ class Statements:
         ended = [first for first, last in inner if first <= above <= last < line]
         if ended:
             where += f", after the loop that begins on line {min(ended)}"
-        return Place(at, where, f"to the place {where}")
+        return Gap(at, where, f"to the place {where}")
 
     def _extent(self, loop: Loop) -> tuple[int, int]:
         """The first and the last line of a loop."""

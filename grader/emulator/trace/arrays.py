@@ -1,7 +1,16 @@
-"""The arrays that a traced block touches: their numbers, their elements, the part of them worth showing."""
+"""The arrays that a traced block touches, and the local variables in which its threads gather a result.
+
+Of an array a trace has its number, its elements and the part of it worth showing.
+
+The -O0 build keeps them in registers, which have no names. A value counts as one that is gathered if it is
+made, by an addition or the like, of what it was a turn of a loop before; or if the line says so itself
+(``v += …``). A loop's counter is made in that way, too, but of nothing that came from memory or from another
+thread.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +20,19 @@ from grader.emulator.machine.values import DTYPES
 from grader.model.trace import TracedArray, Window
 from grader.precision import numbers as as_numbers
 from grader.precision import type_name
+from grader.ptx import Address, Register, Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.memory import Allocation, Region
-    from grader.emulator.memory.place import Place
+    from grader.emulator.memory.memory import Allocation, Region, Target
     from grader.emulator.naming import SharedArray
     from grader.model import Argument
     from grader.model.trace import Numbers
+    from grader.ptx import Function, Instruction
 
 WHOLE = 4096
 """An array of at most so many elements is shown as a whole."""
@@ -33,6 +43,22 @@ MOST_SHOWN = 8192
 MOST_COLUMNS = 512
 
 _SIZES = (1, 2, 4, 8)
+
+_GATHERING = {"add", "sub", "fma", "mad", "mul", "max", "min", "or", "and", "xor"}
+
+_PASSED_ON = {"mov", "selp", "cvt", "neg", "abs"}
+
+_FLOATS = ("f16", "f32", "f64")
+
+_NUMBERS = (*_FLOATS, "s32", "u32", "b32", "s64", "u64", "b64")
+
+_FROM_ELSEWHERE = {"ld", "ldu", "shfl", "atom", "vote", "match", "redux"}
+
+_COMPOUND = re.compile(r"(?:^|[;{)])\s*([A-Za-z_]\w*)\s*(\[[^;]*?\])?\s*(?:[-+*&|^]|<<|>>)=[^=]")
+
+_SPELT_OUT = re.compile(r"(?:^|[;{)]|\b(?:float|double|int|unsigned))\s*([A-Za-z_]\w*)\s*=[^=;]*\b\1\b")
+
+_COMMENT = re.compile(r"//.*|/\*.*?\*/")
 
 
 @dataclass(eq=False, slots=True)
@@ -65,24 +91,24 @@ class Arrays:
     """The arrays of a launch by number, in the order in which the block comes to them."""
 
     given: Mapping[str, Argument]
-    known: list[Touched] = field(default_factory=list)
+    touched: list[Touched] = field(default_factory=list)
     _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def holding(
-        self, m: Machine, place: Place, index: NDArray[np.int64], size: int, kind: str, base: int
+        self, m: Machine, target: Target, index: NDArray[np.int64], size: int, kind: str, base: int
     ) -> list[tuple[int, Any, int]]:
         """The arrays that bytes lie in: number, which of the bytes, and where the array begins."""
-        if place.space != "shared":
+        if target.space != "shared":
             return [
-                (number, part, self.known[number].start) for number, part in self.of_global(m, index, size)
+                (number, part, self.touched[number].start) for number, part in self.of_global(m, index, size)
             ]
-        found = []
+        parts = []
         for array in m.reporter.names.shared:
             start = base + array.start
             part = (index >= start) & (index < start + array.size)
             if part.any() and array.size >= size:
-                found.append((self.of_shared(array, size, kind), part, start))
-        return found[:1] if all(part.all() for _, part, _ in found) else found
+                parts.append((self.of_shared(array, size, kind), part, start))
+        return parts[:1] if all(part.all() for _, part, _ in parts) else parts
 
     def of_global(self, m: Machine, index: NDArray[np.int64], size: int) -> Iterator[tuple[int, Any]]:
         """For each array that some of the bytes lie in, its number and which of them (a mask or a slice)."""
@@ -90,28 +116,32 @@ class Arrays:
         if holder is not None:
             yield self._global(m, holder), slice(None)
             return
-        for each in m.memory.touching(int(index.min()), int(index.max()) + size):
-            within = (index >= each.start) & (index + size <= each.end)
+        for allocation in m.memory.touching(int(index.min()), int(index.max()) + size):
+            within = (index >= allocation.start) & (index + size <= allocation.end)
             if within.any():
-                yield self._global(m, each), within
+                yield self._global(m, allocation), within
 
-    def _global(self, m: Machine, place: Allocation) -> int:
-        key = ("global", place.start)
+    def _global(self, m: Machine, allocation: Allocation) -> int:
+        key = ("global", allocation.start)
         if key not in self._numbers:
-            argument = self.given.get(place.name) if place.direction in ("in", "out", "inout") else None
-            if argument is not None and argument.value.nbytes == place.end - place.start:
+            argument = (
+                self.given.get(allocation.name) if allocation.direction in ("in", "out", "inout") else None
+            )
+            if argument is not None and argument.value.nbytes == allocation.end - allocation.start:
                 dtype = argument.value.dtype
                 given = as_numbers(np.asarray(argument.value)).reshape(-1)
                 before = None if argument.direction == "out" else given
             else:
-                size = place.itemsize if place.itemsize in _SIZES else 1
+                size = allocation.itemsize if allocation.itemsize in _SIZES else 1
                 dtype = np.dtype(f"f{size}" if size in (4, 8) else f"i{size}")
-                before = m.memory.bytes[place.start : place.end].copy().view(dtype)
-            count = (place.end - place.start) // dtype.itemsize
-            shape = place.shape or (count,)
-            made = Touched(place.name, "global", place.start, dtype.itemsize, count, dtype, shape)
-            made.direction, made.before = place.direction, before
-            self._enter(key, made)
+                before = m.memory.bytes[allocation.start : allocation.end].copy().view(dtype)
+            count = (allocation.end - allocation.start) // dtype.itemsize
+            shape = allocation.shape or (count,)
+            touched = Touched(
+                allocation.name, "global", allocation.start, dtype.itemsize, count, dtype, shape
+            )
+            touched.direction, touched.before = allocation.direction, before
+            self._enter(key, touched)
         return self._numbers[key]
 
     def of_shared(self, array: SharedArray, size: int, kind: str) -> int:
@@ -125,25 +155,25 @@ class Arrays:
                 key, Touched(array.name, "shared", array.start, itemsize, count, dtype, shape or (count,))
             )
         number = self._numbers[key]
-        touched = self.known[number]
+        touched = self.touched[number]
         if kind in ("f16", "f32", "f64") and DTYPES[kind].itemsize == touched.itemsize:
             touched.dtype = DTYPES[kind]
         return number
 
-    def _enter(self, key: tuple[str, int], made: Touched) -> None:
-        self._numbers[key] = len(self.known)
-        self.known.append(made)
+    def _enter(self, key: tuple[str, int], touched: Touched) -> None:
+        self._numbers[key] = len(self.touched)
+        self.touched.append(touched)
 
     def records(self) -> tuple[TracedArray, ...]:
         """The arrays as records, each with the window that is worth showing."""
-        return tuple(map(_record, self.known))
+        return tuple(map(_record, self.touched))
 
 
 def _type(kind: str, size: int) -> np.dtype[Any]:
     """How to read elements that are accessed as a PTX type: without a sign only where nothing else fits."""
-    known = DTYPES.get(kind)
-    if known is not None and known.kind == "f" and known.itemsize == size:
-        return known
+    dtype = DTYPES.get(kind)
+    if dtype is not None and dtype.kind == "f" and dtype.itemsize == size:
+        return dtype
     return np.dtype(f"i{size}")
 
 
@@ -186,14 +216,14 @@ def window_of(elements: set[int], count: int, columns: int) -> Window:
     return Window(first_row, shown_rows, first_column, shown_columns, cropped)
 
 
-def values_at(place: Place, index: NDArray[np.int64], size: int, dtype: np.dtype[Any]) -> Numbers:
+def values_at(target: Target, index: NDArray[np.int64], size: int, dtype: np.dtype[Any]) -> Numbers:
     """What lies at some bytes; None where nothing was stored yet."""
-    missing = place.region.uninitialised(index, size)
-    read = as_type(place.region.read(index, np.dtype(f"u{size}")), dtype).tolist()
+    missing = target.region.uninitialised(index, size)
+    read = as_type(target.region.read(index, np.dtype(f"u{size}")), dtype).tolist()
     if missing is None:
         return tuple(read)
-    there = np.broadcast_to(~missing, index.shape)
-    return tuple(value if known else None for value, known in zip(read, there, strict=True))
+    is_set = np.broadcast_to(~missing, index.shape)
+    return tuple(value if is_known else None for value, is_known in zip(read, is_set, strict=True))
 
 
 def as_type(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -207,3 +237,99 @@ def as_type(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def numbers(values: NDArray[Any]) -> Numbers:
     """An array as Python's numbers."""
     return tuple(values.tolist())
+
+
+@dataclass(eq=False, slots=True)
+class _Values:
+    """What the registers of a function are made of."""
+
+    function: Function
+    definitions: dict[str, list[Instruction]] = field(default_factory=dict)
+    _slices: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Note who defines which register."""
+        for instruction in self.function.body:
+            if instruction.operands and isinstance(instruction.operands[0], Register):
+                self.definitions.setdefault(instruction.operands[0].name, []).append(instruction)
+
+    def behind(self, register: str) -> frozenset[str]:
+        """The registers that a value is computed from, by arithmetic alone; itself among them."""
+        if register not in self._slices:
+            seen, left = {register}, [register]
+            while left:
+                for instruction in self.definitions.get(left.pop(), ()):
+                    if instruction.opcode in _GATHERING | _PASSED_ON:
+                        new = set(_registers(instruction)) - seen
+                        seen |= new
+                        left.extend(new)
+            self._slices[register] = frozenset(seen)
+        return self._slices[register]
+
+    def from_elsewhere(self, register: str) -> bool:
+        """Whether a value depends on memory, on another thread, or on what a function gave."""
+        parameters = {variable.name for variable in self.function.parameters}
+        return any(
+            instruction.opcode in _FROM_ELSEWHERE and not _is_parameter(instruction, parameters)
+            for source in self.behind(register)
+            for instruction in self.definitions.get(source, ())
+        )
+
+
+def gathered(
+    function: Function, line_of: Callable[[Instruction], int | None], source: Sequence[str]
+) -> dict[int, int]:
+    """The instructions of a function that gather, as index → line; one for each line, its last."""
+    values, index_of = _Values(function), dict[int, int]()
+    for index, instruction in enumerate(function.body):
+        line = line_of(instruction)
+        if line and _may_gather(instruction) and _gathers(values, instruction, _text(source, line)):
+            index_of[line] = index
+    return {index: line for line, index in index_of.items()}
+
+
+def name_of(line: int, source: Sequence[str]) -> str:
+    """The variable that a line adds to, as far as the line shows it; empty where it does not."""
+    text = _text(source, line)
+    match = _COMPOUND.search(text) or _SPELT_OUT.search(text)
+    return match[1] if match else ""
+
+
+def _text(source: Sequence[str], line: int) -> str:
+    return _COMMENT.sub("", source[line - 1][:500]) if 0 < line <= len(source) else ""
+
+
+def _may_gather(instruction: Instruction) -> bool:
+    kind = instruction.modifiers[-1] if instruction.modifiers else ""
+    return (
+        instruction.opcode in _GATHERING
+        and kind in _NUMBERS
+        and isinstance(instruction.operands[0], Register)
+    )
+
+
+def _gathers(values: _Values, instruction: Instruction, text: str) -> bool:
+    """Whether the result goes into its own making, together with something that is worth gathering."""
+    result = instruction.operands[0].name  # type: ignore[union-attr]
+    compound = _COMPOUND.search(text)
+    says_so = compound is not None and not compound[2]
+    parts = _registers(instruction)
+    again = [part for part in parts if result in values.behind(part)]
+    if not again and not says_so:
+        return False
+    others = [part for part in parts if part not in again] or parts
+    is_float = instruction.modifiers[-1] in _FLOATS
+    if is_float:
+        return len(parts) > 1
+    return any(values.from_elsewhere(part) for part in others)
+
+
+def _registers(instruction: Instruction) -> list[str]:
+    return [operand.name for operand in instruction.operands[1:] if isinstance(operand, Register)]
+
+
+def _is_parameter(instruction: Instruction, parameters: set[str]) -> bool:
+    """Whether a load reads a parameter of the function itself: the same in every turn."""
+    address = instruction.operands[-1]
+    base = address.base if isinstance(address, Address) else None
+    return "param" in instruction.modifiers and isinstance(base, Symbol) and base.name in parameters

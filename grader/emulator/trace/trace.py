@@ -3,36 +3,44 @@
 The launch is run as it is when hazards are looked for, all blocks of it, so that what is found is what
 `check` finds; of the block in question a `Recorder` keeps the accesses. Nothing about the run is different
 for being watched.
+
+Each finding of the launch is put where it happened: in which interval, at which elements, by which threads.
+That there is a race the hazard analysis says, with its lines and array; here all elements are sought that it
+concerns in the traced block. What is out of bounds or not yet written is noted as it happens.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.launch import STEPS, Execution, Kernel, Look
+from grader.emulator.launch import STEPS, Execution, Kernel, LaunchOptions
 from grader.emulator.linking.linker import link_function
 from grader.emulator.naming import Names
 from grader.emulator.races import RestartTracking
-from grader.emulator.trace.accumulators import gathered, name_of
-from grader.emulator.trace.arrays import Arrays
-from grader.emulator.trace.findings import located, note_end, numbers_of
+from grader.emulator.trace.arrays import Arrays, gathered, name_of
 from grader.emulator.trace.recorder import MOST_ACCESSES, MOST_INTERVALS, Recorder, intervals_of
-from grader.model import FindingKind, Severity
-from grader.model.trace import Accumulator, Trace
+from grader.model import Finding, FindingKind, Severity
+from grader.model.trace import Accumulator, Trace, TracedHazard, TracedInterval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.emulator.linking.link import Step
     from grader.emulator.linking.program import Program
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Code
     from grader.emulator.reporter import Reporter
-    from grader.model import Argument, Dim3, Finding, Launch, Run
+    from grader.emulator.trace.recorder import Interval
+    from grader.model import Argument, Dim3, Launch, Run
     from grader.ptx import Function
+
+Key = tuple[object, ...]
+
+_ENDS = (FindingKind.BARRIER_DIVERGENCE, FindingKind.FAULT, FindingKind.TIMEOUT)
 
 
 def link_followed(source: str, text: Sequence[str], program: Program, function: Function) -> Code:
@@ -92,11 +100,13 @@ def trace(
             block=block[0] + x * (block[1] + y * block[2]),
             threads=int(np.prod(launch.block)),
             grid=launch.grid,
-            arrays=Arrays({each.label: each for each in arguments if isinstance(each.value, np.ndarray)}),
+            arrays=Arrays(
+                {argument.label: argument for argument in arguments if isinstance(argument.value, np.ndarray)}
+            ),
             source=text,
         )
-        look = Look(detect=True, races=True, observers=(recorder,))
-        execution = Execution(followed, launch, arguments, look, tracked=tracked)
+        options = LaunchOptions(detect=True, races=True, observers=(recorder,))
+        execution = Execution(followed, launch, arguments, options, tracked=tracked)
         execution.reporter.listener = partial(note_end, recorder)
         try:
             with np.errstate(all="ignore"):
@@ -110,8 +120,8 @@ def trace(
 def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, block: Dim3) -> Trace:
     if recorder.now.steps or not recorder.intervals:
         recorder.close("exit" if run.completed else "stopped")
-    findings = tuple(each for each in run.findings if each.severity is not Severity.INFO)
-    keys = numbers_of(findings, reporter.found)
+    findings = tuple(finding for finding in run.findings if finding.severity is not Severity.INFO)
+    keys = numbers_of(findings, reporter.by_key)
     return Trace(
         launch,
         block,
@@ -126,14 +136,14 @@ def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, bl
 
 def _accumulators(recorder: Recorder) -> tuple[Accumulator, ...]:
     """What gathers, by name where the source shows one; of local arrays by element."""
-    found = []
-    for line, place in recorder.accumulators:
+    accumulators = []
+    for line, offset in recorder.accumulators:
         beside = sorted(other for number, other in recorder.accumulators if number == line and other >= 0)
-        element = beside.index(place) if place >= 0 and len(beside) > 1 else -1
+        element = beside.index(offset) if offset >= 0 and len(beside) > 1 else -1
         name = name_of(line, recorder.source)
         lines = {other for other, _ in recorder.accumulators if name_of(other, recorder.source) == name}
-        found.append(Accumulator(line, name, element, twice=len(lines) > 1))
-    return tuple(found)
+        accumulators.append(Accumulator(line, name, element, twice=len(lines) > 1))
+    return tuple(accumulators)
 
 
 def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool) -> list[str]:
@@ -148,6 +158,112 @@ def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool
         notes.append("the launch stopped before this block began")
     elif not completed:
         ends = (FindingKind.FAULT, FindingKind.TIMEOUT, FindingKind.BARRIER_DIVERGENCE)
-        why = next((each.message for each in findings if each.kind in ends), "the launch was stopped")
+        why = next(
+            (finding.message for finding in findings if finding.kind in ends), "the launch was stopped"
+        )
         notes.append(f"what follows is missing, for the launch did not come to its end: {why}")
     return notes
+
+
+def note_end(recorder: Recorder, key: Key, finding: Finding) -> None:
+    """Note in which interval the traced block had a finding that ends it or holds it."""
+    if recorder.full or finding.kind not in _ENDS:
+        return
+    x, y, _ = recorder.grid
+    block = finding.block
+    if block is None or block[0] + x * (block[1] + y * block[2]) == recorder.block:
+        recorder.now.reported.append(key)
+
+
+def numbers_of(findings: tuple[Finding, ...], reported: Mapping[Key, Finding]) -> dict[Key, int]:
+    """The number of each reported finding among ``findings``, by its key."""
+    order = {_identity(finding): number for number, finding in enumerate(findings)}
+    numbers = {key: order.get(_identity(finding)) for key, finding in reported.items()}
+    return {key: number for key, number in numbers.items() if number is not None}
+
+
+def _identity(finding: Finding) -> Key:
+    return (finding.kind, finding.hazard, finding.line, finding.other_line, finding.address, finding.thread)
+
+
+def located(
+    intervals: tuple[TracedInterval, ...],
+    recorder: Recorder,
+    findings: tuple[Finding, ...],
+    keys: Mapping[Key, int],
+) -> tuple[TracedInterval, ...]:
+    """The intervals, each with what went wrong in it."""
+    names = {array.name: number for number, array in enumerate(recorder.arrays.touched)}
+    return tuple(
+        replace(interval, hazards=tuple(_hazards(interval, noted, findings, names, keys)))
+        for interval, noted in zip(intervals, recorder.intervals, strict=True)
+    )
+
+
+def _hazards(
+    interval: TracedInterval,
+    noted: Interval,
+    findings: tuple[Finding, ...],
+    names: Mapping[str, int],
+    keys: Mapping[Key, int],
+) -> Iterator[TracedHazard]:
+    numbers = {keys[key] for key in noted.reported if key in keys}
+    for number, finding in enumerate(findings):
+        array = names.get(finding.array, -1)
+        if finding.kind is FindingKind.RACE:
+            yield from _races(interval, number, finding, array)
+        elif finding.kind is FindingKind.UNINITIALISED:
+            reads = [read for read in noted.unset if read[:2] == (finding.line, array)]
+            yield from _some(number, array, ((element, thread) for _, _, element, thread in reads))
+        elif finding.kind in (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED):
+            yield from _outside(interval, number, finding, array)
+        elif finding.kind is FindingKind.BARRIER_DIVERGENCE and finding.line in interval.barrier_lines:
+            numbers.discard(number)
+            yield from (TracedHazard(number, threads=absent) for absent in (noted.absent,) if absent)
+    yield from (TracedHazard(number) for number in sorted(numbers))
+
+
+def _outside(interval: TracedInterval, number: int, finding: Finding, array: int) -> Iterator[TracedHazard]:
+    steps = [step for step in interval.steps if step.line == finding.line]
+    events = [event for step in steps for event in step.events if event.kind == "outside"]
+    threads = {thread for event in events if event.target == array for thread in event.threads}
+    if threads:
+        yield TracedHazard(number, array, (), tuple(sorted(threads)))
+
+
+def _some(finding: int, array: int, pairs: Iterable[tuple[int, int]]) -> Iterator[TracedHazard]:
+    touched = list(pairs)
+    if touched:
+        elements, threads = (tuple(sorted(set(column))) for column in zip(*touched, strict=True))
+        yield TracedHazard(finding, array, elements, threads)
+
+
+def _races(interval: TracedInterval, number: int, finding: Finding, array: int) -> Iterator[TracedHazard]:
+    """The elements that different threads touched on the lines of a race, one of them to write."""
+    one = _accesses(interval, finding.line, array)
+    other = one if finding.other_line == finding.line else _accesses(interval, finding.other_line, array)
+    pairs = set[tuple[int, int]]()
+    for element in one.keys() & other.keys():
+        for thread, kind in one[element]:
+            against = {(t, k) for t, k in other[element] if t != thread and _clash(kind, k)}
+            if against:
+                pairs.add((element, thread))
+                pairs.update((element, t) for t, _ in against)
+    yield from _some(number, array, pairs)
+
+
+def _clash(kind: str, other: str) -> bool:
+    return "store" in (kind, other) or ("atomic" in (kind, other) and kind != other)
+
+
+def _accesses(interval: TracedInterval, line: int | None, array: int) -> dict[int, set[tuple[int, str]]]:
+    """By element the threads that touched it on a line, and how."""
+    touched: dict[int, set[tuple[int, str]]] = {}
+    for step in interval.steps:
+        if step.line != line:
+            continue
+        for event in step.events:
+            if event.target == array and event.kind in ("load", "store", "atomic"):
+                for element, thread in zip(event.elements, event.threads, strict=True):
+                    touched.setdefault(element, set()).add((thread, event.kind))
+    return touched

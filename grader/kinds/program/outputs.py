@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.checks.array import ArrayCheck
-from grader.checks.printed import quoted
+from grader.checks.program_output import quoted
 from grader.compare import compare
 from grader.debug import log_swallowed
 from grader.diagnosis import NO_HYPOTHESES, explain_output, load_hypotheses

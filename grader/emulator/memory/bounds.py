@@ -1,6 +1,6 @@
 """How far the variable reaches that an access was written for: what is beyond belongs to another.
 
-`grader.emulator.static.provenance` says which variable an address stems from; here that becomes bytes, once
+`grader.emulator.linking.provenance` says which variable an address stems from; here that becomes bytes, once
 the launch is laid out and for the sites that are come to.
 """
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.emulator.linking.program import Program
+    from grader.emulator.linking.provenance import Origin
     from grader.emulator.memory.layout import Layout
-    from grader.emulator.static.provenance import Origin
     from grader.model import Argument
     from grader.ptx import Function
 
@@ -53,7 +53,7 @@ class Bounds(dict[int, "Bound | None"]):
         super().__init__()
         self._program = program
         self._frames = {f.name: f for f in program.module.functions}
-        placed = {argument.name: place for argument, _, place in layout.arrays}
+        placed = {argument.name: allocation for argument, _, allocation in layout.arrays}
         self._places: dict[str, Holder | None] = {array.name: array for array in layout.shared}
         self._base = layout.memory.base
         starts = {self._base + allocation.start: allocation for allocation in layout.memory.allocations}

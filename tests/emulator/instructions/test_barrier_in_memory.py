@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.emulator.instructions.mbarrier import arrived
+from grader.emulator.instructions.barrier import arrived
 from grader.errors import UnsupportedPtx
 from grader.model import Argument, Finding, FindingKind
 from tests.emulator.instructions.harness import HEADER, launch
