@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.gpu import RaceJudge, devices, observed, sanitizer
-from grader.gpu.answer import Answer, read_answer
-from grader.gpu.entries import name_for, with_copies
+from grader.gpu import RaceJudge, devices, sanitizer
+from grader.gpu.answer import Answer, read_answer, run_of
 from grader.gpu.request import (
     LIMITS,
     STUDENT,
@@ -27,9 +26,11 @@ from grader.gpu.request import (
     Where,
     has_variables,
     helpers_source,
+    name_for,
     run_job,
     symbols_of,
     widths,
+    with_copies,
 )
 from grader.nvcc import assemble, compile_own
 from grader.sandbox import Stage, Status
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from grader.gpu.devices import Gpu
     from grader.gpu.request import DeviceCase
     from grader.gpu.sanitizer import ToolReport
-    from grader.gpu.timed import TimingJob
+    from grader.gpu.timing_job import TimingJob
     from grader.model import Build, Named, Run
     from grader.nvcc import Tools
     from grader.sandbox import Job, Result
@@ -166,9 +167,7 @@ class _Attempt:
         began = time.perf_counter()
         result, answer = self._ran()
         answered = {case.name: case for case in answer.cases}
-        runs = tuple(
-            (c.index, observed.run_of(c, answered.get(str(c.index)), result, self.file)) for c in self.cases
-        )
+        runs = tuple((c.index, run_of(c, answered.get(str(c.index)), result, self.file)) for c in self.cases)
         ran = time.perf_counter()
         ended = (c for c in self.cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
         reports = self._reports(small_enough(tuple(ended)))

@@ -21,9 +21,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, UsageError
 from grader.gpu.request import ANSWER
-from grader.gpu.sanitizer_findings import found_by
-from grader.gpu.sanitizer_records import Said, UnreadableError, read_log, read_records
-from grader.gpu.sanitizer_scene import Scene
+from grader.gpu.sanitizer_findings import Said, Scene, UnreadableError, found_by, read_log, read_records
 from grader.model import FindingKind
 from grader.nvcc.shown import harmless
 from grader.nvcc.source import SOURCE_NAME

@@ -13,15 +13,13 @@ import numpy as np
 
 from grader.errors import OurError
 from grader.gpu import WITNESS, paired
-from grader.gpu.output_verification import verify
-from grader.gpu.rounds import AGAIN, STUDENT, amount, amounts, read_rounds, words
+from grader.gpu.timing_rounds import AGAIN, STUDENT, amount, amounts, read_rounds, verify, words
 from grader.model import Finding, FindingCode, FindingKind, Ratio, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from grader.gpu.output_verification import Expected, Outputs, Verification
-    from grader.gpu.rounds import Rounds
+    from grader.gpu.timing_rounds import Expected, Outputs, Rounds, Verification
     from grader.model import Named
 
 LIBRARY = "library"

@@ -11,7 +11,7 @@ from grader.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
 from grader.gpu.request import Image, has_variables, widths
-from grader.gpu.timed import SETS, StaffKernel
+from grader.gpu.timing_job import SETS, StaffKernel
 from grader.model import Argument, Build, Finding, Submission
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch

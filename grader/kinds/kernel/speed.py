@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.errors import OurError
 from grader.gpu.request import widths
-from grader.gpu.timed import TimingJob
+from grader.gpu.timing_job import TimingJob
 from grader.kinds.kernel.planning import timing_sets
 from grader.model import Finding, Timing
 from grader.nvcc.launch import plan_launch
@@ -21,9 +21,9 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from grader.backends.backend import Runs
     from grader.gpu.answer import Answer
-    from grader.gpu.output_verification import Expected, Outputs
     from grader.gpu.pool import Observed
     from grader.gpu.timing import Question
+    from grader.gpu.timing_rounds import Expected, Outputs
     from grader.model import Build
     from grader.oracle import Oracle
     from grader.plan import Plan

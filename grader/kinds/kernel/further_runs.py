@@ -1,15 +1,21 @@
-"""The smallest shape at which a kernel still fails: what a student can follow on paper.
+"""Further runs of a wrong kernel on the emulator, to explain what is wrong with it.
 
-One dimension after the other is made as small as it can be while some output stays wrong, on inputs of the
-case's own kind and seed: first in large steps, then one by one. All of it runs on the emulator, within a
-budget of work that is counted (`Run.work`), so that every machine says the same. It is a courtesy: it changes
-no verdict, and where anything goes wrong nothing is said.
+`with_smallest` looks for the smallest shape at which it still fails, which a student can follow on paper: one
+dimension after the other is made as small as it can be while some output stays wrong, on inputs of the case's
+own kind and seed, first in large steps, then one by one. `with_order` says whether the kernel is right when
+its parameters come in another order. It is launched again with the arguments in the order of the names that
+the file gives its parameters; where the names tell nothing, with its sizes in every other order, if they are
+few. Only an order that makes every visible case right is believed.
+
+All of it is within a budget of work that is counted (`Run.work`), so that every machine says the same. It is
+a courtesy: it changes no verdict, and where anything goes wrong nothing is said.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from itertools import permutations
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,6 +24,7 @@ from grader.debug import log_swallowed
 from grader.kinds.kernel.planning import arguments
 from grader.model import Finding, Visibility
 from grader.nvcc.launch import plan_launch
+from grader.oracle import are_right
 from grader.precision import numbers
 
 if TYPE_CHECKING:
@@ -28,6 +35,17 @@ if TYPE_CHECKING:
     from grader.oracle import Oracle
 
     Sizes = tuple[int, ...]
+    from collections.abc import Sequence
+
+    from grader.model import Argument, Launch, Parameter
+
+MOST_SIZES = 3
+"""Sizes up to which all their orders are tried."""
+
+STEPS = 20_000
+"""Vector steps that each launch may take."""
+
+MISTAKE = "parameter-order"
 
 WORK = 20_000
 """Work that all attempts for one submission may take together: about half a second."""
@@ -163,3 +181,77 @@ def _coarse(size: int) -> Iterator[int]:
 def _fine(size: int) -> Iterator[int]:
     """Every smaller one, the smallest first."""
     yield from range(1, size)
+
+
+Order: TypeAlias = tuple[int, ...]
+"""For each parameter of the kernel the place of what it is given among those of the hand-out."""
+
+
+def with_order(
+    parameters: Sequence[Parameter],
+    oracle: Oracle,
+    cases: tuple[CaseEvidence, ...],
+    launches: Sequence[tuple[EmulatedKernel, Launch | Finding, tuple[Argument, ...]]],
+) -> tuple[CaseEvidence, ...]:
+    """The cases, the wrong ones with this mistake in front if another order makes all visible ones right."""
+    wrong = [
+        index
+        for index, case in enumerate(cases)
+        if case.case.visibility is Visibility.VISIBLE and any(each.wrong for each in case.comparisons)
+    ]
+    if not wrong:
+        return cases
+    names = launches[wrong[0]][0].build.parameters
+    for order in orders(parameters, names):
+        if all(_is_right(cases[index], oracle, launches[index], order) for index in wrong):
+            return tuple(_marked(case) for case in cases)
+    return cases
+
+
+def orders(parameters: Sequence[Parameter], names: Sequence[str]) -> Iterator[Order]:
+    """The orders to try: that of the names, or of a few sizes every one where the names tell nothing."""
+    wanted = [each.name.casefold() for each in parameters]
+    given = [name.casefold() for name in names]
+    if given == wanted:
+        return
+    usual = tuple(range(len(parameters)))
+    if sorted(given) == sorted(wanted) and len(set(wanted)) == len(wanted):
+        named = tuple(wanted.index(name) for name in given)
+        if all(parameters[place].dtype == each.dtype for place, each in zip(named, parameters, strict=True)):
+            yield named
+        return
+    sizes = [place for place in usual if parameters[place].direction == "value"]
+    alike = len({parameters[place].dtype for place in sizes}) == 1
+    if not alike or not 1 < len(sizes) <= MOST_SIZES:
+        return
+    for places in permutations(sizes):
+        exchanged = dict(zip(sizes, places, strict=True))
+        order = tuple(exchanged.get(place, place) for place in usual)
+        if order != usual:
+            yield order
+
+
+def _is_right(
+    case: CaseEvidence,
+    oracle: Oracle,
+    launched: tuple[EmulatedKernel, Launch | Finding, tuple[Argument, ...]],
+    order: Order,
+) -> bool:
+    """Whether all outputs of a case are right with the arguments in this order."""
+    kernel, launch, arguments = launched
+    if isinstance(launch, Finding):
+        return False
+    run = kernel.again(launch, tuple(arguments[place] for place in order), STEPS)
+    if not run.completed or not run.outputs:
+        return False
+    return are_right(oracle, arguments, dict(case.case.shape), run.outputs)
+
+
+def _marked(case: CaseEvidence) -> CaseEvidence:
+    return replace(
+        case,
+        comparisons=tuple(
+            replace(each, fitting=(MISTAKE, *each.fitting)) if each.wrong else each
+            for each in case.comparisons
+        ),
+    )
