@@ -193,7 +193,7 @@ class GlobalMemory(Region):
             self._filled.add(allocation.start)
 
     def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
-        """See `Region`; in an array that was filled before the launch there is nothing to look for."""
+        """Look for bytes that nobody wrote; an array that was filled before the launch has none."""
         holder = self.holding(int(index.min()), int(index.max()) + size)
         if holder is not None and holder.start in self._filled:
             return None
@@ -206,7 +206,7 @@ class GlobalMemory(Region):
         return missing if missing.any() else None
 
     def written(self, start: int, end: int) -> NDArray[np.bool_]:
-        """See `Region`."""
+        """Which of the bytes somebody wrote; an array that was filled before the launch has no others."""
         holder = self.holding(start, end)
         if holder is not None and holder.start in self._filled:
             return np.ones(end - start, np.bool_)
