@@ -257,8 +257,9 @@ def _wrong(
         return None
     comparison = wrong[_key(rows[0])]
     message = (
-        f"wrong while it was timed: {_share(rows, total)} left a wrong {comparison.array}{_example(comparison)}; "
-        "every launch has other inputs at other addresses, and has to compute its output anew from them"
+        f"wrong while it was timed: {_share(rows, total)} left a wrong "
+        f"{comparison.array}{_example(comparison)}; every launch has other inputs at other addresses, "
+        "and has to compute its output anew from them"
     )
     return Finding(
         FindingKind.WRONG_OUTPUT,
