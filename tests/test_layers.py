@@ -116,9 +116,9 @@ def test_a_comparison_with_the_name_of_a_backend_is_found(offence: str) -> None:
             "grader.emulator.machine.machine -> grader.emulator.instructions.bits",
         ),
         (
-            "kinds/kernel/evidence.py",
-            "import grader.kinds.program.running",
-            "grader.kinds.kernel.evidence -> grader.kinds.program.running",
+            "kinds/kernel/stages.py",
+            "import grader.kinds.program.stages",
+            "grader.kinds.kernel.stages -> grader.kinds.program.stages",
         ),
         (
             "cli/grade.py",

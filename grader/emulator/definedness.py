@@ -351,16 +351,16 @@ class Undefined(Observer):
     tracks_initialisation: bool = True
 
     def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`."""
+        """Note what the lanes of a load read, word by word."""
         lanes = np.arange(m.size) if target.lanes is None else target.lanes
         self.shadows.loaded.append((lanes, self._origins(m, site, target, size, len(lanes))))
 
     def stored(self, _m: Machine, _site: int, target: Target, value: Value) -> None:
-        """See `Observer`."""
+        """Note where a store goes; its value is looked at behind the instruction."""
         self.shadows.stored.append((target, value.dtype.itemsize))
 
     def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`; what an atomic operation reads matters, unless it only gives it away (`exch`)."""
+        """Note a read that matters, unless the operation only gives away what it reads (`exch`)."""
         lanes = np.arange(m.size) if target.lanes is None else target.lanes
         origins = self._origins(m, site, target, size, len(lanes))
         if self.shadows.exchanges:

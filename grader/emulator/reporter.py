@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.absent import called, threads_spelt, whereabouts
-from grader.emulator.collected import Collected
+from grader.emulator.finding_store import FindingStore
 from grader.emulator.hanging import sentence, stuck, worked_so_far
 from grader.emulator.machine.geometry import unflatten
 from grader.emulator.machine.values import spread
@@ -49,7 +49,7 @@ _FROM_NOWHERE = -1
 
 
 @dataclass(eq=False, slots=True)
-class Reporter(Collected):
+class Reporter(FindingStore):
     """Collects the findings of a launch."""
 
     printed: Printed = field(default_factory=Printed)

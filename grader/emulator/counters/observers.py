@@ -66,20 +66,17 @@ class Counting(Observer):
         return Counters(**{name: getattr(self, name) for name in Counters.__slots__})
 
     def executed(self, instructions: int, flops: int) -> None:
-        """See `Observer`."""
         self.instructions += instructions
         self.flops += flops
 
     def count_flops(self, flops: int) -> None:
-        """See `Observer`."""
         self.flops += flops
 
     def arrived(self, _m: Machine, _site: int, lanes: int) -> None:
-        """See `Observer`."""
         self.barriers += lanes
 
     def loaded(self, m: Machine, _site: int, target: Target, size: int) -> None:
-        """See `Observer`; constant memory has a cache of its own, and is no traffic of global memory."""
+        """Count a load; constant memory has a cache of its own, and is no traffic of global memory."""
         lanes = m.size if target.lanes is None else len(target.lanes)
         if target.space == "global":
             if m.memory.holds_constants(target.bytes, size):
@@ -91,7 +88,6 @@ class Counting(Observer):
             self.shared_bank_conflicts += bank_conflicts(m, target, target.request) if target.request else 0
 
     def stored(self, m: Machine, _site: int, target: Target, value: Value) -> None:
-        """See `Observer`."""
         self.count_store(m, target, value.dtype.itemsize)
 
     def count_store(self, m: Machine, target: Target, size: int) -> None:
@@ -132,15 +128,12 @@ class Detecting(Observer):
     stored_bytes: int = 0
 
     def began(self, m: Machine) -> None:
-        """See `Observer`."""
         self.log.begin(m)
 
     def arrived(self, _m: Machine, _site: int, lanes: int) -> None:
-        """See `Observer`."""
         self.barriers += lanes
 
     def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`."""
         missing = target.uninitialised(size)
         if missing is not None:
             m.reporter.uninitialised(m, site, target, missing, size)
@@ -148,7 +141,6 @@ class Detecting(Observer):
             self.log.read(m, site, target, size)
 
     def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
-        """See `Observer`."""
         if target.space == "global":
             lanes = m.size if target.lanes is None else len(target.lanes)
             self.stored_bytes += lanes * value.dtype.itemsize
@@ -156,7 +148,6 @@ class Detecting(Observer):
             self.log.write(m, site, target, value)
 
     def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`."""
         missing = target.region.uninitialised(target.index, size)
         if missing is not None:
             m.reporter.uninitialised(m, site, target, missing, size)
@@ -165,30 +156,24 @@ class Detecting(Observer):
         self.log.atomic(m, site, target, size)
 
     def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
-        """See `Observer`."""
         if source is not None:
             for part, bytes_ in parts_of(source, read):
                 self.loaded(m, source.site, part, bytes_)
         return self.log.write_async(m, destination.site, destination, size)
 
     def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
-        """See `Observer`."""
         self.log.copies_landed(m, lanes, began)
 
     def warp_synchronised(self, m: Machine, party: Value) -> None:
-        """See `Observer`."""
         self.log.warp_synchronised(m, party)
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
-        """See `Observer`."""
         self.log.fenced(m, wide=wide)
 
     def announced(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         self.log.announced(m, parties)
 
     def passed_barrier(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         self.log.passed_barrier(m, parties)
 
     def at_phase(
@@ -199,11 +184,9 @@ class Detecting(Observer):
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
-        """See `Observer`."""
         self.log.at_phase(m, kind, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
-        """See `Observer`."""
         m.shared.settle()
         self.log.interval_ended(m, blocks)
 
@@ -220,85 +203,70 @@ class Several(Observer):
         self.tracks_initialisation = any(observer.tracks_initialisation for observer in self.observers)
 
     def executed(self, instructions: int, flops: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.executed(instructions, flops)
 
     def count_flops(self, flops: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.count_flops(flops)
 
     def began(self, m: Machine) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.began(m)
 
     def arrived(self, m: Machine, site: int, lanes: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.arrived(m, site, lanes)
 
     def branched(
         self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
     ) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.branched(m, branch, group, yes, no)
 
     def computed(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.computed(m, instruction, line, value)
 
     def out_of_bounds(
         self, m: Machine, site: int, access: StrayAccess, address: Value, bad: NDArray[np.bool_]
     ) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.out_of_bounds(m, site, access, address, bad)
 
     def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.loaded(m, site, target, size)
 
     def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.stored(m, site, target, value)
 
     def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.atomic(m, site, target, size)
 
     def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
-        """See `Observer`; the moment is that of the observer that keeps moments."""
+        """Give the moment of the observer that keeps moments; all others give 0."""
         return max(observer.copied(m, source, destination, size, read) for observer in self.observers)
 
     def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.copies_landed(m, lanes, began)
 
     def warp_synchronised(self, m: Machine, party: Value) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.warp_synchronised(m, party)
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.fenced(m, wide=wide)
 
     def announced(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.announced(m, parties)
 
     def passed_barrier(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.passed_barrier(m, parties)
 
@@ -310,12 +278,10 @@ class Several(Observer):
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.at_phase(m, kind, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.interval_ended(m, blocks)
 

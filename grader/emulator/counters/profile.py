@@ -54,7 +54,6 @@ class Profiling(Counting):
         )
 
     def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`."""
         Counting.loaded(self, m, site, target, size)
         if target.space == "global":
             if not m.memory.holds_constants(target.bytes, size):
@@ -63,7 +62,6 @@ class Profiling(Counting):
             self._shared(m, site, target)
 
     def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
-        """See `Observer`."""
         self._stored(m, site, target, value.dtype.itemsize)
 
     def _stored(self, m: Machine, site: int, target: Target, size: int) -> None:
@@ -74,7 +72,7 @@ class Profiling(Counting):
             self._shared(m, site, target)
 
     def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
-        """See `Observer`; to the line it is a store: to update a word again is the purpose of an atomic."""
+        """Count an update; to the line it is a store: to update a word again is the purpose of an atomic."""
         Counting.loaded(self, m, site, target, size)
         self._stored(m, site, target, size)
         if target.space == "global":
@@ -83,7 +81,6 @@ class Profiling(Counting):
     def branched(
         self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
     ) -> None:
-        """See `Observer`."""
         counts = self._entry(self._line(branch), "")
         if counts is None:
             return
@@ -93,7 +90,6 @@ class Profiling(Counting):
             counts["divergent_branches"] += len(both)
 
     def arrived(self, m: Machine, site: int, lanes: int) -> None:
-        """See `Observer`."""
         Counting.arrived(self, m, site, lanes)
         counts = self._entry(self._line(m.reporter.names.program.sites[site]), "")
         if counts is not None:

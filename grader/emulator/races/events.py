@@ -71,7 +71,7 @@ class Events:
     clock: int = 0
     _noted: int = 0
     span: int = 0
-    """See `LoggedAccess`."""
+    """How often all warps of the chunk have synchronised, each as a whole; -1 if not all together."""
     _phases: dict[tuple[int, int, int], int] = field(default_factory=dict)
     """A key for each phase of each barrier in shared memory: by chunk, byte and phase."""
     _since: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))

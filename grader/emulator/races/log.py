@@ -193,7 +193,7 @@ class AccessLog:
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
-        """See `Events.at_phase`."""
+        """Lanes, or their copies, arrive in a phase of a barrier, or find it complete."""
         self._again.clear()
         self.events.at_phase(m, kind, lanes, byte, phase)
 

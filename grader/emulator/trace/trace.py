@@ -121,7 +121,7 @@ def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, bl
     if recorder.now.steps or not recorder.intervals:
         recorder.close("exit" if run.completed else "stopped")
     findings = tuple(finding for finding in run.findings if finding.severity is not Severity.INFO)
-    keys = numbers_of(findings, reporter.found)
+    keys = numbers_of(findings, reporter.by_key)
     return Trace(
         launch,
         block,
