@@ -10,7 +10,8 @@ from grader.errors import OurError
 from grader.gpu import WITNESS
 from grader.gpu.answer import read_array
 from grader.gpu.request import SECONDS, output_file
-from grader.model import Finding, FindingCode, FindingKind, Run
+from grader.messages import worded
+from grader.model import Clause, Finding, FindingCode, FindingKind, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +31,7 @@ def run_of(case: DeviceCase, answered: AnsweredCase | None, result: Result, file
     if answered.state == "lost":
         return Run(completed=False, error=f"the process on the GPU was lost: {answered.message}")
     stopped = _stopped(answered, file)
-    outside = tuple(_written_outside(each, case, file) for each in answered.outside)
+    outside = tuple(_written_outside(hit, case, file) for hit in answered.outside)
     if stopped is not None:
         launched = answered.state != "refused"
         return Run(findings=(*outside, stopped), completed=False, launched=launched, seconds=answered.seconds)
@@ -45,42 +46,45 @@ def run_of(case: DeviceCase, answered: AnsweredCase | None, result: Result, file
 
 def _stopped(answered: AnsweredCase, file: str) -> Finding | None:
     """The finding for a launch that did not come to its end."""
-    said = f"{answered.message} ({answered.error})" if answered.error else answered.message
-    if answered.state == "timeout":
-        message = (
-            f"the kernel did not end within {SECONDS['case']:.0f} s on the GPU and was stopped; look for a "
-            "loop whose condition stays true, or a barrier that some threads never reach"
-        )
-        code = FindingCode.DEVICE_TIMEOUT
-        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,), code=code)
-    if answered.state == "refused":
-        message, code = f"the GPU refused the launch: {said}", FindingCode.LAUNCH_REFUSED
-        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
-    if answered.state == "fault":
-        message, code = f"the GPU stopped the kernel: {said}", FindingCode.DEVICE_STOPPED
-        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
-    return None
+    if answered.state not in _STOPS:
+        return None
+    kind, code = _STOPS[answered.state]
+    reason = f"{answered.message} ({answered.error})" if answered.error else answered.message
+    details = (("reason", reason),)
+    if kind is FindingKind.TIMEOUT:
+        details = (("seconds", f"{SECONDS['case']:.0f}"),)
+    return worded(Finding(kind, file=file, witnesses=(WITNESS,), code=code, details=details))
 
 
-def _written_outside(found: Outside, case: DeviceCase, file: str) -> Finding:
+_STOPS = {
+    "timeout": (FindingKind.TIMEOUT, FindingCode.DEVICE_TIMEOUT),
+    "refused": (FindingKind.FAULT, FindingCode.LAUNCH_REFUSED),
+    "fault": (FindingKind.FAULT, FindingCode.DEVICE_STOPPED),
+}
+"""States of a launch that did not come to its end."""
+
+
+def _written_outside(hit: Outside, case: DeviceCase, file: str) -> Finding:
     """A red zone was written to; nobody saw which line did it."""
     arrays = {a.name: (a.label, a.value.size) for a in case.arguments if isinstance(a.value, np.ndarray)}
-    array, size = arrays.get(found.array, ("an array", 0))
-    where = "before" if found.element < 0 else "beyond"
-    times = f", and {found.count - 1} more" if found.count > 1 else ""
-    message = (
-        f"wrote {where} the {size} elements of {array}: at element {found.element}{times}; "
-        "check the index against the array's size before storing"
+    array, size = arrays.get(hit.array, ("an array", 0))
+    more = (Clause("and-more", (("number", hit.count - 1),)),) if hit.count > 1 else ()
+    details = (
+        ("side", (Clause("before-array" if hit.element < 0 else "beyond-array"),)),
+        ("elements", size),
+        ("index", hit.element),
+        ("more", more),
     )
-    return Finding(
+    finding = Finding(
         FindingKind.OUT_OF_BOUNDS,
-        message,
         file=file,
-        address=f"{array}[{found.element}]",
-        count=max(1, found.count),
+        address=f"{array}[{hit.element}]",
+        count=max(1, hit.count),
         witnesses=(WITNESS,),
         code=FindingCode.WRITTEN_AROUND_ARRAY,
+        details=details,
     )
+    return worded(finding)
 
 
 def _outputs(case: DeviceCase, result: Result) -> Named[NDArray[Any]]:

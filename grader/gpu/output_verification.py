@@ -15,7 +15,8 @@ import numpy as np
 from grader.compare import compare
 from grader.errors import OurError
 from grader.gpu import WITNESS
-from grader.model import Comparison, Finding, FindingCode, FindingKind
+from grader.messages import worded
+from grader.model import Clause, Comparison, Finding, FindingCode, FindingKind
 from grader.precision import numbers
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.gpu.rounds import Row
+    from grader.model import Detail
 
     Array: TypeAlias = NDArray[Any]
     Outputs: TypeAlias = Mapping[tuple[int, str], Mapping[str, Array]]
@@ -98,20 +100,18 @@ def _wrong(
 ) -> Finding | None:
     if not rows:
         return None
-    found = wrong[_key(rows[0])]
-    message = (
-        f"wrong while it was timed: {_share(rows, total)} left a wrong {found.array}{_example(found)}; every "
-        "launch has other inputs at other addresses, and has to compute its output anew from them"
-    )
-    return Finding(
+    comparison = wrong[_key(rows[0])]
+    details = (_launches(rows, total), ("output", comparison.array), ("example", _example(comparison)))
+    finding = Finding(
         FindingKind.WRONG_OUTPUT,
-        message,
         file=file,
-        address=_element(found),
+        address=_element(comparison),
         count=len(rows),
         witnesses=(WITNESS,),
         code=FindingCode.WRONG_WHILE_TIMED,
+        details=details,
     )
+    return worded(finding)
 
 
 def _unwritten(rows: list[Row], total: int, file: str) -> Finding | None:
@@ -119,50 +119,45 @@ def _unwritten(rows: list[Row], total: int, file: str) -> Finding | None:
     if not rows:
         return None
     most = max(row.unwritten for row in rows)
-    message = (
-        f"wrong while it was timed: {_share(rows, total)} left elements of the output as they were before, "
-        f"up to {most}; every launch has to write all of its output, whatever it holds and whatever was "
-        "computed in earlier launches"
-    )
-    return Finding(
+    finding = Finding(
         FindingKind.WRONG_OUTPUT,
-        message,
         file=file,
         count=len(rows),
         witnesses=(WITNESS,),
         code=FindingCode.UNWRITTEN_WHILE_TIMED,
+        details=(_launches(rows, total), ("most", most)),
     )
+    return worded(finding)
 
 
 def _changed(rows: list[Row], total: int, file: str) -> Finding | None:
     if not rows:
         return None
-    message = (
-        f"wrong while it was timed: {_share(rows, total)} changed the inputs; a kernel may write to its "
-        "output only, so check the indices of every store"
-    )
-    return Finding(
+    finding = Finding(
         FindingKind.WRONG_OUTPUT,
-        message,
         file=file,
         count=len(rows),
         witnesses=(WITNESS,),
         code=FindingCode.INPUTS_CHANGED_WHILE_TIMED,
+        details=(_launches(rows, total),),
     )
+    return worded(finding)
 
 
-def _share(rows: list[Row], total: int) -> str:
-    launches = "timed launch" if total == 1 else "timed launches"
-    return f"all {total} {launches}" if len(rows) == total else f"{len(rows)} of {total} {launches}"
+def _launches(rows: list[Row], total: int) -> tuple[str, Detail]:
+    """How many of the timed launches a finding is about."""
+    name = "all-launches" if len(rows) == total else "some-launches"
+    return "launches", (Clause(name, (("bad", len(rows)), ("count", total))),)
 
 
-def _element(found: Comparison) -> str:
-    if found.first is None:
+def _element(comparison: Comparison) -> str:
+    if comparison.first is None:
         return ""
-    return found.array + "".join(f"[{index}]" for index in found.first.index)
+    return comparison.array + "".join(f"[{index}]" for index in comparison.first.index)
 
 
-def _example(found: Comparison) -> str:
-    if found.first is None:
-        return ""
-    return f", {_element(found)} = {found.first.got:.6g} where {found.first.expected:.6g} was expected"
+def _example(comparison: Comparison) -> tuple[Clause, ...]:
+    if comparison.first is None:
+        return ()
+    values = (("got", f"{comparison.first.got:.6g}"), ("expected", f"{comparison.first.expected:.6g}"))
+    return (Clause("example", (("element", _element(comparison)), *values)),)
