@@ -56,10 +56,10 @@ lint: $(STAMP)  ## lint, types and layers
 quick: lint  ## the same, and every test that takes less than a second (tests/unhurried.txt lists the others)
 	$(BIN)/python -m pytest -q --quick $(IN_PARALLEL) tests
 
-test: lint  ## the same, and every test that needs neither GPU nor container nor minutes
+test: lint  ## the same, and every test that needs neither GPU nor container nor two seconds
 	$(BIN)/python -m pytest -q $(IN_PARALLEL) $(LONG) tests
 
-test-slow: $(STAMP)  ## the tests that take minutes, but for those that need an engine; PART=2/8 runs an eighth of them
+test-slow: $(STAMP)  ## the tests that take two seconds or more, but for those that need an engine; PART=2/8 runs an eighth of them
 	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART)) $(SLOWEST) tests
 
 test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the attacks (or those that ATTACKS names)

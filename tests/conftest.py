@@ -19,7 +19,11 @@ GOLDEN = Path(__file__).parent / "golden"
 UNHURRIED = Path(__file__).parent / "unhurried.txt"
 """Test functions, and whole files, that take a second or more: `make quick` leaves them out."""
 
+SLOW = Path(__file__).parent / "slow.txt"
+"""Single tests, with their parameters, that take two seconds or more: they count as marked `slow`."""
+
 A_SECOND = 1.0
+TWO_SECONDS = 2.0
 MUCH_MORE = 3.0
 """Seconds after which `--quick` complains of a test: on a busy machine some take longer than one."""
 
@@ -39,12 +43,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the files in tests/golden")
     parser.addoption("--part", metavar="K/N", help="of the slow tests run the K-th of N parts")
     parser.addoption("--quick", action="store_true", help="leave out what tests/unhurried.txt lists")
-    parser.addoption("--record-seconds", action="store_true", help="bring tests/unhurried.txt up to date")
+    parser.addoption(
+        "--record-seconds", action="store_true", help="bring the lists of slower tests up to date"
+    )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest itself selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give slow tests ten minutes; leave only quick ones or one part of the slow ones if asked."""
+    """Mark slow tests, give them ten minutes; leave only quick ones, or a part of the slow ones, if asked."""
+    slow_ones = _lines(SLOW)
     for item in items:
+        if item.nodeid in slow_ones:
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
     left_out: set[pytest.Item] = set()
@@ -53,7 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = (item for item in items if item.get_closest_marker("slow"))
         left_out |= {item for item in slow if zlib.crc32(item.nodeid.encode()) % parts != number % parts}
     if config.option.quick:
-        unhurried = _unhurried()
+        unhurried = _lines(UNHURRIED)
         left_out |= {item for item in items if unhurried & {_function(item.nodeid), _file(item.nodeid)}}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
@@ -69,45 +79,53 @@ def _file(node: str) -> str:
     return node.partition("::")[0]
 
 
-def _unhurried() -> set[str]:
-    return set(UNHURRIED.read_text(encoding="utf-8").split())
+def _lines(file: Path) -> set[str]:
+    """The tests that a list names, one a line."""
+    return set(file.read_text(encoding="utf-8").splitlines())
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     """Say which tests are left out: nobody should take them for passed."""
     if config.option.record_seconds:
-        _record(_seconds(terminalreporter))
+        seconds = _seconds(terminalreporter)
+        _record(SLOW, seconds, TWO_SECONDS)
+        _record(UNHURRIED, _of_functions(seconds), A_SECOND)
     if config.option.quick:
-        for line in _too_slow(_seconds(terminalreporter)):
+        for line in _too_slow(_of_functions(_seconds(terminalreporter))):
             terminalreporter.write_line(line)
     if config.option.part:
         terminalreporter.write_line(f"left out: of the slow tests all but part {config.option.part}")
     if config.option.markexpr == "not gpu and not docker and not slow and not browser":
         terminalreporter.write_line(
             "left out: tests that need a GPU (pytest -m gpu), a container (-m docker), a browser (-m browser)"
-            " or minutes (-m slow)"
+            " or more than two seconds (-m slow)"
         )
 
 
 def _seconds(terminalreporter: TerminalReporter) -> dict[str, float]:
-    """How long the slowest run of each test function took, set-up included."""
+    """How long each test took, set-up included."""
     runs: defaultdict[str, float] = defaultdict(float)
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
                 runs[report.nodeid] += report.duration
+    return runs
+
+
+def _of_functions(seconds: dict[str, float]) -> dict[str, float]:
+    """How long the slowest run of each test function took."""
     functions: defaultdict[str, float] = defaultdict(float)
-    for node, seconds in runs.items():
-        functions[_function(node)] = max(functions[_function(node)], seconds)
+    for node, duration in seconds.items():
+        functions[_function(node)] = max(functions[_function(node)], duration)
     return functions
 
 
-def _record(seconds: dict[str, float]) -> None:
-    """Write the list anew: what ran now is judged by its time, what did not run stays if its file does."""
+def _record(file: Path, seconds: dict[str, float], least: float) -> None:
+    """Write a list anew: what ran now is judged by its time, what did not run stays if its file does."""
     root = Path(__file__).parents[1]
-    kept = {name for name in _unhurried() - seconds.keys() if (root / _file(name)).exists()}
-    names = kept | {name for name, duration in seconds.items() if duration >= A_SECOND}
-    UNHURRIED.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
+    kept = {name for name in _lines(file) - seconds.keys() if (root / _file(name)).exists()}
+    names = kept | {name for name, duration in seconds.items() if duration >= least}
+    file.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
 
 
 def _too_slow(seconds: dict[str, float]) -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 TESTS = Path(__file__).parent
 
@@ -18,3 +17,22 @@ def test_no_folder_with_tests_is_left_out(pytestconfig: pytest.Config) -> None:
     folders = {part for file in TESTS.rglob("test_*.py") for part in file.relative_to(TESTS).parts[:-1]}
     assert {"nvcc", "assignment"} <= folders
     assert [name for name in sorted(folders) if any(fnmatch(name, each) for each in left_out)] == []
+
+
+@pytest.mark.parametrize("name", ["slow.txt", "unhurried.txt"])
+def test_a_list_of_slower_tests_names_only_what_there_is(name: str) -> None:
+    """A test that is renamed does not leave its old name behind, and is listed anew."""
+    listed = (TESTS / name).read_text(encoding="utf-8").splitlines()
+    assert listed == sorted(set(listed))
+    gone = []
+    for test in listed:
+        file, _, function = test.partition("[")[0].partition("::")
+        path = TESTS.parent / file
+        if not path.is_file() or (function and not _defines(path, function.rpartition("::")[2])):
+            gone.append(test)
+    assert gone == []
+
+
+def _defines(path: Path, function: str) -> bool:
+    """Whether a file of tests has a function of that name."""
+    return re.search(rf"def {function}\(", path.read_text(encoding="utf-8")) is not None

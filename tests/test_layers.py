@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.backends import BACKENDS
 from grader.cli.commands import COMMANDS
+from grader.gpu import RaceJudge
 
 ROOT = Path(__file__).parents[1]
 LINT = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
@@ -58,6 +60,47 @@ def test_the_kind_of_an_assignment_is_asked_of_the_table_of_kinds() -> None:
     assert any(file.startswith("kinds/") for file in asking)  # else nothing would have been found anywhere
 
 
+def _comparisons_of_backends(code: str) -> list[str]:
+    """The comparisons with a backend's or a race judge's name, and those of whatever is called a backend."""
+    names = {*BACKENDS, *map(str, RaceJudge)}
+    offences = []
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Compare):
+            continue
+        constants = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+        sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+        of_a_name = re.compile(r"(.*\.)?backend\.name|(evidence|grade|session|options)\.backend|.*\.NAME")
+        if constants & names or any(of_a_name.fullmatch(side) for side in sides):
+            offences.append(ast.unparse(node))
+    return offences
+
+
+def test_no_backend_is_known_by_its_name_outside_the_backends() -> None:
+    """What one can do is an attribute of its class; ``gpu`` is the name of an image as well."""
+    package = ROOT / "grader"
+    files = {str(file.relative_to(package)): file.read_text("utf-8") for file in package.rglob("*.py")}
+    outside = {name: code for name, code in files.items() if not name.startswith("backends/")}
+    offences = {name: found for name, code in outside.items() if (found := _comparisons_of_backends(code))}
+    assert offences.pop("sandbox/image.py") == ["target == 'gpu'"]
+    assert offences == {}
+
+
+@pytest.mark.parametrize(
+    "offence",
+    [
+        'backend == "gpu"',
+        'evidence.backend == "emulator"',
+        'options.backend in ("auto", "emulator")',
+        'races != "both"',
+        "plan.backend.name == other",
+        "name == gpu.NAME",
+    ],
+)
+def test_a_comparison_with_the_name_of_a_backend_is_found(offence: str) -> None:
+    """As they stood before there was a table."""
+    assert _comparisons_of_backends(f"if {offence}:\n    pass") == [ast.unparse(ast.parse(offence))]
+
+
 @pytest.mark.parametrize(
     ("module", "forbidden", "complaint"),
     [
@@ -73,9 +116,9 @@ def test_the_kind_of_an_assignment_is_asked_of_the_table_of_kinds() -> None:
             "grader.emulator.machine.machine -> grader.emulator.instructions.bits",
         ),
         (
-            "kinds/kernel/evidence.py",
-            "import grader.kinds.program.running",
-            "grader.kinds.kernel.evidence -> grader.kinds.program.running",
+            "kinds/kernel/stages.py",
+            "import grader.kinds.program.stages",
+            "grader.kinds.kernel.stages -> grader.kinds.program.stages",
         ),
         (
             "cli/grade.py",

@@ -10,7 +10,7 @@ import pytest
 
 from grader import memory_limit, pipeline
 from grader.assignment import find_assignment, load_assignment
-from grader.kinds.kernel import evidence
+from grader.backends import emulator
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -44,7 +44,7 @@ def test_a_stricter_limit_stays() -> None:
 
 def test_what_takes_too_much_memory_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither is it an error of ours, to be tried again, nor a zero."""
-    monkeypatch.setattr(evidence, "limited", partial(memory_limit.limited, 96 << 20))
+    monkeypatch.setattr(emulator, "limited", partial(memory_limit.limited, 96 << 20))
     tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
     plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
     grade = pipeline.grade(plan, Submission("s", "s.cu", BIG, ""), tools)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from typing import TYPE_CHECKING
 
-from grader.batch.processes import forkserver
+from grader.batch.executor import forkserver
 from grader.cli import main
 
 if TYPE_CHECKING:

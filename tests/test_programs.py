@@ -19,12 +19,13 @@ from grader.cli import main
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.gpu.pool import GpuPool
-from grader.kinds.program import running as programs
+from grader.kinds.program import stages as programs
 from grader.model import (
     Assignment,
     Build,
     Case,
     CaseEvidence,
+    Evidence,
     FindingKind,
     ProgramInterface,
     ProgramRun,
@@ -167,6 +168,11 @@ def _plan(*cases: Case, seconds: float = 5.0, wanted: tuple[str, ...] = (), gpus
     return Plan(assignment, 1, cases, (), backend)
 
 
+def _gathered(plan: Plan, built: Build, tools: Tools) -> Evidence:
+    evidence, _ = programs.gather(plan, Submission("ada", "ada.cu", b"", ""), built, tools)
+    return evidence
+
+
 def _one(evidence: tuple[CaseEvidence, ...]) -> ProgramRun:
     (case,) = evidence
     assert case.error == ""
@@ -267,7 +273,7 @@ def test_memory_is_limited_for_all_processes_and_beside_a_gpu_for_each() -> None
 
 def test_a_program_that_calls_cuda_is_skipped_where_there_is_no_gpu(tools: Tools) -> None:
     """With the reason; nothing is run."""
-    evidence = programs.gather(_plan(_case()), Build(ok=True, program=b"x", calls_device=True), tools)
+    evidence = _gathered(_plan(_case()), Build(ok=True, program=b"x", calls_device=True), tools)
     (case,) = evidence.cases
     assert "there is no GPU here" in case.skipped
     assert (evidence.backend, evidence.device, case.program) == ("host", "no GPU", None)
@@ -278,9 +284,9 @@ def test_a_program_that_calls_cuda_gets_the_gpu_and_no_other_does() -> None:
     """By its UUID, in the stage and in the job; the grade says which GPU it was."""
     sandbox = Pretended([(Status.EXIT, 0), (Status.EXIT, 0)])
     tools, built = Tools(find_toolchain(), sandbox), Build(ok=True, program=b"x", calls_device=True)
-    evidence = programs.gather(_plan(_case(), gpus=1), built, tools)
+    evidence = _gathered(_plan(_case(), gpus=1), built, tools)
     assert (evidence.backend, evidence.device) == ("gpu", GPU.name)
-    evidence = programs.gather(_plan(_case(), gpus=1), replace(built, calls_device=False), tools)
+    evidence = _gathered(_plan(_case(), gpus=1), replace(built, calls_device=False), tools)
     assert (evidence.backend, evidence.device) == ("host", "no GPU")
     assert [stage.gpu for stage in sandbox.stages] == [job.gpu for job in sandbox.jobs] == [GPU.uuid, ""]
 
@@ -290,7 +296,7 @@ def test_a_hang_on_a_gpu_counts_only_if_it_hangs_again_alone() -> None:
     """It may have been kept waiting by what others ran."""
     sandbox = Pretended([(Status.TIME, -9), (Status.EXIT, 0)])
     tools, built = Tools(find_toolchain(), sandbox), Build(ok=True, program=b"x", calls_device=True)
-    assert _one(programs.gather(_plan(_case(), gpus=1), built, tools).cases).ending == "exit"
+    assert _one(_gathered(_plan(_case(), gpus=1), built, tools).cases).ending == "exit"
 
 
 @pytest.mark.usefixtures("_locks")
@@ -302,11 +308,11 @@ def test_a_gpu_is_looked_at_after_a_program_that_hung(
     monkeypatch.setattr("grader.gpu.trial.faults", lambda *_: faults)
     tools = Tools(find_toolchain(), Pretended([(Status.TIME, -9), (Status.TIME, -9)]))
     built = Build(ok=True, program=b"x", calls_device=True)
-    (case,) = programs.gather(_plan(_case(), gpus=1), built, tools).cases
+    (case,) = _gathered(_plan(_case(), gpus=1), built, tools).cases
     assert bool(case.error) is bool(devices.is_sick(GPU)) is bool(faults)
     assert (case.program is None) is bool(faults)
     if faults:
-        (again,) = programs.gather(_plan(_case(), gpus=1), built, tools).cases
+        (again,) = _gathered(_plan(_case(), gpus=1), built, tools).cases
         assert again.error.startswith("no GPU is fit for use")
 
 

@@ -35,7 +35,7 @@ def repository(tmp_path: Path) -> Path:
 
 def test_there_are_recipes() -> None:
     """Each with diffs and a command: else the test below would pass for nothing."""
-    assert len(RECIPES) == 3
+    assert len(RECIPES) == 4
     assert all({"diff", "sh"} <= {language for language, _ in steps} for steps in RECIPES.values())
 
 

@@ -13,7 +13,7 @@ from grader.emulator.definedness import mattering_reads
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.scheduler import may_depend_on_order
-from grader.emulator.repair.repair import Trial, Workshop, fitting, key
+from grader.emulator.repair.repair import RepairCase, RepairSearch, fitting, key
 from grader.emulator.repair.statements import Source
 from grader.emulator.two_builds import is_clean, is_steady, merge_runs
 from grader.errors import PtxSyntaxError, UnsupportedPtx
@@ -53,7 +53,7 @@ class EmulatedKernel:
     file: str
     steps: int = STEPS
     text: tuple[str, ...] = ()
-    _trials: dict[str, Trial] = field(default_factory=dict)
+    _trials: dict[str, RepairCase] = field(default_factory=dict)
     _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
     _executed: frozenset[tuple[str, int]] | None = None
@@ -89,10 +89,10 @@ class EmulatedKernel:
             text = self.build.hazard_ptx if self._looked_at_hazards else self.build.ptx
             if self.handed_in is None:
                 raise
-            own = written_by_hand(problem, text, self.source, self.file, self.handed_in)
-            if own is None:
+            finding = written_by_hand(problem, text, self.source, self.file, self.handed_in)
+            if finding is None:
                 raise
-            return Run(findings=(own,), completed=False)
+            return Run(findings=(finding,), completed=False)
 
     def _both(
         self,
@@ -108,7 +108,7 @@ class EmulatedKernel:
         if hazards.completed:
             hazards = self._without_idle_reads(hazards, launch, arguments, steps)
         if case is not None and case.visibility is Visibility.VISIBLE:
-            self._trials[case.id] = Trial(launch, arguments, hazards.findings, hazards.steps, case.id)
+            self._trials[case.id] = RepairCase(launch, arguments, hazards.findings, hazards.steps, case.id)
         if not hazards.completed:
             return hazards
         graded = self._kernel(detect=False)
@@ -145,17 +145,19 @@ class EmulatedKernel:
         kinds = {finding.kind for case in shown for finding in case.findings}
         if not kinds & {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}:
             return cases
-        workshop, known = self._workshop(), {case.case.id: case.case for case in shown}
-        workshop.is_right = lambda trial, run: is_right(known[trial.case], run)
+        workshop, by_id = self._workshop(), {case.case.id: case.case for case in shown}
+        workshop.is_right = lambda trial, run: is_right(by_id[trial.case], run)
         repairs = workshop.repairs()
 
-        def told(case: CaseEvidence) -> CaseEvidence:
+        def with_repairs(case: CaseEvidence) -> CaseEvidence:
             if not repairs or case.case.id not in self._trials:
                 return case
-            findings = tuple(replace(each, repair=repairs.get(key(each), "")) for each in case.findings)
+            findings = tuple(
+                replace(finding, repair=repairs.get(key(finding), "")) for finding in case.findings
+            )
             return replace(case, findings=findings)
 
-        return tuple(map(told, cases))
+        return tuple(map(with_repairs, cases))
 
     def advice(self, cases: tuple[CaseEvidence, ...]) -> tuple[Advice, ...]:
         """What could be better, where nothing is wrong."""
@@ -177,15 +179,15 @@ class EmulatedKernel:
         module = self._kernel(detect=False).module
         return structure(module, self.build.entry, self.source, self.file, self._executed)
 
-    def _workshop(self) -> Workshop:
+    def _workshop(self) -> RepairSearch:
         """Where repairs are tried, on some of the visible cases that ran."""
         module = self._kernel(detect=True).module
 
-        def run(changed: Module, trial: Trial, steps: int) -> Run:
+        def run(changed: Module, trial: RepairCase, steps: int) -> Run:
             kernel = Kernel(changed, self.build.entry, self.source, self.file, self.build.shared_shapes)
             return kernel.run(trial.launch, trial.arguments, detect=True, steps=steps)
 
-        workshop = Workshop(
+        workshop = RepairSearch(
             module,
             self.build.entry,
             Source(module, self.source, self.text),
@@ -236,6 +238,6 @@ def _sizes(launch: Launch) -> tuple[int, int]:
 def _passed_again(launch: Launch, lines: tuple[LineCounters, ...]) -> set[int]:
     """The lines whose barrier every thread of a launch passed more than once."""
     passes = Counter[int]()
-    for each in lines:
-        passes[each.line] += each.barriers
+    for counters in lines:
+        passes[counters.line] += counters.barriers
     return {line for line, count in passes.items() if count >= 2 * math.prod(_sizes(launch))}

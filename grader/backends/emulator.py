@@ -14,7 +14,7 @@ from grader.model import Finding, Run
 
 if TYPE_CHECKING:
     from grader.backends.backend import PreparedCase
-    from grader.gpu.timed import TimingJob
+    from grader.gpu.timing_job import TimingJob
     from grader.model import Build
     from grader.nvcc import Tools
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool, Observed
     from grader.gpu.sanitizer import ToolReport
-    from grader.gpu.timed import TimingJob
+    from grader.gpu.timing_job import TimingJob
     from grader.model import Build
     from grader.nvcc import Tools
 

@@ -7,8 +7,11 @@ so that each starts in milliseconds.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import resource
 import signal
+import tempfile
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -16,17 +19,42 @@ from pickle import PicklingError
 from typing import TYPE_CHECKING
 
 from grader import pipeline
-from grader.batch.processes import forkserver
+from grader.errors import StorageError
 from grader.kinds import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
 
     from grader.model import Grade, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
+
+_MOST_BYTES = 107
+"""The path of a socket may have so many (man 7 unix: 108 with the byte that ends it)."""
+
+_ADDED = len("/pymp-12345678/listener-12345678")
+"""What Python puts behind the temporary folder's path for the server's socket."""
+
+
+def forkserver(loaded: Sequence[str]) -> ForkServerContext:
+    """The context whose server has the modules ``loaded``.
+
+    Raises:
+        StorageError: the temporary folder's path is too long for the server's socket.
+
+    """
+    folder = tempfile.gettempdir()
+    if len(os.fsencode(folder)) + _ADDED > _MOST_BYTES:
+        raise StorageError(
+            f"the path of the temporary folder is too long for the sockets in it: {folder}; "
+            f"set TMPDIR to one of at most {_MOST_BYTES - _ADDED} bytes"
+        )
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(loaded))
+    return context
+
 
 CPU_SECONDS = 600
 """CPU time for one submission before its process is ended, whoever else uses the machine; the emulator's work

@@ -7,6 +7,7 @@
 
 A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
 after the files it vouches for, so that a batch that is killed at any moment can go on where it stopped.
+`load_grades` reads the grades back, with the evidence that they were decided on.
 """
 
 from __future__ import annotations
@@ -20,10 +21,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import StorageError, UsageError
+from grader.reports import record_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    from grader.model import Evidence, Grade
 
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
@@ -184,3 +188,25 @@ def _text(path: Path) -> str:
 
 def _cannot(path: Path, problem: OSError) -> str:
     return f"{path}: cannot be written: {problem.strerror}; free some space or choose another folder with -o"
+
+
+def load_grades(out: OutFolder, ids: Iterable[str]) -> list[Grade]:
+    """The stored grades of these submissions; raises UsageError naming a file that is none."""
+    return [record_json.load(out.record(name), str(out.record_path(name)), name) for name in ids]
+
+
+def is_whole(out: OutFolder, submission: str) -> bool:
+    """Whether a stored grade can be read; what a power cut damaged is graded again."""
+    try:
+        load_grades(out, [submission])
+    except UsageError:
+        return False
+    return True
+
+
+def evidence_of(out: OutFolder, grade: Grade) -> Evidence:
+    """What a stored grade was decided on; raises UsageError where its record holds nothing of it."""
+    if grade.evidence is None:
+        path = out.record_path(grade.submission_id)
+        raise UsageError(f"{path} holds no evidence; grade the submission again")
+    return grade.evidence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
-from grader.batch.stored import evidence_of, load_grades
+from grader.batch.folder import evidence_of, load_grades
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
 from grader.reports import files

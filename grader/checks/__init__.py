@@ -79,7 +79,9 @@ def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[Chec
             stuck = ", ".join(item.id for item in waiting)
             raise OurError(f"rubric items wait for each other or for items that do not exist: {stuck}")
         for item in ready:
-            results[item.id] = _in_their_words(_after_needs(_checked(item, evidence), results), results)
+            results[item.id] = _with_staff_message(
+                _after_needs(_judge_item(item, evidence), results), results
+            )
         waiting = [item for item in waiting if item.id not in results]
     return tuple(results[item.id] for item in rubric)
 
@@ -91,15 +93,15 @@ def check_of(item: RubricItem) -> Check:
     return BY_NAME[item.check].from_item(item)
 
 
-def _checked(item: RubricItem, evidence: Evidence) -> CheckResult:
+def _judge_item(item: RubricItem, evidence: Evidence) -> CheckResult:
     check = check_of(item)
-    result = check.judge(secrecy.kept(check, evidence))
+    result = check.judge(secrecy.visible_evidence(check, evidence))
     if item.penalty and not evidence.build.ok and item.check != "compile":
         return replace(result, fraction=FULL)
     return result
 
 
-def _in_their_words(result: CheckResult, results: dict[str, CheckResult]) -> CheckResult:
+def _with_staff_message(result: CheckResult, results: dict[str, CheckResult]) -> CheckResult:
     """The result with what the staff have to say about it; nothing where the item was not judged."""
     item = result.item
     words = {Verdict.PASS: item.message_pass, Verdict.FAIL: item.message_fail}.get(result.verdict, "")

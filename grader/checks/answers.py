@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
-from grader.checks.cases import FULL, NOTHING, selected
+from grader.checks.cases import FULL, NOTHING, error_result, selected
 from grader.checks.check import Check, key
 from grader.model import CheckResult, Finding, FindingKind, Verdict
 
@@ -45,7 +45,7 @@ class AnswersCheck(Check):
         """Judge the item's questions: all must be right, or with ``partial`` each earns its share."""
         build = evidence.build
         if build.error:
-            return _ours(self.item, build.error)
+            return error_result(self.item, build.error)
         if not build.ok:
             return CheckResult(self.item, Verdict.FAIL, NOTHING, _unreadable(build.findings))
         cases = selected(self.item, evidence)
@@ -53,7 +53,9 @@ class AnswersCheck(Check):
             return CheckResult(self.item, Verdict.SKIP, NOTHING, "none of its questions was asked this time")
         broken = next((case for case in cases if case.error or case.answer is None), None)
         if broken is not None:
-            return _ours(self.item, broken.error or "an answer was not looked at, and nothing says why")
+            return error_result(
+                self.item, broken.error or "an answer was not looked at, and nothing says why"
+            )
         right = [is_right(case.answer) for case in cases if case.answer]
         passed = sum(right)
         return CheckResult(
@@ -121,7 +123,7 @@ def _wrong(cases: tuple[CaseEvidence, ...], *, withheld: bool) -> tuple[Finding,
     return tuple(
         Finding(
             FindingKind.ANSWER,
-            told(case.answer),
+            wrong_answer_sentence(case.answer),
             case=case.case.id,
             steps=case.answer.steps,
             withheld=withheld,
@@ -131,25 +133,25 @@ def _wrong(cases: tuple[CaseEvidence, ...], *, withheld: bool) -> tuple[Finding,
     )
 
 
-def told(answer: AnswerEvidence) -> str:
+def wrong_answer_sentence(answer: AnswerEvidence) -> str:
     """What is said of a wrong answer: how it was understood, and what it may come from."""
     name = f"`{answer.question}`"
     given = wording.printable(answer.given)
     if not answer.readings:
         return f"{name}: `{given}` is not understood: {answer.problem}"
     reading = answer.readings[0][0]
-    plain = _bare(reading).startswith(_bare(given))
+    plain = _without_separators(reading).startswith(_without_separators(given))
     text = f"{name}: {reading if plain else f'`{given}`, understood as {reading},'} is not right"
-    why = _likely(answer)
+    why = _likely_reason(answer)
     note = f". {wording.capital(answer.note)}" if answer.note else ""
     return f"{text}: {why}{note}" if why else f"{text}{note}"
 
 
-def _bare(text: str) -> str:
+def _without_separators(text: str) -> str:
     return re.sub(r"[, _]", "", text).casefold()
 
 
-def _likely(answer: AnswerEvidence) -> str:
+def _likely_reason(answer: AnswerEvidence) -> str:
     """The mistake that gives just this number; or that it is near, and was rounded perhaps."""
     numbers = [number for _, number in answer.readings]
     for words, value in answer.misconceptions:
@@ -165,8 +167,3 @@ def _likely(answer: AnswerEvidence) -> str:
 
 def _is_near(number: Fraction, value: Fraction, share: Fraction) -> bool:
     return value != 0 and abs(number - value) <= share * abs(value)
-
-
-def _ours(item: RubricItem, reason: str) -> CheckResult:
-    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
-    return CheckResult(item, Verdict.ERROR, NOTHING, message)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks import wording
 from grader.checks.check import Check, key
 from grader.checks.output import element_sentence
-from grader.checks.program_cases import RIGHT, Outcome, ended_early, failed, judge_cases
+from grader.checks.program_cases import RIGHT, RunVerdict, ended_early, failed, judge_cases
 from grader.model import FindingKind, Verdict
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ArrayCheck(Check):
         return judge_cases(self.item, evidence, lambda case, run: _judge(case, run, self.output))
 
 
-def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> Outcome:
+def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
     early = ended_early(run)
     if early is not None:
         return early
@@ -53,7 +53,7 @@ def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> Outcome:
         return failed(f"there is no array `{output}` to look at", wording.printable(malformed.message))
     compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
     if compared is None:
-        return Outcome(Verdict.ERROR, f"no array `{output}` was compared")
+        return RunVerdict(Verdict.ERROR, f"no array `{output}` was compared")
     if not compared.wrong:
         return RIGHT
     explained = f"; {compared.explanation}" if compared.explanation else ""

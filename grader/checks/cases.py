@@ -1,4 +1,12 @@
-"""What several checks ask of the cases: which ones, what went wrong, and how verdicts add up."""
+"""What several checks ask of the cases: which ones, what went wrong, and how verdicts add up.
+
+`races` and `memory` judge findings of some kinds over cases that must have run to their end
+(`judge_findings`): a run that stopped early may have stopped before the very thing that they look for. So a
+case earns only where its launch came to its end, on a device or at least on the emulator: what stops on a
+device alone costs its outputs. A stop by the student's own doing is a fail whose message says so, a stop by
+ours an error. An error is also a case without findings where nobody was able to rule them out. Warnings count
+like errors unless the item says `severity: error`; what is merely `info` never costs anything.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +25,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
+from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -95,6 +104,12 @@ def stopped_by(case: CaseEvidence) -> str:
     return "the kernel could not be run"
 
 
+def error_result(item: RubricItem, reason: str) -> CheckResult:
+    """The result of an item that could not be judged, through no fault of the submission."""
+    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
+    return CheckResult(item, Verdict.ERROR, NOTHING, message)
+
+
 def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None:
     """The result where no case of an item ran: ours, the student's, or nobody's; None where some did.
 
@@ -131,15 +146,19 @@ def shown_findings(
     visible: list[Finding] = []
     hidden: list[Finding] = []
     for case in cases:
-        telling = (each for each in at_least(case.findings, severity) if each.kind in kinds)
-        shown = [wording.shown(each, case.case.visibility, case.case.id) for each in telling]
+        findings = (finding for finding in at_least(case.findings, severity) if finding.kind in kinds)
+        shown = [wording.shown(finding, case.case.visibility, case.case.id) for finding in findings]
         (visible if is_visible(case) else hidden).extend(shown)
-    known = {key for each in visible for key in ((each.kind, each.array), (each.kind, ""))}
-    new = (each for each in hidden if each.line is not None or (each.kind, each.array) not in known)
-    return (*visible, *sorted(new, key=_by_place))
+    visible_keys = {key for finding in visible for key in ((finding.kind, finding.array), (finding.kind, ""))}
+    new = (
+        finding
+        for finding in hidden
+        if finding.line is not None or (finding.kind, finding.array) not in visible_keys
+    )
+    return (*visible, *sorted(new, key=_order_of_hidden))
 
 
-def _by_place(finding: Finding) -> tuple[object, ...]:
+def _order_of_hidden(finding: Finding) -> tuple[object, ...]:
     """The order of findings of hidden cases."""
     lines = (finding.line or 0, finding.other_line or 0)
     return (*lines, finding.kind, finding.hazard, finding.message)
@@ -152,8 +171,8 @@ def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """
     groups: dict[tuple[object, ...], Finding] = {}
     for finding in findings:
-        place = finding.array if finding.line is None else finding.line
-        key = (finding.kind, finding.hazard, finding.file, place, finding.other_line)
+        where = finding.array if finding.line is None else finding.line
+        key = (finding.kind, finding.hazard, finding.file, where, finding.other_line)
         first = groups.get(key)
         if first is None:
             groups[key] = finding
@@ -190,17 +209,17 @@ def decide(
 ) -> CheckResult:
     """Add the verdicts of an item's cases up to its own; a specific ``hint`` replaces the staff's.
 
-    All must pass for all the points, or, with ``partial: per-case``, each earns its share; the verdict is a
-    pass only with full marks. A case in error makes the item an error, and one that was not judged leaves it
-    unjudged, unless another case fails: nothing that those cases could have shown makes up for that, and the
-    others share the points.
+    All cases must pass for all the points, or, with ``partial: per-case``, each earns its share; the verdict
+    is a pass only with full marks. A case in error makes the item an error, and one that was not judged
+    leaves it unjudged, unless another case fails: nothing that those cases could have shown makes up for
+    that, and the others share the points.
     """
     errors = [case for case in judged if case.verdict is Verdict.ERROR]
     skipped = [case for case in judged if case.verdict is Verdict.SKIP]
     passed = sum(case.verdict is Verdict.PASS for case in judged)
-    known = len(judged) - len(errors) - len(skipped)
-    verdict = Verdict.PASS if passed == known else Verdict.FAIL
-    fraction = Fraction(passed, known or 1) if item.partial == "per-case" else Fraction(passed == known)
+    decided = len(judged) - len(errors) - len(skipped)
+    verdict = Verdict.PASS if passed == decided else Verdict.FAIL
+    fraction = Fraction(passed, decided or 1) if item.partial == "per-case" else Fraction(passed == decided)
     if errors and verdict is Verdict.PASS:
         broken = next((case for case in errors if case.visible), errors[0])
         verdict, fraction = Verdict.ERROR, NOTHING
@@ -229,3 +248,70 @@ def _not_judged(skipped: list[CaseVerdict]) -> str:
 def verdicts(judged: tuple[CaseVerdict, ...]) -> Named[Verdict]:
     """Verdicts by case id, hidden cases included."""
     return tuple((case.case.case.id, case.verdict) for case in judged)
+
+
+def judge_findings(
+    item: RubricItem,
+    evidence: Evidence,
+    kinds: Collection[FindingKind],
+    clean: str,
+    severity: str = Severity.WARNING,
+    extra: tuple[Finding, ...] = (),
+) -> CheckResult:
+    """Fail cases with findings of ``kinds`` that are at least as severe as ``severity``.
+
+    ``extra`` findings hold for all cases; ``clean`` is the praise.
+    """
+    empty = nothing_to_judge(item, evidence)
+    if empty is not None:
+        return empty
+    cases = selected(item, evidence)
+    extra = at_least(extra, severity)
+    judged = tuple(_judge_case(case, kinds, severity, fails_anyway=bool(extra)) for case in cases)
+    findings = (*merged(shown_findings(cases, severity, kinds)), *extra)
+    return decide(item, judged, _findings_message(judged, findings, clean), findings=findings)
+
+
+def _judge_case(
+    case: CaseEvidence, kinds: Collection[FindingKind], severity: str, *, fails_anyway: bool
+) -> CaseVerdict:
+    """One case: ours to explain, clean, or not."""
+    trouble = our_trouble(case)
+    if trouble:
+        return CaseVerdict(case, Verdict.ERROR, trouble)
+    if fails_anyway or at_least((finding for finding in case.findings if finding.kind in kinds), severity):
+        return CaseVerdict(case, Verdict.FAIL)
+    ended = case.completed or case.followed
+    open_question = next((reason for kind, reason in case.undecided if kind in kinds), "")
+    if case.too_much_work and (open_question or not ended):
+        return CaseVerdict(case, Verdict.SKIP, given_up(case))
+    if not ended:
+        return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
+    if open_question:
+        return CaseVerdict(case, Verdict.ERROR, open_question)
+    return CaseVerdict(case, Verdict.PASS)
+
+
+def _findings_message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], clean: str) -> str:
+    """The first finding and how many more; or why it could not be judged; or praise."""
+    if findings:
+        text = wording.with_line(findings[0])
+        times = f"{findings[0].count:,} times" if findings[0].count > 1 else ""
+        times = times and (f" ({times})" if text.endswith("?") else f", {times}")
+        return text + times + _elsewhere(findings[1:])
+    stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
+    if stopped is None:
+        return f"{clean} in {count(len(judged), 'case')}"
+    which = f"case `{wording.printable(stopped.case.case.id)}`" if stopped.visible else "a hidden case"
+    if refusal(stopped.case):
+        return f"could not be judged, because the kernel {refusal(stopped.case)}"
+    return f"could not be judged, because {which} did not run to its end: {stopped.reason}"
+
+
+def _elsewhere(findings: tuple[Finding, ...]) -> str:
+    """How many findings there are beside the one that is told: places, which is not how often it happens."""
+    if not findings:
+        return ""
+    if all(finding.kind is FindingKind.RACE for finding in findings):
+        return f"; and {count(len(findings), 'more pair of lines', 'more pairs of lines')}"
+    return f"; and at {count(len(findings), 'more place')}"

@@ -77,11 +77,11 @@ class Check:
     @classmethod
     def own_keys(cls) -> tuple[Field[Any], ...]:
         """The keys that only this check has."""
-        return tuple(each for each in fields(cls) if "values" in each.metadata)
+        return tuple(field for field in fields(cls) if "values" in field.metadata)
 
     def options(self) -> Named[Any]:
         """The keys that are there, as the record of the item holds them."""
-        values = ((each.name, getattr(self, each.name)) for each in self.own_keys())
+        values = ((field.name, getattr(self, field.name)) for field in self.own_keys())
         return tuple((name, value) for name, value in values if value is not None)
 
     def contradiction(self) -> tuple[str, str] | None:

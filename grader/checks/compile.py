@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
-from grader.checks.cases import FULL, NOTHING
+from grader.checks.cases import FULL, NOTHING, error_result
 from grader.checks.check import Check
 from grader.model import CheckResult, Finding, FindingKind, Severity, Verdict
 from grader.text import count
@@ -29,19 +29,18 @@ class CompileCheck(Check):
         """Pass where there is a build; warnings cost nothing."""
         build = evidence.build
         if build.error:
-            message = f"not judged, through no fault of the submission: {wording.printable(build.error)}"
-            return CheckResult(self.item, Verdict.ERROR, NOTHING, message)
+            return error_result(self.item, build.error)
         if build.ok:
-            findings = (*build.warnings, *_instance(build))
-            return CheckResult(self.item, Verdict.PASS, FULL, _praise(build), findings=findings)
+            findings = (*build.warnings, *_instance_finding(build))
+            return CheckResult(self.item, Verdict.PASS, FULL, _pass_message(build), findings=findings)
         reached = bool(build.toolkit)  # what the staff advise is about errors of a compiler
         hint = self.item.hint if reached else ""
         return CheckResult(
-            self.item, Verdict.FAIL, NOTHING, _complaint(build), hint=hint, findings=build.findings
+            self.item, Verdict.FAIL, NOTHING, _fail_message(build), hint=hint, findings=build.findings
         )
 
 
-def _praise(build: Build) -> str:
+def _pass_message(build: Build) -> str:
     """`compiles`, how many warnings there are to read, and which instance of a template is graded."""
     warnings = sum(finding.severity is Severity.WARNING for finding in build.warnings)
     more = f", with {count(warnings, 'warning')}" if warnings else ""
@@ -49,13 +48,13 @@ def _praise(build: Build) -> str:
     return f"the submission compiles{more}{instance}"
 
 
-def _instance(build: Build) -> tuple[Finding, ...]:
+def _instance_finding(build: Build) -> tuple[Finding, ...]:
     """A finding that costs nothing where an instance of a template is graded: reports tell of those."""
-    told = wording.instance(build)
-    return (Finding(FindingKind.COMPILE, told, severity=Severity.INFO),) if told else ()
+    text = wording.instance(build)
+    return (Finding(FindingKind.COMPILE, text, severity=Severity.INFO),) if text else ()
 
 
-def _complaint(build: Build) -> str:
+def _fail_message(build: Build) -> str:
     """The first error with its line, and how many more there are."""
     errors = [finding for finding in build.findings if finding.severity is Severity.ERROR] or list(
         build.findings

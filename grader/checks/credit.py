@@ -1,19 +1,22 @@
 """Steps of credit: how much of its points an item is worth at which speedup, or at which share of traffic.
 
 Credit comes in steps, also between the two ends of a linear band: measured again, the last digit of a speedup
-is another one, and a score should not follow it.
+is another one, and a score should not follow it. Measured numbers are written with as many digits as it takes
+to look as they are judged: 1.2499 beside an asked 1.25 is not written as 1.25.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from math import floor, isfinite, log10
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.model import Threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 Steps: TypeAlias = tuple[tuple[Threshold, Fraction], ...]
 """Thresholds, each with the share of the points that reaching it is worth, from the lowest."""
@@ -74,3 +77,56 @@ def out_of_order(steps: Iterable[tuple[Threshold, Fraction]]) -> Iterator[tuple[
             yield index, "credit", "expected more credit than in the step before"
     if listed[-1][1] != 1:
         yield len(listed) - 1, "credit", "expected 1 in the last step: it is what earns all the points"
+
+
+FEWEST_DECIMALS, ENOUGH_DECIMALS, MOST_DECIMALS = 2, 4, 9
+"""Decimals of a speedup: so many at least, so many to tell two of them apart, so many before a limit."""
+
+
+class SpeedupLimit(NamedTuple):
+    """A speedup that is asked for; ``exact`` where it does not depend on the device."""
+
+    value: float
+    exact: Fraction | None = None
+
+    def text(self, decimals: int) -> str:
+        """As the staff wrote it, or to so many decimals."""
+        return f"{self.value:.{decimals}f}" if self.exact is None else f"{float(self.exact):.10g}"
+
+
+def speedup_limit(threshold: Threshold, solution: float) -> SpeedupLimit:
+    """What a threshold asks for where the model solution has the speedup ``solution``."""
+    return SpeedupLimit(threshold.speedup(solution), None if threshold.of_solution else threshold.fixed)
+
+
+def decimals(values: Collection[float], limits: Iterable[SpeedupLimit] = ()) -> int:
+    """The fewest decimals with which every value looks to be on the side of every limit where it is.
+
+    The values look different as well, unless that takes more than `ENOUGH_DECIMALS`.
+    """
+    pairs = [(value, limit) for value in values for limit in limits]
+    for digits in range(FEWEST_DECIMALS, MOST_DECIMALS):
+        different = len({f"{value:.{digits}f}" for value in values}) == len(set(values))
+        if (different or digits >= ENOUGH_DECIMALS) and all(_same_side(*pair, digits) for pair in pairs):
+            return digits
+    return MOST_DECIMALS
+
+
+def _same_side(value: float, limit: SpeedupLimit, digits: int) -> bool:
+    value_shown, limit_shown = Decimal(f"{value:.{digits}f}"), Decimal(limit.text(digits))
+    return (value_shown > limit_shown) - (value_shown < limit_shown) == (value > limit.value) - (
+        value < limit.value
+    )
+
+
+def milliseconds(*times: float) -> tuple[str, ...]:
+    """Times to three digits, or to four where only these make different times look different; no unit."""
+    shown, closer = (tuple(_rounded(time, digits) for time in times) for digits in (3, 4))
+    return closer if len(set(shown)) < len(set(closer)) else shown
+
+
+def _rounded(value: float, digits: int) -> str:
+    """``0.281``, ``12.3``, ``1,235``."""
+    if value <= 0 or not isfinite(value):
+        return f"{value:.3g}"
+    return f"{value:,.{max(0, digits - 1 - floor(log10(value)))}f}"

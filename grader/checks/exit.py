@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks import endings
 from grader.checks.check import Check, key
-from grader.checks.program_cases import RIGHT, Outcome, judge_cases
+from grader.checks.program_cases import (
+    ENDED_EARLY,
+    RIGHT,
+    RunVerdict,
+    ended_by_itself,
+    judge_cases,
+    kind_of_ending,
+    last_lines_of_stderr,
+    why_it_stopped,
+)
 from grader.model import Verdict
 
 if TYPE_CHECKING:
@@ -29,15 +37,15 @@ class ExitCheck(Check):
         return judge_cases(self.item, evidence, lambda _, run: _judge(run, self.status))
 
 
-def _judge(run: ProgramRun, status: int) -> Outcome:
-    if endings.by_itself(run) and run.returncode == status:
+def _judge(run: ProgramRun, status: int) -> RunVerdict:
+    if ended_by_itself(run) and run.returncode == status:
         return RIGHT
-    if endings.by_itself(run):
+    if ended_by_itself(run):
         reason = f"the program does not end with status {status}"
         why = f"the program ends with status {run.returncode}; expected {status}"
     else:
-        reason, why = endings.EARLY, f"{endings.EARLY}: {endings.stopped(run)}"
-    words = endings.last_words(run)
+        reason, why = ENDED_EARLY, f"{ENDED_EARLY}: {why_it_stopped(run)}"
+    words = last_lines_of_stderr(run)
     detail = f"{why}. The end of what it printed to standard error" if words else why
-    ending = "" if endings.by_itself(run) else run.ending
-    return Outcome(Verdict.FAIL, reason, detail, words, kind=endings.kind(run), ending=ending)
+    ending = "" if ended_by_itself(run) else run.ending
+    return RunVerdict(Verdict.FAIL, reason, detail, words, kind=kind_of_ending(run), ending=ending)

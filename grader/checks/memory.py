@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from grader.checks.cases import judge_findings
 from grader.checks.check import FindingsCheck
-from grader.checks.hazards import check_kinds
 from grader.model import FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MemoryCheck(FindingsCheck):
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Fail on a bad access in any of the item's cases, or on a variable that nvcc sees used unset."""
-        return check_kinds(self.item, evidence, KINDS, "no bad access", extra=unset_variables(evidence))
+        return judge_findings(self.item, evidence, KINDS, "no bad access", extra=unset_variables(evidence))
 
 
 def unset_variables(evidence: Evidence) -> tuple[Finding, ...]:

@@ -54,8 +54,8 @@ class OutputCheck(FindingsCheck):
             return empty
         judged = tuple(judge(case, evidence.build_of(case)) for case in selected(self.item, evidence))
         failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
-        told = failing or evidence.build.implied
-        message = _message(judged, failing) + (_assumed(evidence.build) if told else "")
+        explains = failing or evidence.build.implied
+        message = _message(judged, failing) + (_assumed(evidence.build) if explains else "")
         return decide(self.item, judged, message, _hint(failing), _findings(failing))
 
 
@@ -108,13 +108,13 @@ def _to_quote(failing: Sequence[CaseVerdict]) -> CaseVerdict | None:
 
     Small shapes look like several mistakes at once; the one that explains most is the likely one.
     """
-    told = [case for case in failing if case.visible] or failing
+    candidates = [case for case in failing if case.visible] or failing
     weights: Counter[str] = Counter()
-    for judged in told:
+    for judged in candidates:
         if judged.reason:
             weights[judged.reason] += _weight(judged.case)
     weightiest = weights.most_common(1)[0][0] if weights else ""
-    return next((case for case in told if case.reason == weightiest), None)
+    return next((case for case in candidates if case.reason == weightiest), None)
 
 
 def _weight(case: CaseEvidence) -> int:
@@ -154,15 +154,15 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
 
 def _verified(judged: tuple[CaseVerdict, ...]) -> str:
     """How much was compared in visible cases, and how close it is; hidden ones would tell their size."""
-    shown = [comparison for each in judged if each.visible for comparison in each.case.comparisons]
-    if not shown:
+    comparisons = [comparison for case in judged if case.visible for comparison in case.case.comparisons]
+    if not comparisons:
         return ""
-    which = "" if all(each.visible for each in judged) else "in the visible ones "
-    worst = max(comparison.max_relative_error for comparison in shown)
+    which = "" if all(case.visible for case in judged) else "in the visible ones "
+    worst = max(comparison.max_relative_error for comparison in comparisons)
     close = f"relative error at most {wording.small(worst)}" if worst else "no error"
     if worst > TELLING:
-        close = f"off by at most {wording.small(max(comparison.max_error for comparison in shown))}"
-    return f" ({which}{count(sum(each.total for each in shown), 'element')}, {close})"
+        close = f"off by at most {wording.small(max(comparison.max_error for comparison in comparisons))}"
+    return f" ({which}{count(sum(case.total for case in comparisons), 'element')}, {close})"
 
 
 def _how_many_right(right: int, total: int) -> str:

@@ -1,4 +1,4 @@
-"""What the checks of programs share: which cases count, and what is told of those that fail.
+"""What the checks of programs share: which cases count, how a run ended, and what is told of those that fail.
 
 The first visible case that fails is told in full; of hidden cases only how many fail, and a reason in which
 nothing that the program printed or should have printed is quoted.
@@ -7,10 +7,11 @@ nothing that the program printed or should have printed is quoted.
 from __future__ import annotations
 
 import shlex
+import signal
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.checks import endings, printed, wording
+from grader.checks import program_output, wording
 from grader.checks.cases import FULL, NOTHING, CaseVerdict, decide, is_visible, nothing_to_judge, selected
 from grader.model import CheckResult, Finding, FindingKind, Verdict
 from grader.text import count
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 
     from grader.model import Case, CaseEvidence, Evidence, ProgramRun, RubricItem
 
-    Judge = Callable[[CaseEvidence, ProgramRun], "Outcome"]
+    Judge = Callable[[CaseEvidence, ProgramRun], "RunVerdict"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an item makes of one run; ``share`` of the case's points.
+class RunVerdict:
+    """What an item makes of one run, which earns ``share`` of the case's points.
 
     ``reason`` is a clause that may be told of a hidden case: nothing in it was chosen by the program, neither
     a status nor a signal. ``detail`` is what is told of a visible one, if there is more to it, and ``block``
@@ -43,18 +44,20 @@ class Outcome:
     """How the run ended, where not by itself: the `hazard` of its finding."""
 
     @property
-    def told(self) -> str:
-        """What a visible case is told, with the lines below it."""
+    def full_text(self) -> str:
+        """What is told of a visible case, with the lines below it."""
         text = self.detail or self.reason
-        return f"{text}:{printed.indented(self.block)}" if self.block else text
+        return f"{text}:{program_output.indented(self.block)}" if self.block else text
 
 
-RIGHT = Outcome(Verdict.PASS, share=FULL)
+RIGHT = RunVerdict(Verdict.PASS, share=FULL)
 
 
-def failed(reason: str, detail: str = "", block: tuple[str, ...] = (), share: Fraction = NOTHING) -> Outcome:
+def failed(
+    reason: str, detail: str = "", block: tuple[str, ...] = (), share: Fraction = NOTHING
+) -> RunVerdict:
     """A run that is not as it should be."""
-    return Outcome(Verdict.FAIL, reason, detail, block, share)
+    return RunVerdict(Verdict.FAIL, reason, detail, block, share)
 
 
 def judge_cases(item: RubricItem, evidence: Evidence, judge: Judge) -> CheckResult:
@@ -63,7 +66,7 @@ def judge_cases(item: RubricItem, evidence: Evidence, judge: Judge) -> CheckResu
     if empty is not None:
         return empty
     cases = selected(item, evidence)
-    outcomes = tuple(_outcome(case, judge) for case in cases)
+    outcomes = tuple(_run_verdict(case, judge) for case in cases)
     judged = tuple(
         CaseVerdict(case, outcome.verdict, outcome.reason)
         for case, outcome in zip(cases, outcomes, strict=True)
@@ -79,25 +82,25 @@ def judge_cases(item: RubricItem, evidence: Evidence, judge: Judge) -> CheckResu
     return result
 
 
-def ended_early(run: ProgramRun) -> Outcome | None:
+def ended_early(run: ProgramRun) -> RunVerdict | None:
     """The outcome of a run that did not come to its end; None where it did."""
-    if endings.by_itself(run):
+    if ended_by_itself(run):
         return None
-    why = f"{endings.EARLY}: {endings.stopped(run)}"
-    return Outcome(Verdict.FAIL, endings.EARLY, why, kind=endings.kind(run), ending=run.ending)
+    why = f"{ENDED_EARLY}: {why_it_stopped(run)}"
+    return RunVerdict(Verdict.FAIL, ENDED_EARLY, why, kind=kind_of_ending(run), ending=run.ending)
 
 
-def _outcome(case: CaseEvidence, judge: Judge) -> Outcome:
+def _run_verdict(case: CaseEvidence, judge: Judge) -> RunVerdict:
     if case.error:
-        return Outcome(Verdict.ERROR, case.error)
+        return RunVerdict(Verdict.ERROR, case.error)
     if case.skipped:
-        return Outcome(Verdict.SKIP, case.skipped)
+        return RunVerdict(Verdict.SKIP, case.skipped)
     if case.program is None:
-        return Outcome(Verdict.ERROR, "the program was not run, and nothing says why")
+        return RunVerdict(Verdict.ERROR, "the program was not run, and nothing says why")
     return judge(case, case.program)
 
 
-def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[Outcome, ...]) -> str:
+def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) -> str:
     """How many cases are right, what hidden ones fail of, and the first visible one that fails in full."""
     failing = [pair for pair in zip(cases, outcomes, strict=True) if pair[1].verdict is Verdict.FAIL]
     total = len(cases)
@@ -113,36 +116,101 @@ def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[Outcome, ...]) -> 
         why = f"{'fails' if len(hidden) == 1 else 'fail'}{' as well' if shown else f': {hidden[0].reason}'}"
         sentences.append(f"{number} {why}")
     if shown is not None:
-        sentences.append(told(*shown) if total > 1 else shown[1].told)
+        sentences.append(case_sentence(*shown) if total > 1 else shown[1].full_text)
     return ". ".join([sentences[0], *map(wording.capital, sentences[1:])])
 
 
-def told(case: CaseEvidence, outcome: Outcome) -> str:
+def case_sentence(case: CaseEvidence, outcome: RunVerdict) -> str:
     """A visible case that fails: which one, and all that is told of it."""
-    return f"in case `{wording.printable(case.case.id)}`{given(case.case)} {outcome.told}"
+    return (
+        f"in case `{wording.printable(case.case.id)}`{_inputs_in_parentheses(case.case)} {outcome.full_text}"
+    )
 
 
-def given(case: Case) -> str:
+def _inputs_in_parentheses(case: Case) -> str:
     """What a visible run was given, in parentheses; empty where it was given nothing."""
     parts = []
     if case.arguments:
-        parts.append(f"arguments {printed.quoted(shlex.join(case.arguments), 60)}")
+        parts.append(f"arguments {program_output.quoted(shlex.join(case.arguments), 60)}")
     if case.stdin:
-        parts.append(f"standard input {printed.quoted(case.stdin, 40)}")
+        parts.append(f"standard input {program_output.quoted(case.stdin, 40)}")
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[Outcome, ...]) -> tuple[Finding, ...]:
+def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) -> tuple[Finding, ...]:
     """One finding for each visible case that fails; of hidden ones, what ended them."""
-    found = []
-    told_already = _message(cases, outcomes)
+    findings = []
+    message_of_all = _message(cases, outcomes)
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.verdict is not Verdict.FAIL:
             continue
         if is_visible(case):
-            message = told(case, outcome) if len(cases) > 1 else outcome.told
-            found.append(Finding(outcome.kind, message, outcome.ending, case=case.case.id))
+            message = case_sentence(case, outcome) if len(cases) > 1 else outcome.full_text
+            findings.append(Finding(outcome.kind, message, outcome.ending, case=case.case.id))
         elif outcome.kind is not FindingKind.WRONG_OUTPUT:
-            which = "" if outcome.reason in told_already else " (in a hidden case)"
-            found.append(Finding(outcome.kind, outcome.reason + which))
-    return tuple(dict.fromkeys(found))
+            which = "" if outcome.reason in message_of_all else " (in a hidden case)"
+            findings.append(Finding(outcome.kind, outcome.reason + which))
+    return tuple(dict.fromkeys(findings))
+
+
+MOST_STDERR_LINES = 5
+"""Lines of standard error that are quoted."""
+
+SIGNAL_SENTENCES = {
+    "SIGSEGV": "it touched memory that is not its own",
+    "SIGBUS": "it touched memory that is not there",
+    "SIGABRT": "it gave up by itself: an assertion failed, or nobody caught an exception",
+    "SIGFPE": "it divided a whole number by zero",
+    "SIGILL": "it came to an instruction that the processor does not have",
+    "SIGTRAP": "it came to a trap: undefined behaviour that the compiler knew of",
+    "SIGPIPE": "it wrote to where nobody reads any more",
+    "SIGSYS": "it asked the system for something that is not allowed here",
+    "SIGXCPU": "it took more processor time than it may",
+    "SIGXFSZ": "it wrote a larger file than it may",
+    "SIGKILL": "it was killed",
+}
+
+ENDED_EARLY = "the program did not come to its end"
+"""All that is told of it in a hidden case."""
+
+LIMIT_SENTENCES = {
+    "memory": "it took more memory than it may",
+    "output-limit": "it printed more, or wrote a larger file, than it may",
+}
+
+
+def ended_by_itself(run: ProgramRun) -> bool:
+    """Whether the program came to its end."""
+    return run.ending == "exit"
+
+
+def why_it_stopped(run: ProgramRun) -> str:
+    """Why a program did not come to its end, as a clause about it."""
+    if run.ending == "time":
+        return f"it was stopped after {run.seconds:.0f} s: it was not done by then"
+    if run.ending == "signal":
+        name = signal_name(-run.returncode)
+        clause = SIGNAL_SENTENCES.get(name)
+        return f"{clause} ({name})" if clause else f"it was ended by {name}"
+    return LIMIT_SENTENCES.get(run.ending, f"it ended by {program_output.safe_line(run.ending)}")
+
+
+def kind_of_ending(run: ProgramRun) -> FindingKind:
+    """What such an ending is called in a grade."""
+    if ended_by_itself(run):
+        return FindingKind.WRONG_OUTPUT
+    return FindingKind.TIMEOUT if run.ending == "time" else FindingKind.FAULT
+
+
+def signal_name(number: int) -> str:
+    """`SIGSEGV` for 11; `signal 99` for one without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def last_lines_of_stderr(run: ProgramRun) -> tuple[str, ...]:
+    """The last lines of standard error, safe to be shown."""
+    lines = program_output.lines(program_output.decoded(run.stderr))[-MOST_STDERR_LINES:]
+    return tuple(program_output.safe_line(line, 100) for line in lines)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from grader.checks.cases import judge_findings
 from grader.checks.check import FindingsCheck, key
-from grader.checks.hazards import check_kinds
 from grader.model import FindingKind, Severity
 
 if TYPE_CHECKING:
@@ -29,4 +29,4 @@ class RacesCheck(FindingsCheck):
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Fail on a race or a diverging barrier in any of the item's cases."""
-        return check_kinds(self.item, evidence, KINDS, "no race and no diverging barrier", self.severity)
+        return judge_findings(self.item, evidence, KINDS, "no race and no diverging barrier", self.severity)

@@ -26,7 +26,7 @@ ERROR = "an error of the grader in a hidden case"
 """All that is told of such an error: its text names instructions and lines that the kernel chose."""
 
 
-def kept(check: Check, evidence: Evidence) -> Evidence:
+def visible_evidence(check: Check, evidence: Evidence) -> Evidence:
     """The evidence as a check may see it; verdicts do not depend on what is left out."""
     if check.shows_hidden_lines:
         return evidence
@@ -54,7 +54,7 @@ def _kinds_and_arrays(findings: Iterable[Finding], arrays: tuple[str, ...]) -> t
     for finding in findings:
         address = finding.array if finding.array in (*arrays, *wording.PLACES) else ""
         veiled = Finding(finding.kind, "", address=address, severity=finding.severity)
-        known = gravest.setdefault((finding.kind, address), veiled)
-        if SEVERITIES.index(veiled.severity) > SEVERITIES.index(known.severity):
+        previous = gravest.setdefault((finding.kind, address), veiled)
+        if SEVERITIES.index(veiled.severity) > SEVERITIES.index(previous.severity):
             gravest[finding.kind, address] = veiled
     return tuple(gravest[key] for key in sorted(gravest))

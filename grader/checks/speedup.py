@@ -14,10 +14,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from grader.checks import output, wording
-from grader.checks.cases import FULL, NOTHING, our_trouble
+from grader.checks.cases import FULL, NOTHING, error_result, our_trouble
 from grader.checks.check import Check, key
-from grader.checks.credit import band, is_below, out_of_order
-from grader.checks.digits import Limit, decimals, limit, milliseconds
+from grader.checks.credit import (
+    SpeedupLimit,
+    band,
+    decimals,
+    is_below,
+    milliseconds,
+    out_of_order,
+    speedup_limit,
+)
 from grader.model import CheckResult, Finding, FindingKind, Ratio, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -35,7 +42,7 @@ NOISE = 0.02
 class Step(NamedTuple):
     """A speedup that is asked for on this device, and the share of the points that it earns."""
 
-    asked: Limit
+    asked: SpeedupLimit
     credit: Fraction
     threshold: Threshold
 
@@ -103,7 +110,7 @@ class SpeedupCheck(Check):
             why = "nothing was timed this time" if evidence.measures_time else not_here
             return CheckResult(self.item, Verdict.SKIP, NOTHING, why)
         if timing.error:
-            return _error(self.item, timing.error)
+            return error_result(self.item, timing.error)
         wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)
         if wrong:
             return CheckResult(self.item, Verdict.FAIL, NOTHING, wording.with_line(wrong[0]), findings=wrong)
@@ -111,7 +118,7 @@ class SpeedupCheck(Check):
             return _not_timed(self.item, evidence)
         trouble = self._trouble(timing)
         if trouble:
-            return _error(self.item, trouble)
+            return error_result(self.item, trouble)
         return self._judge_timing(timing, timing.speedup)
 
     def _trouble(self, timing: Timing) -> str:
@@ -134,7 +141,7 @@ class SpeedupCheck(Check):
     def _judge_timing(self, timing: Timing, speedup: Ratio) -> CheckResult:
         solution = timing.solution.median if timing.solution else 0.0
         steps = tuple(
-            Step(limit(threshold, solution), credit, threshold) for threshold, credit in self.credit()
+            Step(speedup_limit(threshold, solution), credit, threshold) for threshold, credit in self.credit()
         )
         earned = _credit(step for step in steps if not speedup.high < step.asked.value)
         full = earned == FULL
@@ -149,25 +156,20 @@ class SpeedupCheck(Check):
         )
 
 
-def _error(item: RubricItem, reason: str) -> CheckResult:
-    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
-    return CheckResult(item, Verdict.ERROR, NOTHING, message)
-
-
 def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
     """Why this submission was left out where others are timed: its own doing, or else ours."""
     if evidence.build.error:
-        return _error(item, evidence.build.error)
+        return error_result(item, evidence.build.error)
     if not evidence.build.ok:
         message = "nothing could be timed, because the submission does not build"
         return CheckResult(item, Verdict.FAIL, NOTHING, message)
     trouble = next(filter(None, map(our_trouble, evidence.cases)), "")
     if trouble:
-        return _error(item, trouble)
+        return error_result(item, trouble)
     if any(output.judge(case).verdict is not Verdict.PASS for case in evidence.cases):
         message = "not timed, because it does not compute the right answer in every case"
         return CheckResult(item, Verdict.FAIL, NOTHING, message)
-    return _error(item, "it was not timed, and nothing says why")
+    return error_result(item, "it was not timed, and nothing says why")
 
 
 def _credit(reached: Iterable[Step]) -> Fraction:
@@ -180,9 +182,9 @@ def _message(timing: Timing, speedup: Ratio, steps: tuple[Step, ...], earned: Fr
     above = min((step for step in steps if step.credit > earned), key=lambda s: s.credit, default=last)
     certain = _credit(step for step in steps if speedup.low >= step.asked.value)
     doubtful = next(step for step in steps if step.credit == earned) if earned > certain else None
-    told = (above, last, *((doubtful,) if doubtful else ()))
+    quoted = (above, last, *((doubtful,) if doubtful else ()))
     measured = (speedup.median, speedup.low, speedup.high)
-    places = decimals(measured, [step.asked for step in told])
+    places = decimals(measured, [step.asked for step in quoted])
     median, low, high = (f"{value:.{places}f}" for value in measured)
     interval = f"{timing.level * 100:g} % interval {low} to {high}"
     parts = [f"{median} times as fast as the {timing.baseline} kernel ({_times(timing)}{interval})"]
@@ -198,11 +200,11 @@ def _message(timing: Timing, speedup: Ratio, steps: tuple[Step, ...], earned: Fr
 
 def _times(timing: Timing) -> str:
     """`0.281 ms against 0.427 ms at M = K = N = 1024; `, of what is known."""
-    known = dict(timing.milliseconds)
-    if not {"student", timing.baseline} <= known.keys():
+    times = dict(timing.milliseconds)
+    if not {"student", timing.baseline} <= times.keys():
         return ""
-    own, baseline = milliseconds(known["student"], known[timing.baseline])
-    return f"{own} ms against {baseline} ms{_at_shape(timing)}; "
+    student, baseline = milliseconds(times["student"], times[timing.baseline])
+    return f"{student} ms against {baseline} ms{_at_shape(timing)}; "
 
 
 def _at_shape(timing: Timing) -> str:
@@ -221,13 +223,15 @@ def _asked(step: Step, timing: Timing, places: int) -> str:
 
 def _against_others(timing: Timing) -> str:
     """What the staff's kernels and the device itself can do, next to the submission."""
-    known = dict(timing.milliseconds)
+    times = dict(timing.milliseconds)
     names = {timing.baseline: f"the {timing.baseline} kernel", "solution": "the model solution"}
-    others = [name for name in names if name in known]
-    if "student" not in known or not others:
+    others = [name for name in names if name in times]
+    if "student" not in times or not others:
         return "the kernel is slower than was asked for"
-    own, *rest = milliseconds(known["student"], *(known[name] for name in others))
-    told = " and ".join(f"{names[name]} takes {time} ms" for name, time in zip(others, rest, strict=True))
+    student, *rest = milliseconds(times["student"], *(times[name] for name in others))
+    comparisons = " and ".join(
+        f"{names[name]} takes {time} ms" for name, time in zip(others, rest, strict=True)
+    )
     share = timing.roofline_share
     best = "" if share is None else f", {100 * share:.3g} % of what this device could do at best"
-    return f"the kernel takes {own} ms{best}; {told}"
+    return f"the kernel takes {student} ms{best}; {comparisons}"

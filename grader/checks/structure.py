@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from grader.checks import wording
-from grader.checks.cases import FULL, NOTHING
+from grader.checks.cases import FULL, NOTHING, error_result
 from grader.checks.check import Check, key
 from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
 from grader.text import count
 
 if TYPE_CHECKING:
-    from grader.model import CaseEvidence, Evidence, Named, Resources, RubricItem, Structure
+    from grader.model import CaseEvidence, Evidence, Named, Resources, Structure
 
 MOST_NAMED = 4
 """Lines, or libraries, that a message names."""
@@ -42,7 +42,7 @@ class Fact(NamedTuple):
     """One requirement: whether it is met, what is the case as a predicate, and the line to look at."""
 
     met: bool
-    told: str
+    clause: str
     line: int | None = None
 
 
@@ -63,7 +63,7 @@ class StructureCheck(Check):
         """Compare what is required with the facts; all of it must be met."""
         build = evidence.build
         if build.error:
-            return _error(self.item, build.error)
+            return error_result(self.item, build.error)
         if not build.ok:
             message = "could not be looked at, because the submission does not build"
             return CheckResult(self.item, Verdict.FAIL, NOTHING, message)
@@ -75,18 +75,18 @@ class StructureCheck(Check):
             message = "could not be looked at, because of an instruction written by hand"
             return CheckResult(self.item, Verdict.FAIL, NOTHING, message)
         if structure is None or resources is None:
-            return _error(self.item, "nobody looked at the instructions of the kernel")
+            return error_result(self.item, "nobody looked at the instructions of the kernel")
         facts = [_fact(key, value, structure, resources) for key, value in self.require]
         unmet = [fact for fact in facts if not fact.met]
         if not unmet:
-            return CheckResult(self.item, Verdict.PASS, FULL, f"{_called(name)} {_listed(facts)}")
+            return CheckResult(self.item, Verdict.PASS, FULL, f"{_called(name)} {_clauses_in_line(facts)}")
         findings = tuple(
             Finding(
-                FindingKind.STRUCTURE, f"{_called(name)} {fact.told}", file=structure.file, line=fact.line
+                FindingKind.STRUCTURE, f"{_called(name)} {fact.clause}", file=structure.file, line=fact.line
             )
             for fact in unmet
         )
-        message = f"{_called(name)} {'; it '.join(fact.told for fact in unmet)}"
+        message = f"{_called(name)} {'; it '.join(fact.clause for fact in unmet)}"
         return CheckResult(self.item, Verdict.FAIL, NOTHING, message, hint=self.item.hint, findings=findings)
 
 
@@ -100,15 +100,10 @@ def _called(name: str) -> str:
     return f"the kernel `{wording.printable(name)}`" if name else "the kernel"
 
 
-def _error(item: RubricItem, reason: str) -> CheckResult:
-    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
-    return CheckResult(item, Verdict.ERROR, NOTHING, message)
-
-
-def _listed(facts: list[Fact]) -> str:
+def _clauses_in_line(facts: list[Fact]) -> str:
     """`uses shared memory, calls no library and takes 40 registers per thread`."""
-    told = [fact.told for fact in facts]
-    return ", ".join(told[:-1]) + " and " + told[-1] if len(told) > 1 else told[0]
+    clause = [fact.clause for fact in facts]
+    return ", ".join(clause[:-1]) + " and " + clause[-1] if len(clause) > 1 else clause[0]
 
 
 def _fact(key: str, value: int, structure: Structure, resources: Resources) -> Fact:
@@ -123,15 +118,15 @@ def _fact(key: str, value: int, structure: Structure, resources: Resources) -> F
     if key == "no_library_calls":
         return _library(structure, wanted=not value)
     use = _use(key, structure)
-    told = f"uses {USES[key]}{_on_lines(use)}" if use.counts else _unused(key, structure, use)
+    clause = f"uses {USES[key]}{_on_lines(use)}" if use.counts else _unused(key, structure, use)
     if use.counts == bool(value):
-        return Fact(met=True, told=told)
+        return Fact(met=True, clause=clause)
     wanted = "; its use is asked for" if use.count else ", which is asked for"
-    return Fact(False, f"{told}{wanted if value else ', and must not'}", next(iter(use.lines), None))
+    return Fact(False, f"{clause}{wanted if value else ', and must not'}", next(iter(use.lines), None))
 
 
-def _at_most(told: str, limit: int, number: int) -> Fact:
-    return Fact(number <= limit, told if number <= limit else f"{told}; at most {limit:,} are asked for")
+def _at_most(clause: str, limit: int, number: int) -> Fact:
+    return Fact(number <= limit, clause if number <= limit else f"{clause}; at most {limit:,} are asked for")
 
 
 def _library(structure: Structure, *, wanted: bool) -> Fact:
@@ -141,22 +136,22 @@ def _library(structure: Structure, *, wanted: bool) -> Fact:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     if not names:
         return Fact(not wanted, "uses no library" + (", which is asked for" if wanted else ""))
-    told = (
+    clause = (
         f"uses {', '.join(names[:MOST_NAMED])}{more} of a library{_on_lines(Use(len(lines), tuple(lines)))}"
     )
-    return Fact(wanted, told if wanted else f"{told}, and must do without", next(iter(lines), None))
+    return Fact(wanted, clause if wanted else f"{clause}, and must do without", next(iter(lines), None))
 
 
 def _use(key: str, structure: Structure) -> Use:
     """What there is of a thing; shared memory is used where something is stored there and loaded again."""
-    known = {
+    uses = {
         "uses_barriers": structure.barriers,
         "uses_atomics": structure.atomics,
         "uses_shuffles": structure.shuffles,
         "uses_constant_memory": structure.constant_loads,
     }
-    if key in known:
-        return known[key]
+    if key in uses:
+        return uses[key]
     loads, stores = structure.shared_loads, structure.shared_stores
     if not (loads.count and stores.count):
         return Use()

@@ -4,21 +4,29 @@ In one of four ways: `exact` character by character; `lines` line by line, where
 and empty lines at the end do not count; `matches`, a regular expression found somewhere; `numbers` at named
 places, each within its tolerance, with `partial: per-number` each worth its share. A run that did not come to
 its end has not printed what it should, whatever it printed.
+
+A number is what C prints with `%d`, `%f`, `%e` or `%g`: digits with a point and an exponent if need be, and a
+sign where nothing it could belong to stands before it (`0-1` are two numbers). What follows it does not
+matter: `2.00x` is 2. There are no separators of thousands: `1,024` is 1. `inf` and `nan` are read as numbers
+that are never right.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks import numbers, printed, text_diff, wording
+from grader.checks import program_output, wording
 from grader.checks.check import Check, key
-from grader.checks.program_cases import RIGHT, Outcome, ended_early, failed, judge_cases
+from grader.checks.program_cases import RIGHT, RunVerdict, ended_early, failed, judge_cases
+from grader.checks.program_output import change_rows, headline, line_changes, quoted, safe_line
 from grader.text import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grader.checks.check import Disorder
     from grader.model import CheckResult, Evidence, ExpectedNumber, ProgramRun
@@ -78,31 +86,33 @@ class TextCheck(Check):
         """Judge one text of the runs of the item's cases."""
         return judge_cases(self.item, evidence, lambda _, run: self._judge_run(run))
 
-    def _judge_run(self, run: ProgramRun) -> Outcome:
+    def _judge_run(self, run: ProgramRun) -> RunVerdict:
         early = ended_early(run)
         if early is not None:
             return early
-        text = printed.content(run, self.of)
+        text = program_output.content(run, self.of)
         if text is None:
-            return failed(f"the program left no file {printed.quoted(self.of)}, or one that is too large")
+            return failed(
+                f"the program left no file {program_output.quoted(self.of)}, or one that is too large"
+            )
         if self.exact is not None:
             return _exact(text, self.exact, self.of)
         if self.lines is not None:
-            expected = printed.lines(printed.decoded(self.lines.encode()))
-            return _lines(printed.lines(text), expected, self.of)
+            expected = program_output.lines(program_output.decoded(self.lines.encode()))
+            return _lines(program_output.lines(text), expected, self.of)
         if self.matches is not None:
             return _matches(text, self.matches, self.of)
-        return _numbers(printed.loose(text), self.numbers or (), self.of)
+        return _numbers(program_output.without_end_blanks(text), self.numbers or (), self.of)
 
 
-def _exact(text: str, expected: str, of: str) -> Outcome:
+def _exact(text: str, expected: str, of: str) -> RunVerdict:
     wanted = expected.replace("\r\n", "\n")
     if text == wanted:
         return RIGHT
-    if printed.loose(text) == printed.loose(wanted):
+    if program_output.without_end_blanks(text) == program_output.without_end_blanks(wanted):
         why = f"{_name(of)} differs from what is expected in blanks or line ends"
         return failed(why, _blanks(wanted, text, _name(of)))
-    return _different(printed.lines(wanted), printed.lines(text), of)
+    return _different(program_output.lines(wanted), program_output.lines(text), of)
 
 
 def _blanks(expected: str, text: str, name: str) -> str:
@@ -122,21 +132,21 @@ def _ends(text: str) -> str:
     return f"{'is' if number == 1 else 'are'} {count(number, 'line end')}"
 
 
-def _lines(got: list[str], expected: list[str], of: str) -> Outcome:
+def _lines(got: list[str], expected: list[str], of: str) -> RunVerdict:
     return RIGHT if got == expected else _different(expected, got, of)
 
 
-def _different(expected: list[str], got: list[str], of: str) -> Outcome:
+def _different(expected: list[str], got: list[str], of: str) -> RunVerdict:
     name = _name(of)
     why = f"{name} is not as expected"
     if not any(got):
         return failed(why, f"{name} is empty; expected {count(len(expected), 'line')}")
-    changes = text_diff.changes(expected, got)
-    what = text_diff.headline(changes, len(expected), len(got), name)
-    return failed(why, what, text_diff.rows(changes))
+    changes = line_changes(expected, got)
+    what = headline(changes, len(expected), len(got), name)
+    return failed(why, what, change_rows(changes))
 
 
-def _matches(text: str, pattern: str, of: str) -> Outcome:
+def _matches(text: str, pattern: str, of: str) -> RunVerdict:
     import re2  # noqa: PLC0415 - few assignments have a pattern
 
     options = re2.Options()
@@ -144,28 +154,28 @@ def _matches(text: str, pattern: str, of: str) -> Outcome:
     if re2.compile(f"(?m){pattern}", options).search(text) is not None:
         return RIGHT
     why = f"{_name(of)} is not of the form that is expected"
-    return failed(why, f"nothing in {_name(of)} matches the pattern {printed.quoted(pattern, 100)}")
+    return failed(why, f"nothing in {_name(of)} matches the pattern {program_output.quoted(pattern, 100)}")
 
 
-def _numbers(text: str, expected: tuple[ExpectedNumber, ...], of: str) -> Outcome:
-    readings = [(numbers.read(text, number), number) for number in expected]
+def _numbers(text: str, expected: tuple[ExpectedNumber, ...], of: str) -> RunVerdict:
+    readings = [(read_number(text, number), number) for number in expected]
     wrong = [(reading, number) for reading, number in readings if not reading.right]
     if not wrong:
         return RIGHT
     right = len(expected) - len(wrong)
     verb = "are" if right > 1 else "is"
     share = f"{right or 'none'} of {count(len(expected), 'number')} {verb} right"
-    told = numbers.sentences(wrong, of)
+    texts = number_sentences(wrong, of)
     shown = [
-        *told[:MOST_NUMBERS],
-        *([f"… and {len(told) - MOST_NUMBERS} more"] if told[MOST_NUMBERS:] else []),
+        *texts[:MOST_NUMBERS],
+        *([f"… and {len(texts) - MOST_NUMBERS} more"] if texts[MOST_NUMBERS:] else []),
     ]
     points = Fraction(right, len(expected))
     hidden = f"{share}; wrong: {_names([number for _, number in wrong])}"
     if len(expected) == 1:
-        return failed(hidden, told[0], share=points)
-    if len(told) == 1:
-        return failed(hidden, f"{share}: {told[0]}", share=points)
+        return failed(hidden, texts[0], share=points)
+    if len(texts) == 1:
+        return failed(hidden, f"{share}: {texts[0]}", share=points)
     return failed(hidden, share, tuple(shown), points)
 
 
@@ -176,5 +186,118 @@ def _names(wrong: list[ExpectedNumber]) -> str:
 
 
 def _name(of: str) -> str:
-    known = {"stdout": "what your program prints", "stderr": "what your program prints to standard error"}
-    return known.get(of) or f"the file {printed.quoted(of)}"
+    of_streams = {
+        "stdout": "what your program prints",
+        "stderr": "what your program prints to standard error",
+    }
+    return of_streams.get(of) or f"the file {program_output.quoted(of)}"
+
+
+# --- numbers at named places: the first one after some words, or the second, and so on ----------------------
+
+NUMBER = re.compile(
+    r"""(?:(?<![\w.)\]}])[-+])?                    # a sign, unless it stands between two things
+        (?: (?:[0-9]+(?:\.[0-9]*)? | \.[0-9]+)     # 12, 12., 12.5 and .5
+            (?:[eE][-+]?[0-9]+)?
+          | (?<!\w)(?:inf(?:inity)?|nan)(?!\w) )""",
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+
+LONGEST_NUMBER = 400
+"""Characters of a number that is read, and the largest power of ten: no type of C holds more."""
+
+SHOWN_CHARACTERS = 30
+"""Characters of a number that are shown."""
+
+MOST_EXPECTED = 6
+"""Numbers that are named where the words before them are not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNumber:
+    """What is at a place: ``has_words``, whether the words before it are there; ``text`` is the number."""
+
+    has_words: bool
+    text: str = ""
+    right: bool = False
+
+
+def read_number(text: str, wanted: ExpectedNumber) -> ReadNumber:
+    """Look one number up, after the words that it belongs to, and judge it."""
+    start = text.find(wanted.after)
+    if start < 0:
+        return ReadNumber(has_words=False)
+    numbers = NUMBER.finditer(text, start + len(wanted.after))
+    match = next(islice(numbers, wanted.nth - 1, None), None)
+    if match is None:
+        return ReadNumber(has_words=True)
+    return ReadNumber(
+        has_words=True, text=match.group(), right=is_right_number(number_value(match.group()), wanted)
+    )
+
+
+def number_value(text: str) -> Fraction | None:
+    """The number that a text of the form `NUMBER` means; None for `inf`, `nan` and what is absurdly large."""
+    mantissa, _, exponent = text.lower().partition("e")
+    if "n" in mantissa or len(text) > LONGEST_NUMBER or abs(int(exponent or 0)) > LONGEST_NUMBER:
+        return None
+    return Fraction(mantissa.removesuffix(".")) * Fraction(10) ** int(exponent or 0)
+
+
+def is_right_number(number: Fraction | None, wanted: ExpectedNumber) -> bool:
+    """Whether a number is as near as it must be."""
+    margin = wanted.within * abs(wanted.value) if wanted.relative else wanted.within
+    return number is not None and abs(number - wanted.value) <= margin
+
+
+def number_sentences(wrong: Sequence[tuple[ReadNumber, ExpectedNumber]], of: str) -> list[str]:
+    """What is at each place and what should be there; words that are not there at all are told once."""
+    texts = []
+    for after, group in groupby(wrong, key=lambda pair: pair[1].after):
+        pairs = list(group)
+        if pairs[0][0].has_words:
+            texts += [_sentence(reading, wanted, of) for reading, wanted in pairs]
+        else:
+            numbers = [
+                f"{plain_number(wanted.value)}{_margin(wanted)}" for _, wanted in pairs[:MOST_EXPECTED]
+            ]
+            listed = ", ".join([*numbers, *(["…"] if pairs[MOST_EXPECTED:] else [])])
+            texts.append(f"{_does_not_print(of)} {quoted(after.strip())}; expected {listed} after it")
+    return texts
+
+
+def _sentence(reading: ReadNumber, wanted: ExpectedNumber, of: str) -> str:
+    """After `Speed:` your program prints 3; expected 2."""
+    expected = f"{plain_number(wanted.value)}{_margin(wanted)}"
+    words = quoted(wanted.after.strip())
+    which = f" {wanted.nth}" if wanted.nth > 1 else ""
+    if not reading.text:
+        return f"after {words} {_prints(of)} no number{which}; expected {expected}"
+    shown = safe_line(reading.text, SHOWN_CHARACTERS) + (f" as number{which}" if which else "")
+    return f"after {words} {_prints(of)} {shown}; expected {expected}"
+
+
+def _prints(of: str) -> str:
+    """Who says what stands there."""
+    of_streams = {"stdout": "your program prints", "stderr": "your program prints to standard error"}
+    return of_streams.get(of) or f"the file {quoted(of)} has"
+
+
+def _does_not_print(of: str) -> str:
+    """The same in the negative."""
+    of_streams = {"stdout": "your program does not print", "stderr": "standard error does not have"}
+    return of_streams.get(of) or f"the file {quoted(of)} does not have"
+
+
+def plain_number(number: Fraction) -> str:
+    """A number as people write it: `128`, `0.25`, `1e-09`."""
+    if number.denominator == 1 and abs(number) < 10**15:
+        return str(number.numerator)
+    return f"{float(number):.12g}"
+
+
+def _margin(wanted: ExpectedNumber) -> str:
+    if not wanted.within:
+        return ""
+    margin = f"{plain_number(100 * wanted.within)} %" if wanted.relative else plain_number(wanted.within)
+    return f" (at most {margin} off)"

@@ -18,6 +18,7 @@ from grader.checks.cases import (
     NOTHING,
     CaseVerdict,
     decide,
+    error_result,
     given_up,
     is_visible,
     nothing_to_judge,
@@ -65,13 +66,13 @@ class Sums(NamedTuple):
     """A metric summed over the cases that count, for the submission and for the baseline."""
 
     metric: str
-    own: int
+    submission: int
     baseline: int
 
     @property
     def ratio(self) -> Fraction:
         """The submission's share of the baseline."""
-        return Fraction(self.own, self.baseline)
+        return Fraction(self.submission, self.baseline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +130,13 @@ class TrafficCheck(Check):
                 yield ("steps", index, name), message
         limit: Fraction | None
         if self.steps:
-            limit, said = self.steps[-1][0], "the last of `steps` says"
+            limit, name = self.steps[-1][0], "the last of `steps`"
         elif self.full_at is not None:
-            limit, said = self.full_at, "`full_at` says"
+            limit, name = self.full_at, "`full_at`"
         else:
-            limit, said = self.at_most, "`at_most` says"
+            limit, name = self.at_most, "`at_most`"
         if self.at_least is not None and limit is not None and self.at_least > limit:
-            yield ("at_least",), f"expected at most what {said}"
+            yield ("at_least",), f"expected at most what {name} says"
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Compare the metric's ratio with what the item asks for: a limit, or steps of credit."""
@@ -145,7 +146,7 @@ class TrafficCheck(Check):
         cases = selected(self.item, evidence)
         trouble = next(filter(None, map(our_trouble, cases)), "")
         if trouble:
-            return _error(self.item, trouble)
+            return error_result(self.item, trouble)
         right = tuple(
             case for case in cases if output.judge(case).verdict is Verdict.PASS and not case.too_much_work
         )
@@ -153,16 +154,16 @@ class TrafficCheck(Check):
             return _nothing_counted(self.item, cases)
         uncounted = next((case.uncounted for case in right if case.uncounted), "")
         if uncounted:
-            return _error(self.item, f"nobody counted what the kernel moves: {uncounted}")
+            return error_result(self.item, f"nobody counted what the kernel moves: {uncounted}")
         if any(self.baseline not in dict(case.baselines) for case in right):
-            return _error(self.item, f"the {self.baseline} kernel was not measured on every case")
+            return error_result(self.item, f"the {self.baseline} kernel was not measured on every case")
         return self._judge_counted(evidence, right)
 
     def _judge_counted(self, evidence: Evidence, right: tuple[CaseEvidence, ...]) -> CheckResult:
         """The verdict over the cases that count: one sum, so one verdict for all of them."""
         sums = _sums(self.metric, right, self.baseline)
         if not sums.baseline:
-            return _error(
+            return error_result(
                 self.item, f"the {self.baseline} kernel has {self.metric} = 0, so there is no ratio to it"
             )
         earned = self._earned(sums.ratio)
@@ -197,7 +198,9 @@ class TrafficCheck(Check):
         verb, unit = METRICS[sums.metric]
         asked = self._asked(self._earned(sums.ratio))
         if not hidden:
-            numbers = f"{verb} {sums.own:,} {unit}; the {self.baseline} kernel {verb} {sums.baseline:,}"
+            numbers = (
+                f"{verb} {sums.submission:,} {unit}; the {self.baseline} kernel {verb} {sums.baseline:,}"
+            )
             return f"{numbers}: {self._share(sums)}{asked}"
         what = f"the {unit} that the {self.baseline} kernel {verb}"
         overall = self._overall(sums.ratio)
@@ -208,9 +211,9 @@ class TrafficCheck(Check):
                 else f"{verb} {overall} of {what}{asked}"
             )
         baseline = f"the {self.baseline} kernel {verb} {shown.baseline:,}"
-        numbers = f"{verb} {shown.own:,} {unit} in the visible cases; {baseline}"
-        told = f"{numbers}: {self._share(shown)}, and with the hidden cases {overall}"
-        return told if len(self._limits()) == 1 else told + asked
+        numbers = f"{verb} {shown.submission:,} {unit} in the visible cases; {baseline}"
+        sentence = f"{numbers}: {self._share(shown)}, and with the hidden cases {overall}"
+        return sentence if len(self._limits()) == 1 else sentence + asked
 
     def _share(self, sums: Sums) -> str:
         if sums.ratio >= _MANY:
@@ -260,15 +263,10 @@ def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> Check
     return decide(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
 
 
-def _error(item: RubricItem, reason: str) -> CheckResult:
-    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
-    return CheckResult(item, Verdict.ERROR, NOTHING, message)
-
-
 def _sums(metric: str, cases: tuple[CaseEvidence, ...], baseline: str) -> Sums:
     return Sums(
         metric=metric,
-        own=sum(getattr(case.counters, metric) for case in cases),
+        submission=sum(getattr(case.counters, metric) for case in cases),
         baseline=sum(getattr(dict(case.baselines)[baseline], metric) for case in cases),
     )
 
@@ -281,12 +279,14 @@ def _places(metric: str, evidence: Evidence, cases: tuple[CaseEvidence, ...]) ->
     verb, unit = METRICS[metric]
     total = getattr(case.counters, metric)
     file = next((structure.file for _, structure in evidence.structures), "")
-    amounts = sorted(((getattr(each, metric), each) for each in case.lines), key=lambda pair: -pair[0])
-    found = []
-    for amount, each in amounts:
+    amounts = sorted(((getattr(line, metric), line) for line in case.lines), key=lambda pair: -pair[0])
+    findings = []
+    for amount, line in amounts:
         if amount and amount * _PART >= total:
-            whose = f" {_WHERE[verb]} `{each.array}`" if each.array else ""
+            whose = f" {_WHERE[verb]} `{line.array}`" if line.array else ""
             part = f"all {total:,}" if amount == total else f"{amount:,} of the {total:,}"
-            told = f"{verb} {part} {unit}{whose} in case `{case.case.id}`"
-            found.append(Finding(FindingKind.TRAFFIC, told, file=file, line=each.line, case=case.case.id))
-    return found
+            message = f"{verb} {part} {unit}{whose} in case `{case.case.id}`"
+            findings.append(
+                Finding(FindingKind.TRAFFIC, message, file=file, line=line.line, case=case.case.id)
+            )
+    return findings

@@ -59,8 +59,8 @@ def instance(build: Build) -> str:
 
 def parameter(name: str, label: str = "", index: str = "") -> str:
     """`C[54][0]` (your `P`): an element, or an array, with what the kernel calls it where that differs."""
-    own = f" (your `{printable(label)}`)" if label not in ("", name) else ""
-    return f"`{printable(name)}{index}`{own}"
+    name_in_file = f" (your `{printable(label)}`)" if label not in ("", name) else ""
+    return f"`{printable(name)}{index}`{name_in_file}"
 
 
 def number(value: float) -> str:
@@ -157,8 +157,8 @@ def _what(finding: Finding, fallback: str = "memory") -> str:
     return PLACES.get(finding.address) or fallback
 
 
-def _triple(place: Dim3) -> str:
-    return "({}, {}, {})".format(*place)
+def _triple(index: Dim3) -> str:
+    return "({}, {}, {})".format(*index)
 
 
 def _where(finding: Finding) -> str:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, grade_class
-from grader.batch.stored import is_whole, load_grades
+from grader.batch.folder import is_whole, load_grades
 from grader.cli import arguments, class_output, interruption, setup
 from grader.errors import StorageError, UsageError
 from grader.kinds import kind_of

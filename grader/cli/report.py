@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
-from grader.batch.stored import load_grades
+from grader.batch.folder import load_grades
 from grader.cli import arguments, class_output, setup
 from grader.errors import UsageError
 from grader.reports import files

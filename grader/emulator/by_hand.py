@@ -57,9 +57,9 @@ def written_by_hand(
     fetch = _of_texture(problem, source, file, handed_in)
     if fetch is not None:
         return fetch
-    place = origin(ptx, problem.ptx_line)
-    in_source = place is not None and place.file == source
-    in_header = place is not None and place.file in handed_in.headers
+    origin_of_line = origin(ptx, problem.ptx_line)
+    in_source = origin_of_line is not None and origin_of_line.file == source
+    in_header = origin_of_line is not None and origin_of_line.file in handed_in.headers
     if not (in_source or in_header or handed_in.renames_lines):
         return None
     name = problem.instruction if isinstance(problem, UnsupportedPtx) else ""
@@ -67,7 +67,7 @@ def written_by_hand(
     never_from_nvcc = opcode is not None and opcode[0] not in TABLE  # an `asm` may forge the marks around it
     if not (is_inside_asm(ptx, problem.ptx_line) or never_from_nvcc):
         return None
-    line = place.line if place and in_source and not handed_in.renames_lines else None
+    line = origin_of_line.line if origin_of_line and in_source and not handed_in.renames_lines else None
     return Finding(FindingKind.UNSUPPORTED, "", hazard=name, file=file, line=line)
 
 

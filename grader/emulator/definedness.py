@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.launch import Execution, Kernel, Look
+from grader.emulator.launch import Execution, Kernel, LaunchOptions
 from grader.emulator.linking.linker import is_control, link_function
 from grader.emulator.machine.machine import Observer
 from grader.emulator.naming import LOCAL_VARIABLE
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Code, Frame, Group
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.memory import Place, Region
+    from grader.emulator.memory.memory import Region, Target
     from grader.model import Argument, Launch
     from grader.ptx import Function, Instruction, Operand
 
@@ -83,9 +83,9 @@ def mattering_reads(
         kernel.shapes,
         linker=partial(_link_with_shadows, shadows),
     )
-    look = Look(detect=True, races=False, observers=(Undefined(shadows),))
+    options = LaunchOptions(detect=True, races=False, observers=(Undefined(shadows),))
     with np.errstate(all="ignore"):
-        Execution(tracked, launch, arguments, look).run(steps)
+        Execution(tracked, launch, arguments, options).run(steps)
     return shadows.mattering
 
 
@@ -163,7 +163,9 @@ class _Flow:
     def _enter(self, caller: FrameShadow, callee: FrameShadow, group: Group) -> None:
         """A function gets the shadows of what it is given."""
         tuples = [operand for operand in self.ins.operands if isinstance(operand, Tuple)]
-        passed = [each.name for each in tuples[-1].elements if isinstance(each, Symbol)] if tuples else []
+        passed = (
+            [symbol.name for symbol in tuples[-1].elements if isinstance(symbol, Symbol)] if tuples else []
+        )
         formal = [parameter.name for parameter in group.frame.code.function.parameters]
         for name, actual in zip(formal, passed, strict=False):
             callee.parameters[name] = caller.parameters.get(actual, {})
@@ -225,18 +227,18 @@ class _Flow:
     def _store(self, m: Machine, shadow: FrameShadow) -> None:
         stored = self.shadows.stored
         one_by_one = len(stored) == len(self.values)
-        for which, (place, size) in enumerate(stored):
+        for which, (target, size) in enumerate(stored):
             names = self.values[which] if one_by_one else self.sources
             origins = self._joined(m, shadow, names)
             if origins is None:
                 continue
-            lanes = np.arange(m.size) if place.lanes is None else place.lanes
+            lanes = np.arange(m.size) if target.lanes is None else target.lanes
             part = origins[lanes]
-            if place.space == "global":
+            if target.space == "global":
                 self.shadows.matters(part, None)
             elif part.any():
-                index = np.broadcast_to(place.index, len(lanes))[part > 0]
-                self.shadows.keep(place.region, index, size, part[part > 0])
+                index = np.broadcast_to(target.index, len(lanes))[part > 0]
+                self.shadows.keep(target.region, index, size, part[part > 0])
 
 
 def _elements(operand: Operand) -> tuple[Operand, ...]:
@@ -299,7 +301,7 @@ class Definedness:
     _memory: dict[int, Origins] = field(default_factory=dict)
     loaded: list[tuple[NDArray[np.intp], Origins | None]] = field(default_factory=list)
     """Of the instruction under way: lanes that read, and where that stems from if some of it is undefined."""
-    stored: list[tuple[Place, int]] = field(default_factory=list)
+    stored: list[tuple[Target, int]] = field(default_factory=list)
     """Of the instruction under way: where lanes store, and how many bytes."""
     exchanges: bool = False
     """Whether the instruction under way is an `exch`, which does not compute with what was there."""
@@ -310,11 +312,11 @@ class Definedness:
             self._frames[id(frame)] = (frame, FrameShadow())
         return self._frames[id(frame)][1]
 
-    def number(self, line: int, what: str) -> int:
+    def number(self, line: int, verb: str) -> int:
         """The number of a read."""
-        if (line, what) not in self.reads:
-            self.reads.append((line, what))
-        return self.reads.index((line, what)) + 1
+        if (line, verb) not in self.reads:
+            self.reads.append((line, verb))
+        return self.reads.index((line, verb)) + 1
 
     def matters(self, origins: Origins | None, lanes: Lanes) -> None:
         """Values of some lanes decide something."""
@@ -323,12 +325,12 @@ class Definedness:
             self.mattering.update(self.reads[number - 1] for number in numbers.tolist() if number)
 
     def undefined(
-        self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
+        self, m: Machine, site: int, target: Target, missing: NDArray[np.bool_], size: int
     ) -> Origins:
         """Where undefined values that lanes read from memory stem from; 0 where they are defined."""
-        here = self.number(*m.reporter.read_of(m, site, place, int(np.flatnonzero(missing)[0]), size))
-        memory = self._memory.get(id(place.region))
-        before = np.zeros(len(missing), np.int32) if memory is None else memory[place.index]
+        here = self.number(*m.reporter.read_of(m, site, target, int(np.flatnonzero(missing)[0]), size))
+        memory = self._memory.get(id(target.region))
+        before = np.zeros(len(missing), np.int32) if memory is None else memory[target.index]
         return np.where(missing, np.where(before > 0, before, here), 0).astype(np.int32)
 
     def keep(self, region: Region, index: NDArray[np.int64], size: int, origins: Origins) -> None:
@@ -348,28 +350,28 @@ class Undefined(Observer):
     shadows: Definedness
     tracks_initialisation: bool = True
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
-        lanes = np.arange(m.size) if place.lanes is None else place.lanes
-        self.shadows.loaded.append((lanes, self._origins(m, site, place, size, len(lanes))))
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
+        """Note what the lanes of a load read, word by word."""
+        lanes = np.arange(m.size) if target.lanes is None else target.lanes
+        self.shadows.loaded.append((lanes, self._origins(m, site, target, size, len(lanes))))
 
-    def stored(self, _m: Machine, _site: int, place: Place, value: Value) -> None:
-        """See `Observer`."""
-        self.shadows.stored.append((place, value.dtype.itemsize))
+    def stored(self, _m: Machine, _site: int, target: Target, value: Value) -> None:
+        """Note where a store goes; its value is looked at behind the instruction."""
+        self.shadows.stored.append((target, value.dtype.itemsize))
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`; what an atomic operation reads matters, unless it only gives it away (`exch`)."""
-        lanes = np.arange(m.size) if place.lanes is None else place.lanes
-        origins = self._origins(m, site, place, size, len(lanes))
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
+        """Note a read that matters, unless the operation only gives away what it reads (`exch`)."""
+        lanes = np.arange(m.size) if target.lanes is None else target.lanes
+        origins = self._origins(m, site, target, size, len(lanes))
         if self.shadows.exchanges:
             self.shadows.loaded.append((lanes, origins))
         else:
             self.shadows.matters(origins, None)
 
-    def _origins(self, m: Machine, site: int, place: Place, size: int, count: int) -> Origins | None:
+    def _origins(self, m: Machine, site: int, target: Target, size: int, count: int) -> Origins | None:
         """Where what lanes read stems from; None where all of it is defined."""
-        missing = place.region.uninitialised(place.index, size)
+        missing = target.region.uninitialised(target.index, size)
         if missing is None:
             return None
-        missing = m.reporter.undefined_uses(site, place, np.broadcast_to(missing, count), size)
-        return self.shadows.undefined(m, site, place, missing, size) if missing.any() else None
+        missing = m.reporter.undefined_uses(site, target, np.broadcast_to(missing, count), size)
+        return self.shadows.undefined(m, site, target, missing, size) if missing.any() else None

@@ -33,7 +33,6 @@ from grader.emulator.memory.layout import (
     grain_of,
     lay_out,
     local_bytes_of,
-    pieces_of,
 )
 from grader.emulator.naming import Names
 from grader.emulator.races import AccessLog, RestartTracking
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Observer
     from grader.emulator.machine.state import Code
-    from grader.emulator.memory.layout import Layout
+    from grader.emulator.memory.layout import LayOut, Layout
     from grader.model import Argument, Launch, Named
     from grader.ptx import Function, Module
 
@@ -87,6 +86,8 @@ class Kernel:
     shapes: Named[tuple[int, ...]] = ()
     linker: Callable[[Program, Function], Code] = link_function
     """Links a function of the module; tracing and shadows link steps that do more."""
+    lay_out: LayOut = lay_out
+    """Puts memory and parameters in place before each attempt at a launch."""
     _program: Program | None = field(default=None)
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
@@ -118,16 +119,16 @@ class Kernel:
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
         began = time.perf_counter()
-        look = Look(detect=detect, races=races or detect, profile=profile)
+        options = LaunchOptions(detect=detect, races=races or detect, profile=profile)
         try:
-            execution, result = self._attempt(launch, arguments, steps, look)
+            execution, result = self._attempt(launch, arguments, steps, options)
         except VariablesTooLargeError as problem:
             return Run(findings=(_too_large(problem.bytes),), completed=False, launched=False)
         except VariableTooSmallError as problem:
             return Run(findings=(_too_small(problem.name),), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
             for priority in other_orders(execution.log.first_updates):
-                _, other = self._attempt(launch, arguments, steps, look, priority)
+                _, other = self._attempt(launch, arguments, steps, options, priority)
                 result = replace(result, findings=_with_races(result.findings, other.findings))
         return replace(result, seconds=time.perf_counter() - began)
 
@@ -140,10 +141,10 @@ class Kernel:
 
         Side by side all threads take each step together, so an order that nothing asks for holds by chance.
         """
-        look = Look(detect=False, races=False)
+        options = LaunchOptions(detect=False, races=False)
         priorities = warp_priorities(launch)
         budget = min(steps, MOST_SPINNING + work * (1 + int(priorities.max())))
-        _, run = self._attempt(launch, arguments, budget, look, priorities, apart=True)
+        _, run = self._attempt(launch, arguments, budget, options, priorities, apart=True)
         return run.outputs if run.completed else ()
 
     def _attempt(
@@ -151,7 +152,7 @@ class Kernel:
         launch: Launch,
         arguments: tuple[Argument, ...],
         steps: int,
-        look: Look,
+        options: LaunchOptions,
         priority: NDArray[np.int64] | None = None,
         *,
         apart: bool = False,
@@ -165,7 +166,7 @@ class Kernel:
                 self,
                 launch,
                 arguments,
-                look,
+                options,
                 tracked=self._tracked,
                 priority=priority,
                 apart=apart,
@@ -228,14 +229,14 @@ def run(
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LaunchOptions:
     """What is looked for in a launch: see `Kernel.run`."""
 
     detect: bool
     races: bool
     profile: bool = False
     observers: tuple[Observer, ...] = ()
-    """Look on beside those that are chosen by the flags."""
+    """They look on beside those that are chosen by the flags."""
 
 
 class Execution:
@@ -246,7 +247,7 @@ class Execution:
         kernel: Kernel,
         launch: Launch,
         arguments: tuple[Argument, ...],
-        look: Look,
+        options: LaunchOptions,
         *,
         tracked: frozenset[str] = frozenset(),
         priority: NDArray[np.int64] | None = None,
@@ -256,17 +257,17 @@ class Execution:
         self.priority, self.apart = priority, apart
         self.all_at_once = all_at_once
         self.function = kernel.module.function(kernel.entry)
-        self.launch, self.arguments = launch, arguments
-        self.layout = lay_out(kernel.module, self.function, launch, arguments, track=look.detect)
+        self.launch = launch
+        self.layout = kernel.lay_out(kernel.module, self.function, launch, arguments, track=options.detect)
         self.code: Code
         program = kernel.program(self.layout)
         self.code = program.link(kernel.entry)
-        known = dict(kernel.shapes)
+        shapes = dict(kernel.shapes)
         shared = tuple(
-            replace(array, name=(name := symbol_name(array.name)), shape=known.get(name, ()))
+            replace(array, name=(name := symbol_name(array.name)), shape=shapes.get(name, ()))
             for array in self.layout.shared
         )
-        self.bounds = Bounds(program, self.layout, self.function, arguments)
+        self.bounds = Bounds(program, self.layout)
         self.reporter = Reporter(Names(program, shared, kernel.source), kernel.file)
         self.local_bytes = local_bytes_of(kernel.module, self.function)
         events = Events(
@@ -276,13 +277,13 @@ class Execution:
             backwards=priority is not None,
         )
         self.log = AccessLog(events, grain_of(kernel.module), tracked)
-        self.counting = Profiling(line_of=self.reporter.names.line) if look.profile else Counting()
-        self.detecting = Detecting(self.log, tracks_initialisation=look.detect)
-        self.look = look
+        self.counting = Profiling(line_of=self.reporter.names.line) if options.profile else Counting()
+        self.detecting = Detecting(self.log, tracks_initialisation=options.detect)
+        self.options = options
         chosen = [
-            *([] if look.detect else [self.counting]),
-            *([self.detecting] if look.races else []),
-            *look.observers,
+            *([] if options.detect else [self.counting]),
+            *([self.detecting] if options.races else []),
+            *options.observers,
         ]
         self.observer: Observer = chosen[0] if len(chosen) == 1 else Several(tuple(chosen))
         self.steps = self.work = 0
@@ -315,7 +316,8 @@ class Execution:
         """Whether the blocks of a chunk came to their end; ``later_blocks``: others wait to be started."""
         could_help = later_blocks and not self.all_at_once and self._fits_on_a_device()
         try:
-            Scheduler(machine, self.code, self._parameters(), budget, later_blocks=could_help).run()
+            parameters = {name: dict(pieces) for name, pieces in self.layout.parameters.items()}
+            Scheduler(machine, self.code, parameters, budget, later_blocks=could_help).run()
         except HangError as hang:
             self.reporter.timed_out(machine, hang.groups, machine.steps)
             return False
@@ -373,14 +375,6 @@ class Execution:
         first = geometry.first_block * geometry.threads
         return self.priority[first : first + geometry.size]
 
-    def _parameters(self) -> dict[str, dict[int, Any]]:
-        """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
-        places = {argument.name: place for argument, _, place in self.layout.arrays}
-        base = self.layout.memory.base
-        given = (argument for argument in self.arguments if argument.is_parameter)
-        passed = zip(self.function.parameters, given, strict=True)
-        return {formal.name: pieces_of(formal, argument, places, base) for formal, argument in passed}
-
     def _result(self, *, completed: bool) -> Run:
         outputs, changed = [], []
         for argument, value, allocation in self.layout.arrays:
@@ -390,7 +384,7 @@ class Execution:
             elif content.tobytes() != np.ascontiguousarray(value).tobytes():
                 changed.append(argument.name)
         findings, counters = self.reporter.findings(), self.counting.counters()
-        if self.look.detect:
+        if self.options.detect:
             counts = self.detecting
             counters = replace(counters, barriers=counts.barriers, global_store_bytes=counts.stored_bytes)
         outcome = Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)

@@ -79,11 +79,11 @@ def subscript(index: int, shape: tuple[int, ...], *, outside: bool = False) -> s
     elements = int(np.prod(shape))
     if len(shape) < 2 or not elements or not (outside or 0 <= index < elements):  # noqa: PLR2004 - dimensions
         return f"[{index}]"
-    found = []
+    indices = []
     for extent in reversed(shape[1:]):
         index, last = divmod(index, extent)
-        found.append(last)
-    return "".join(f"[{each}]" for each in (index, *reversed(found)))
+        indices.append(last)
+    return "".join(f"[{position}]" for position in (index, *reversed(indices)))
 
 
 def global_element(allocation: Allocation, offset: int, size: int = 1) -> str:

@@ -157,7 +157,7 @@ def _whole(spec: str, kind: str, length: str, arguments: _Arguments) -> str:
 
 def shown(text: str) -> str:
     """A text with a `?` for each character that could do harm where it is shown."""
-    return "".join(each if each.isprintable() or each in "\n\t" else "?" for each in text)
+    return "".join(character if character.isprintable() or character in "\n\t" else "?" for character in text)
 
 
 def text_at(m: Machine, lane: int, address: int, longest: int) -> str:

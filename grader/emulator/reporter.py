@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.absent import about_threads, barrier_at, threads_of, whereabouts
-from grader.emulator.collected import Collected
+from grader.emulator.finding_store import FindingStore
 from grader.emulator.hanging import stuck, why_stopped, worked_so_far
 from grader.emulator.machine.geometry import unflatten
 from grader.emulator.machine.values import spread
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import ChunkRecord, Group
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.memory import Place
+    from grader.emulator.memory.memory import Target
     from grader.emulator.races.conflicts import Conflict
     from grader.model import Detail, Dim3, Named
     from grader.ptx import Instruction
@@ -49,7 +49,7 @@ _FROM_NOWHERE = -1
 
 
 @dataclass(eq=False, slots=True)
-class Reporter(Collected):
+class Reporter(FindingStore):
     """Collects the findings of a launch."""
 
     printed: Printed = field(default_factory=Printed)
@@ -63,12 +63,12 @@ class Reporter(Collected):
     def _at(
         self,
         m: Machine,
-        what: tuple[FindingKind, FindingCode],
+        kind_and_code: tuple[FindingKind, FindingCode],
         line: int | None,
         lane: int,
         address: str = "",
     ) -> Finding:
-        kind, code = what
+        kind, code = kind_and_code
         return Finding(
             kind,
             line=line,
@@ -124,27 +124,27 @@ class Reporter(Collected):
         self.add((finding.kind, finding.line or site, verb), finding, int(bad.sum()))
 
     def uninitialised(
-        self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
+        self, m: Machine, site: int, target: Target, missing: NDArray[np.bool_], size: int
     ) -> None:
         """Lanes read bytes that nobody wrote."""
-        missing = self.undefined_uses(site, place, missing, size)
+        missing = self.undefined_uses(site, target, missing, size)
         if not missing.any():
             return
-        lane, index = _at(m, place, int(np.flatnonzero(missing)[0]))
-        element = self._element(m.record(), place.space, index, lane, size)
-        output = is_empty_output(m, place.space, index)
+        lane, index = _at(m, target, int(np.flatnonzero(missing)[0]))
+        element = self._element(m.record(), target.space, index, lane, size)
+        output = is_empty_output(m, target.space, index)
         code = FindingCode.UNSET_OUTPUT if output else FindingCode.UNSET_MEMORY
-        what = (FindingKind.UNINITIALISED, code)
-        finding = self._at(m, what, self._line(site), lane, element)
-        finding = replace(finding, access=Access("read", place.space, finding.array, size=size))
+        kind_and_code = (FindingKind.UNINITIALISED, code)
+        finding = self._at(m, kind_and_code, self._line(site), lane, element)
+        finding = replace(finding, access=Access("read", target.space, finding.array, size=size))
         key = (finding.kind, finding.line or site, finding.array)
         self.add(key, finding, int(missing.sum()))
-        if place.space == "shared":
+        if target.space == "shared":
             array = self.names.shared_array(index - int(m.shared_start[lane % m.size]))
             self.unset.setdefault(key, Unset(m.bounds, array))
 
     def undefined_uses(
-        self, site: int, place: Place, missing: NDArray[np.bool_], size: int
+        self, site: int, target: Target, missing: NDArray[np.bool_], size: int
     ) -> NDArray[np.bool_]:
         """Of the lanes that read bytes which nobody wrote, those that use one.
 
@@ -152,14 +152,14 @@ class Reporter(Collected):
         header of the toolkit fills its bit fields one by one.
         """
         own = self.names.is_own(self._site(site)) and site not in self.names.program.copies
-        if place.space == "local" and not own:
+        if target.space == "local" and not own:
             return np.zeros_like(missing)
-        return used_and_missing(place, missing, size, self._site(site).used_bytes)
+        return used_and_missing(target, missing, size, self._site(site).used_bytes)
 
-    def read_of(self, m: Machine, site: int, place: Place, which: int, size: int) -> tuple[int, str]:
+    def read_of(self, m: Machine, site: int, target: Target, which: int, size: int) -> tuple[int, str]:
         """What identifies a read of undefined bytes by one of the lanes: its line, and what it reads."""
-        lane, index = _at(m, place, which)
-        return self._line(site) or 0, self._element(m.record(), place.space, index, lane, size).partition(
+        lane, index = _at(m, target, which)
+        return self._line(site) or 0, self._element(m.record(), target.space, index, lane, size).partition(
             "["
         )[0]
 
@@ -176,8 +176,8 @@ class Reporter(Collected):
         if instruction.opcode == "st" and instruction.modifiers[0] == "param" and _bytes(instruction) == 1:
             return
         lane, line = int(m.lanes()[0]), self.names.line(instruction)
-        what = (FindingKind.UNINITIALISED, FindingCode.UNSET_VARIABLE)
-        finding = self._at(m, what, line, lane, LOCAL_VARIABLE)
+        kind_and_code = (FindingKind.UNINITIALISED, FindingCode.UNSET_VARIABLE)
+        finding = self._at(m, kind_and_code, line, lane, LOCAL_VARIABLE)
         finding = replace(finding, access=Access("read", "register", size=_bytes(instruction)))
         self.add((FindingKind.UNINITIALISED, line, "register"), finding, m.count)
 
@@ -280,7 +280,7 @@ class Reporter(Collected):
     def stack_overflow(self, m: Machine, call: Instruction) -> None:
         """Calls went too deep."""
         line, lane = self.names.line(call), int(m.lanes()[0])
-        callee = next((each.name for each in call.operands if isinstance(each, Symbol)), "")
+        callee = next((operand.name for operand in call.operands if isinstance(operand, Symbol)), "")
         finding = self._at(m, (FindingKind.FAULT, FindingCode.STACK_OVERFLOW), line, lane)
         finding = replace(finding, details=(("function", symbol_name(callee) if callee else ""),))
         self.add((FindingKind.FAULT, line or "stack"), finding)
@@ -295,14 +295,14 @@ class Reporter(Collected):
         started, (x, y, z) = m.geometry.first_block + m.geometry.blocks, m.geometry.launch.grid
         details = why_stopped(places, steps, of=m.size, later_blocks=started < x * y * z)
         line, lane = (places[0].line, places[0].lane) if places else (None, 0)
-        what = (FindingKind.TIMEOUT, FindingCode.NEVER_ENDS)
-        self.add((FindingKind.TIMEOUT,), replace(self._at(m, what, line, lane), details=details))
+        kind_and_code = (FindingKind.TIMEOUT, FindingCode.NEVER_ENDS)
+        self.add((FindingKind.TIMEOUT,), replace(self._at(m, kind_and_code, line, lane), details=details))
 
 
-def _at(m: Machine, place: Place, which: int) -> tuple[int, int]:
+def _at(m: Machine, target: Target, which: int) -> tuple[int, int]:
     """One of the lanes of an access, and the byte that it accesses."""
-    lanes = np.arange(m.size) if place.lanes is None else place.lanes
-    return int(lanes[which]), int(spread(place.index, len(lanes))[which])
+    lanes = np.arange(m.size) if target.lanes is None else target.lanes
+    return int(lanes[which]), int(spread(target.index, len(lanes))[which])
 
 
 def _first(m: Machine, address: Value, bad: NDArray[np.bool_]) -> tuple[int, int]:

@@ -97,6 +97,7 @@ def _may_vary(instruction: Instruction) -> bool:
         return not _STRONG.isdisjoint(instruction.modifiers)
     if instruction.opcode == "mov":
         return any(
-            isinstance(each, Register) and each.name.startswith(_CLOCKS) for each in instruction.operands
+            isinstance(operand, Register) and operand.name.startswith(_CLOCKS)
+            for operand in instruction.operands
         )
     return instruction.opcode in ("atom", "activemask", "mbarrier")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.memory.bounds import Bounds
-    from grader.emulator.memory.memory import Place
+    from grader.emulator.memory.memory import Target
     from grader.emulator.naming import Names, SharedArray
     from grader.model import Finding
 
@@ -28,18 +28,18 @@ class Unset(NamedTuple):
     array: SharedArray | None
 
 
-def used_and_missing(place: Place, missing: NDArray[np.bool_], size: int, used: int) -> NDArray[np.bool_]:
+def used_and_missing(target: Target, missing: NDArray[np.bool_], size: int, used: int) -> NDArray[np.bool_]:
     """Of the lanes that read bytes which nobody wrote, those that use one.
 
     ``used`` are the bytes as bits, -1 for all. Of a vector, of which ``size`` is a part, all count.
     """
-    initialised = place.region.initialised
+    initialised = target.region.initialised
     if used < 0 or used >> size or initialised is None:
         return missing
     holes = np.zeros(len(missing), np.bool_)
     for byte in range(size):
         if used >> byte & 1:
-            holes |= initialised[place.index + byte] == 0
+            holes |= initialised[target.index + byte] == 0
     return missing & holes
 
 

@@ -2,6 +2,7 @@
 
 The files come out of a sandbox in which a student's kernel ran. Every number is checked for its type and
 range; an array must be exactly the bytes that its launch was given room for. Whatever is not so is our error.
+`run_of` makes a `Run` with its findings of what the harness says of a launch.
 """
 
 from __future__ import annotations
@@ -14,10 +15,18 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from grader.errors import OurError
+from grader.gpu import WITNESS
+from grader.gpu.request import SECONDS, output_file
+from grader.messages import worded
+from grader.model import Clause, Finding, FindingCode, FindingKind, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
+    from grader.gpu.request import DeviceCase
+    from grader.model import Named
     from grader.sandbox import Result
 
 MOST_BYTES = 32 * 2**20
@@ -30,13 +39,13 @@ Whole: TypeAlias = Annotated[int, Field(gt=-(2**63), lt=2**64)]
 Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Part(BaseModel):
+class AnswerPart(BaseModel):
     """Nothing is converted, and nothing unknown passes."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class AboutDevice(Part):
+class AboutDevice(AnswerPart):
     """The device as the harness saw it."""
 
     name: Text
@@ -52,7 +61,7 @@ class AboutDevice(Part):
     memory_bytes: Count = 0
 
 
-class Outside(Part):
+class WriteOutside(AnswerPart):
     """Elements around an array that a kernel wrote to; ``element`` counts from the array's first."""
 
     array: Text
@@ -60,7 +69,7 @@ class Outside(Part):
     count: Count
 
 
-class AnsweredCase(Part):
+class AnsweredCase(AnswerPart):
     """What became of one launch."""
 
     name: Text
@@ -70,11 +79,11 @@ class AnsweredCase(Part):
     seconds: Amount = 0.0
     outputs: dict[Text, Text] = {}
     changed: list[Text] = []
-    outside: list[Outside] = []
+    outside: list[WriteOutside] = []
     places: dict[Text, Annotated[list[Count], Field(min_length=2, max_length=2)]] = {}
 
 
-class KernelResources(Part):
+class KernelResources(AnswerPart):
     """What a loaded kernel takes of a multiprocessor."""
 
     registers: Count = 0
@@ -84,7 +93,7 @@ class KernelResources(Part):
     blocks_per_multiprocessor: Count | None = None
 
 
-class Answer(Part):
+class HarnessAnswer(AnswerPart):
     """``result.json``; ``timing`` is read by `grader.gpu.timing`."""
 
     format: Literal[1]
@@ -97,12 +106,12 @@ class Answer(Part):
     error: Text = ""
 
 
-def read_answer(content: bytes | None) -> Answer:
+def read_answer(content: bytes | None) -> HarnessAnswer:
     """The harness's answer; raises OurError where there is none, or none that can be believed."""
     if content is None:
         raise OurError("the harness on the GPU left no answer")
     try:
-        return Answer.model_validate(_parsed(content))
+        return HarnessAnswer.model_validate(_parsed(content))
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_input=False)[0]
         path = ".".join(map(str, first["loc"]))[:200]
@@ -136,10 +145,10 @@ def _no_constant(name: str) -> float:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise ValueError("a key is there twice")
-    return made
+    return record
 
 
 def read_array(result: Result, file: str, like: NDArray[Any]) -> NDArray[Any]:
@@ -170,3 +179,74 @@ def array_header(content: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     if dtype.hasobject or (fortran and len(shape) > 1):
         raise ValueError("objects, or an order that was not asked for")
     return shape, dtype, stream.tell()
+
+
+def run_of(case: DeviceCase, answered: AnsweredCase | None, result: Result, file: str) -> Run:
+    """The run of one case; ``file`` is the student's, for findings. A failure of ours is in its ``error``."""
+    if answered is None:
+        return Run(completed=False, error="the harness on the GPU did not come to this case")
+    if answered.state == "lost":
+        return Run(completed=False, error=f"the process on the GPU was lost: {answered.message}")
+    stopped = _stopped(answered, file)
+    outside = tuple(_written_outside(write, case, file) for write in answered.outside)
+    if stopped is not None:
+        launched = answered.state != "refused"
+        return Run(findings=(*outside, stopped), completed=False, launched=launched, seconds=answered.seconds)
+    try:
+        outputs = _outputs(case, result)
+    except OurError as problem:
+        return Run(completed=False, error=str(problem))
+    names = {argument.name for argument in case.arguments}
+    changed = tuple(name for name in answered.changed if name in names)
+    return Run(outputs=outputs, changed_inputs=changed, findings=outside, seconds=answered.seconds)
+
+
+_STOPS = {
+    "timeout": (FindingKind.TIMEOUT, FindingCode.DEVICE_TIMEOUT),
+    "refused": (FindingKind.FAULT, FindingCode.LAUNCH_REFUSED),
+    "fault": (FindingKind.FAULT, FindingCode.DEVICE_STOPPED),
+}
+"""States of a launch that did not come to its end."""
+
+
+def _stopped(answered: AnsweredCase, file: str) -> Finding | None:
+    """The finding for a launch that did not come to its end."""
+    if answered.state not in _STOPS:
+        return None
+    kind, code = _STOPS[answered.state]
+    reason = f"{answered.message} ({answered.error})" if answered.error else answered.message
+    details = (("reason", reason),)
+    if kind is FindingKind.TIMEOUT:
+        details = (("seconds", f"{SECONDS['case']:.0f}"),)
+    return worded(Finding(kind, file=file, witnesses=(WITNESS,), code=code, details=details))
+
+
+def _written_outside(write: WriteOutside, case: DeviceCase, file: str) -> Finding:
+    """A red zone was written to; nobody saw which line did it."""
+    arrays = {a.name: (a.label, a.value.size) for a in case.arguments if isinstance(a.value, np.ndarray)}
+    array, size = arrays.get(write.array, ("an array", 0))
+    more = (Clause("and-more", (("number", write.count - 1),)),) if write.count > 1 else ()
+    finding = Finding(
+        FindingKind.OUT_OF_BOUNDS,
+        file=file,
+        address=f"{array}[{write.element}]",
+        count=max(1, write.count),
+        witnesses=(WITNESS,),
+        code=FindingCode.WRITTEN_AROUND_ARRAY,
+        details=(
+            ("side", (Clause("before-array" if write.element < 0 else "beyond-array"),)),
+            ("elements", size),
+            ("index", write.element),
+            ("more", more),
+        ),
+    )
+    return worded(finding)
+
+
+def _outputs(case: DeviceCase, result: Result) -> Named[NDArray[Any]]:
+    arrays: Iterable[tuple[str, NDArray[Any]]] = (
+        (a.name, a.value)
+        for a in case.arguments
+        if a.direction in ("out", "inout") and isinstance(a.value, np.ndarray)
+    )
+    return tuple((name, read_array(result, output_file(case.index, name), like)) for name, like in arrays)

@@ -1,12 +1,15 @@
 """The job for the harness: its request, its files, its limits.
 
 The harness gets inputs that were drawn here, not a seed: it knows neither the oracle nor how to ask it.
+Under a tool each case launches a copy of the kernel with a name of its own, so that the tool's records say
+which launch they belong to.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.assignment import data_root
+from grader.errors import OurError
 from grader.gpu import paired
 from grader.ptx import parse
 from grader.ptx.parser import module_variables, symbol_called
@@ -26,6 +30,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.model import Argument, Launch, Named
+
+PREFIX = "grader_case_"
+
+
+def name_for(index: int) -> str:
+    """The name of the kernel that is launched for case number ``index``."""
+    return f"{PREFIX}{index}"
+
+
+def index_of(name: str) -> int | None:
+    """The number of the case that a kernel's name stands for; None for any other name."""
+    match = re.fullmatch(rf"{PREFIX}(\d{{1,9}})(?:\(.*)?", name, re.DOTALL)
+    return int(match[1]) if match else None
+
+
+def with_copies(ptx: str, entry: str, names: Iterable[str]) -> str:
+    """The text with a copy of the kernel ``entry`` under each name; all share the module's variables.
+
+    Labels and parameters inside are the kernel's own (PTX ISA, section "Identifiers"). Raises OurError where
+    there is no such kernel.
+    """
+    kernels = (
+        function
+        for function in parse(ptx).functions
+        if function.is_entry and function.defined and function.name == entry
+    )
+    kernel = next(kernels, None)
+    if kernel is None:
+        raise OurError(f"the kernel {entry} was not found in the PTX")
+    (begin, end), (name_begins, name_ends) = kernel.text, kernel.named
+    head, body = ptx[begin:name_begins], ptx[name_ends:end]
+    copies = "".join(f"\n{head}{name}{body}\n" for name in names)
+    return f"{ptx[:end]}\n{copies}{ptx[end:]}"
+
 
 HARNESS = "harness.py"
 REQUEST = "request.json"
@@ -107,8 +145,8 @@ class Where:
 @lru_cache(maxsize=1)
 def harness_files() -> Named[bytes]:
     """The files of the harness: those of ``sandbox/``, and the statistics that it shares with us."""
-    own = [(path.name, path.read_bytes()) for path in sorted((data_root() / "sandbox").glob("*.py"))]
-    return (*own, ("paired.py", Path(paired.__file__).read_bytes()))
+    modules = [(path.name, path.read_bytes()) for path in sorted((data_root() / "sandbox").glob("*.py"))]
+    return (*modules, ("paired.py", Path(paired.__file__).read_bytes()))
 
 
 def helpers_source() -> bytes:
@@ -183,8 +221,8 @@ def run_job(
 def symbols_of(arguments: Iterable[Argument], ptx: str) -> Named[str]:
     """For each variable that holds an argument its name in a PTX text."""
     wanted = [argument.symbol for argument in arguments if argument.symbol]
-    known = module_variables(ptx) if wanted else {}
-    return tuple((symbol, symbol_called(symbol, known) or symbol) for symbol in wanted)
+    variables = module_variables(ptx) if wanted else {}
+    return tuple((symbol, symbol_called(symbol, variables) or symbol) for symbol in wanted)
 
 
 def has_variables(ptx: str) -> bool:

@@ -1,5 +1,12 @@
 """Records of compute-sanitizer → findings: whose launch, which line, which element, in our words.
 
+    files that a tool left ─read_records, read_log▶ records ─found_by, with the Scene▶ findings
+
+The files are read as if an enemy had written them. The XML names functions and files of the student's, so it
+is hostile: no document type (which could define entities), no other markup declarations, no more than a few
+megabytes, and control characters made harmless before a parser sees them. Its form (2025.3) is flat:
+``ComputeSanitizerOutput`` holds a ``record`` for each report, with ``kind``, ``who``, ``what`` and ``where``.
+
 Kinds of records, as version 2025.3 writes them: ``Precise`` and ``Imprecise`` (memcheck: an access that was
 seen, a stop that was not), ``Analysis`` (racecheck: instructions that race), ``Initcheck``, ``Synccheck``;
 and ``Api`` for calls of the host's: those say nothing of a kernel that the harness does not say better.
@@ -8,24 +15,198 @@ and ``Api`` for calls of the host's: those say nothing of a kernel that the harn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
+from xml.etree import ElementTree as ET  # declarations are refused before it reads
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from grader.gpu.sanitizer_records import number_at, text_at, triple_at
-from grader.gpu.sanitizer_scene import Place, Scene
+from grader.gpu.request import index_of
 from grader.messages import worded
 from grader.messages.races import at_line
 from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.nvcc.shown import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from grader.gpu.answer import AnsweredCase
+    from grader.gpu.request import DeviceCase
     from grader.model import Detail, Named
+
+MOST_BYTES = 8 * 2**20
+MOST_DIGITS = 20
+
+_ROOT = "ComputeSanitizerOutput"
+_FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML 1.0 document may hold."""
+
+_SUMMARY = re.compile(
+    r"(?:ERROR|RACECHECK) SUMMARY: ([\d,]{1,20}) (?:error|hazard)s?(?: displayed)?(?: \((.*)\))?"
+)
+_LEFT_OUT = re.compile(r"(?:ERROR SUMMARY: )?[\d,]+ errors (?:were not printed|were skipped)")
+_PART = re.compile(r"([\d,]{1,20}) (error|warning)")
+_HEADER = "COMPUTE-SANITIZER"
+
+
+class UnreadableError(Exception):
+    """What a tool left says nothing that could be believed; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLog:
+    """What a tool's log says: how many it counted, of which grades, and the first line of another kind."""
+
+    total: int
+    errors: int
+    warnings: int
+    left_out: bool
+    other: str
+
+    @property
+    def quoted(self) -> str:
+        """That other line as the end of a sentence."""
+        return f": {harmless(self.other)[:200]}" if self.other else ""
+
+
+def read_log(content: bytes | None) -> ToolLog:
+    """The log's summary, which comes last; raises UnreadableError where there is none."""
+    if content is None:
+        raise UnreadableError("it left no log")
+    if len(content) > MOST_BYTES:
+        raise UnreadableError(f"its log has {len(content)} bytes")
+    lines = [line.lstrip("=").strip() for line in content.decode("utf-8", "replace").splitlines()]
+    summaries = [match for line in lines if (match := _SUMMARY.fullmatch(line))]
+    left_out = any(_LEFT_OUT.match(line) for line in lines)
+    other = [
+        line
+        for line in lines
+        if line not in ("", _HEADER) and not _SUMMARY.fullmatch(line) and line[:1].strip()
+    ]
+    if not summaries:
+        raise UnreadableError(f"its log has no summary{f': {harmless(other[0])[:200]}' if other else ''}")
+    total = _whole(summaries[-1][1])
+    parts = {word: _whole(number) for number, word in _PART.findall(summaries[-1][2] or "")}
+    return ToolLog(total, parts.get("error", total), parts.get("warning", 0), left_out, next(iter(other), ""))
+
+
+def _whole(digits: str) -> int:
+    return int(digits.replace(",", "") or "0")
+
+
+def read_records(content: bytes | None) -> tuple[Element, ...]:
+    """The records of a complete document; raises UnreadableError for anything else."""
+    if content is None:
+        raise UnreadableError("it left no XML")
+    if len(content) > MOST_BYTES:
+        raise UnreadableError(f"its XML has {len(content)} bytes, and {MOST_BYTES} are the most that we read")
+    text = _FORBIDDEN.sub("?", content.decode("utf-8", "replace"))
+    if "<!" in text:
+        raise UnreadableError("its XML has declarations (DOCTYPE, ENTITY), which the tool never writes")
+    try:
+        root = ET.fromstring(text)  # noqa: S314 - there is nothing to expand
+    except ET.ParseError as problem:
+        raise UnreadableError(f"its XML is cut off or broken: {problem}") from None
+    if root.tag != _ROOT or any(child.tag != "record" for child in root):
+        raise UnreadableError(f"its XML is not a {_ROOT} with records")
+    return tuple(root)
+
+
+def text_at(record: Element, path: str) -> str:
+    """The text of an element below a record; empty where there is none."""
+    return (record.findtext(path) or "").strip()
+
+
+def number_at(record: Element, path: str) -> int | None:
+    """A number as the tool writes it, decimal or hexadecimal; None where there is none to believe."""
+    digits = text_at(record, path)
+    try:
+        return int(digits, 0) if len(digits) <= MOST_DIGITS and digits[:1].isdigit() else None
+    except ValueError:
+        return None
+
+
+def triple_at(record: Element, path: str) -> tuple[int, int, int] | None:
+    """A thread's or a block's index; None where it is not complete."""
+    x, y, z = (number_at(record, f"{path}/{axis}") for axis in "xyz")
+    return None if x is None or y is None or z is None else (x, y, z)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an array lay in the device's memory during one launch."""
+
+    array: str
+    start: int
+    bytes: int
+    shape: tuple[int, ...]
+    itemsize: int
+
+    def distance(self, address: int) -> int:
+        """Bytes from the array to an address; 0 within it."""
+        return max(self.start - address, address - (self.start + self.bytes) + 1, 0)
+
+    def index(self, address: int) -> int:
+        """The flat element index of an address; negative before the array."""
+        return (address - self.start) // self.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """The launches that a tool watched: what was asked for, and what the harness says became of it, by name.
+
+    ``source`` is what the student's ``file`` was compiled as: lines of other files mean nothing to a student.
+    ``trouble`` is what the harness says of itself where it failed.
+    """
+
+    cases: Mapping[str, DeviceCase]
+    answered: Mapping[str, AnsweredCase]
+    file: str
+    source: str
+    trouble: str = ""
+
+    def unfinished(self, name: str) -> str:
+        """Why nobody can know what a launch would have done; empty where it came to its end."""
+        answered = self.answered.get(name)
+        if answered is None:
+            return "the kernel was not launched" + (self.trouble and f": {harmless(self.trouble)}")
+        if answered.state == "done":
+            return ""
+        reason = answered.error or answered.message
+        return f"the kernel did not come to its end ({harmless(answered.state + (reason and f': {reason}'))})"
+
+    def owners(self, functions: Iterable[str]) -> tuple[str, ...]:
+        """The cases that a record with these functions belongs to.
+
+        Every case has a kernel of its own name, and a device function is copied for each kernel that calls
+        it, as ``$grader_case_3$helper``; so the first name says which launch it was. Only ptxas's own
+        helpers (a division's slow path) have no such name: what is seen there belongs to every case that ran.
+        """
+        for function in functions:
+            index = index_of(function.removeprefix("$").partition("$")[0])
+            if index is not None and str(index) in self.cases:
+                return (str(index),)
+        return tuple(name for name in self.cases if name in self.answered)
+
+    def places(self, name: str) -> Iterator[Place]:
+        """Where the arrays of a case lay, as the harness says."""
+        addresses = self.answered[name].places if name in self.answered else {}
+        for argument in self.cases[name].arguments:
+            value = argument.value
+            if argument.name in addresses and isinstance(value, np.ndarray):
+                start, _ = addresses[argument.name]
+                yield Place(argument.label, start, value.nbytes, value.shape, value.itemsize)
+
+    def line(self, record: Element, where: str) -> int | None:
+        """The line in the student's file."""
+        if text_at(record, f"{where}/path").rpartition("/")[2] != self.source:
+            return None
+        line = number_at(record, f"{where}/line")
+        return line if line is not None and line > 0 else None
+
 
 _NEAR = 2**20
 """Bytes from an array within which an address was likely meant for it."""
@@ -49,7 +230,7 @@ def found_by(
     tool: str, records: Iterable[Element], scene: Scene
 ) -> tuple[dict[str, tuple[Finding, ...]], tuple[str, ...]]:
     """The findings of each case that has some, and the kinds of records that we do not know, one a record."""
-    found: dict[str, dict[tuple[object, ...], Finding]] = {}
+    groups: dict[str, dict[tuple[object, ...], Finding]] = {}
     strange: list[str] = []
     for record in records:
         kind = text_at(record, "kind")
@@ -60,26 +241,26 @@ def found_by(
         functions = [element.text or "" for element in record.iter("func")]
         for name in scene.owners(functions):
             for finding in reader(record, scene, name):
-                _count(found.setdefault(name, {}), finding)
-    kept = {name: _without_stops(tuple(group.values())) for name, group in found.items()}
+                _count(groups.setdefault(name, {}), finding)
+    kept = {name: _without_stops(tuple(group.values())) for name, group in groups.items()}
     return {name: findings for name, findings in kept.items() if findings}, tuple(strange)
 
 
 def _count(group: dict[tuple[object, ...], Finding], finding: Finding) -> None:
     """The same kind on the same lines once: the first thread's, so that it is the same every time."""
     key = (finding.kind, frozenset((finding.line, finding.other_line)))
-    known = group.get(key)
-    if known is None:
+    earlier = group.get(key)
+    if earlier is None:
         group[key] = finding
         return
-    first = min(known, finding, key=lambda each: (each.block or (), each.thread or ()))
-    gravest = min(known.severity, finding.severity, key=_GRAVEST.index)
-    group[key] = replace(first, count=known.count + finding.count, severity=gravest)
+    first = min(earlier, finding, key=lambda one: (one.block or (), one.thread or ()))
+    gravest = min(earlier.severity, finding.severity, key=_GRAVEST.index)
+    group[key] = replace(first, count=earlier.count + finding.count, severity=gravest)
 
 
 def _without_stops(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """A stop is told where nothing else was seen that explains it."""
-    seen = tuple(each for each in findings if each.kind is not FindingKind.FAULT)
+    seen = tuple(finding for finding in findings if finding.kind is not FindingKind.FAULT)
     return seen or findings
 
 
@@ -134,7 +315,7 @@ def _outside(address: int | None, places: tuple[Place, ...]) -> tuple[FindingCod
 
     An address far from all arrays is not told: it is another one in every run.
     """
-    nearest = min(places, key=lambda place: place.distance(address or 0), default=None)
+    nearest = min(places, key=lambda array: array.distance(address or 0), default=None)
     if address is not None and address < _NULL:
         return FindingCode.NULL_POINTER, "", (("address", hex(address)),)
     if address is None or nearest is None or nearest.distance(address) > _NEAR:
@@ -147,17 +328,17 @@ def _outside(address: int | None, places: tuple[Place, ...]) -> tuple[FindingCod
 def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
     """initcheck, ``Initcheck``: a read of global memory that nobody wrote."""
     address = number_at(record, "what/address")
-    places = (place for place in scene.places(name) if address is not None and not place.distance(address))
-    place = next(places, None)
-    element = "" if place is None or address is None else place.array + _subscript(place, address)
-    access = Access("read", "global", "" if place is None else place.array)
+    places = (array for array in scene.places(name) if address is not None and not array.distance(address))
+    array = next(places, None)
+    element = "" if array is None or address is None else array.array + _subscript(array, address)
+    access = Access("read", "global", "" if array is None else array.array)
     what = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
     return [_about(record, scene, what, (), element, access)]
 
 
-def _subscript(place: Place, address: int) -> str:
-    index = np.unravel_index(place.index(address), place.shape) if place.shape else (0,)
-    return "".join(f"[{int(each)}]" for each in index)
+def _subscript(array: Place, address: int) -> str:
+    index = np.unravel_index(array.index(address), array.shape) if array.shape else (0,)
+    return "".join(f"[{int(coordinate)}]" for coordinate in index)
 
 
 def _parting(record: Element, scene: Scene, name: str) -> list[Finding]:

@@ -1,27 +1,111 @@
 """A GPU on trial: does it run a kernel as it should, and do the tools find the bugs that we planted?
 
-Nobody is graded by the silence of a tool that cannot see.
+A driver that a tool does not know, a container that hides a library: then a tool ends well and reports
+nothing, and everybody would pass. So a planted bug for each tool must come back as a finding before anybody
+is graded.
 """
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from grader.gpu import devices, sanitizer, selftest
+from grader.gpu import devices, sanitizer
 from grader.gpu.answer import read_answer, read_array
 from grader.gpu.pool import stage_on
-from grader.gpu.request import ANSWER, Image, Where, output_file, run_job
+from grader.gpu.request import ANSWER, DeviceCase, Image, Where, name_for, output_file, run_job
+from grader.gpu.sanitizer import KINDS, TOOLS
+from grader.model import Argument, FindingKind, Launch
 from grader.nvcc import OWN_SOURCE, compile_own
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool
     from grader.gpu.sanitizer import ToolReport
+    from grader.model import Named
     from grader.nvcc import Tools
+
+NAME = "planted.cu"
+"""What the planted bugs' file is called in findings."""
+
+THREADS = 64
+RIGHT = 0
+"""The number of the case whose kernel has no bug."""
+
+_ORDER = ("racecheck", "initcheck", "synccheck", "memcheck")
+"""Whose bugs the next cases are; a launch that memcheck stops comes last, whatever it leaves behind."""
+
+_MARK = re.compile(r"// planted: (\w+)$")
+
+
+class Planted(NamedTuple):
+    """A tool's bug: the number of its case, the finding to come of it, and the lines that may be named.
+
+    Of two barriers that do not meet either may be the one that is told.
+    """
+
+    tool: str
+    case: int
+    kind: FindingKind
+    lines: tuple[int, ...]
+
+
+@lru_cache(maxsize=1)
+def source() -> str:
+    """The planted bugs, to be compiled without optimisation and with lines, under any name."""
+    return Path(__file__).with_name(NAME).read_text("utf-8")
+
+
+def planted(tool: str) -> Planted:
+    """The bug that ``tool`` must find."""
+    marks = ((line, _MARK.search(text)) for line, text in enumerate(source().splitlines(), 1))
+    lines = tuple(line for line, mark in marks if mark is not None and mark[1] == tool)
+    return Planted(tool, RIGHT + 1 + _ORDER.index(tool), KINDS[tool], lines)
+
+
+def cases() -> tuple[DeviceCase, ...]:
+    """All launches, for every tool: the kernel that is right, then those with bugs.
+
+    The ``out`` array is not written before the launch when the harness runs under a tool.
+    """
+    given = Argument("in", "in", np.arange(1, THREADS + 1, dtype=np.float32))
+    left = Argument("out", "out", np.full(THREADS, np.nan, np.float32))
+    launch = Launch((1, 1, 1), (THREADS, 1, 1))
+    return tuple(DeviceCase(index, launch, (given, left)) for index in range(len(_ORDER) + 1))
+
+
+def entries() -> Named[str]:
+    """The kernel of each case, by its number, as `run_job` takes them."""
+    return tuple((str(case.index), name_for(case.index)) for case in cases())
+
+
+def missed(reports: tuple[ToolReport, ...], tools: Iterable[str] = TOOLS) -> tuple[str, ...]:
+    """A sentence for each of ``tools`` that misses its bug, or accuses the kernel that is right."""
+    by_tool = {report.tool: report for report in reports}
+    return tuple(complaint for tool in tools if (complaint := _missed(planted(tool), by_tool.get(tool))))
+
+
+def _missed(bug: Planted, report: ToolReport | None) -> str:
+    if report is None:
+        return f"{bug.tool} was not run"
+    hits = [f for f in report.of(str(bug.case)) if f.kind is bug.kind and f.line in bug.lines]
+    if not hits:
+        why = f": {report.reason}" if report.reason else ""
+        where = " or ".join(map(str, bug.lines))
+        return f"{bug.tool} did not find the planted {bug.kind} on line {where} of {NAME}{why}"
+    if report.of(str(RIGHT)):
+        return f"{bug.tool} accuses the kernel of {NAME} that has no bug: {report.of(str(RIGHT))[0].message}"
+    if report.doubt(str(RIGHT)):
+        return f"{bug.tool} could not clear the kernel of {NAME} that has no bug: {report.doubt(str(RIGHT))}"
+    return ""
 
 
 def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
@@ -29,7 +113,7 @@ def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
 
     Raises OurError where the kernels cannot be built or the harness gives no answer.
     """
-    cubin = compile_own(tools, selftest.source().encode(), gpu.architecture, optimised=False)
+    cubin = compile_own(tools, source().encode(), gpu.architecture, optimised=False)
     with stage_on(gpu, tools) as inside:
         return _faults(pool, inside, gpu, cubin)
 
@@ -37,19 +121,19 @@ def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
 def _faults(pool: GpuPool, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
     where = Where(pool.python, dict(pool.helpers)[gpu.architecture], gpu.uuid)
     images = (("student", Image(cubin, "")),)
-    said = _run(where, images, tools)
-    if said or not pool.sanitizer:
-        return said
+    problems = _run(where, images, tools)
+    if problems or not pool.sanitizer:
+        return problems
     names = sanitizer.tools_for(pool.races)
     with ThreadPoolExecutor(len(names)) as executor:
         reports = tuple(executor.map(lambda tool: _report(tool, pool, where, images, tools), names))
-    return selftest.missed(reports, names)
+    return missed(reports, names)
 
 
 def _run(where: Where, images: tuple[tuple[str, Image], ...], tools: Tools) -> tuple[str, ...]:
     """The kernel without a bug, on its own: it reverses 64 numbers."""
-    case = selftest.cases()[selftest.RIGHT]
-    job = run_job(where, images, (case,), entries=selftest.entries())
+    case = cases()[RIGHT]
+    job = run_job(where, images, (case,), entries=entries())
     result = tools.sandbox.run(job)
     answer = read_answer(result.file(ANSWER))
     if answer.health != "ok" or answer.error or not answer.cases:
@@ -66,18 +150,17 @@ def _run(where: Where, images: tuple[tuple[str, Image], ...], tools: Tools) -> t
 def _report(
     tool: str, pool: GpuPool, where: Where, images: tuple[tuple[str, Image], ...], tools: Tools
 ) -> ToolReport:
-    cases = selftest.cases()
-    chosen = tuple(c for c in cases if c.index in (selftest.planted(tool).case, selftest.RIGHT))
+    chosen = tuple(case for case in cases() if case.index in (planted(tool).case, RIGHT))
     job = run_job(
         where,
         images,
         chosen,
         mode="sanitize",
-        entries=selftest.entries(),
+        entries=entries(),
         tool=sanitizer.command(tool, pool.sanitizer),
         tool_files=sanitizer.files(tool),
     )
-    return sanitizer.read(tool, tools.sandbox.run(job), chosen, selftest.NAME, OWN_SOURCE)
+    return sanitizer.read(tool, tools.sandbox.run(job), chosen, NAME, OWN_SOURCE)
 
 
 def examine(pool: GpuPool, tools: Tools) -> tuple[GpuPool, tuple[str, ...]]:
@@ -85,12 +168,12 @@ def examine(pool: GpuPool, tools: Tools) -> tuple[GpuPool, tuple[str, ...]]:
 
     A GPU that was taken out of use and passes is taken back.
     """
-    fit, said = [], []
+    fit, complaints = [], []
     for gpu in pool.gpus:
         problems = faults(pool, tools, gpu)
         if problems:
-            said += [f"{gpu.name}: {problem}" for problem in problems]
+            complaints += [f"{gpu.name}: {problem}" for problem in problems]
         else:
             devices.mark_well(gpu)
             fit.append(gpu)
-    return replace(pool, gpus=tuple(fit)), tuple(said)
+    return replace(pool, gpus=tuple(fit)), tuple(complaints)

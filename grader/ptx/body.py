@@ -100,7 +100,7 @@ class Body:
                 cursor.expect(">")
             else:
                 names = [name]
-            self.registers.extend((self.unique(each), type_) for each in names)
+            self.registers.extend((self.unique(name), type_) for name in names)
             if not cursor.accept(","):
                 break
         cursor.expect(";")
@@ -131,8 +131,8 @@ class Body:
     def pragma(self) -> None:
         """``.pragma "used_bytes_mask 15";`` before a load; the others are about speed."""
         self.parser.take()
-        found = _USED_BYTES.fullmatch(self.parser.peek().text)
-        self._used_bytes = int(found[1], 0) if found else -1
+        match = _USED_BYTES.fullmatch(self.parser.peek().text)
+        self._used_bytes = int(match[1], 0) if match else -1
         self.parser.through_semicolon()
 
     def label_or_instruction(self) -> None:
@@ -205,11 +205,11 @@ class Body:
 
     def operands_until(self, closing: str) -> tuple[Operand, ...]:
         """Operands up to a closing bracket."""
-        found = []
+        operands = []
         while not self.parser.accept(closing):
-            found.append(self.operand())
+            operands.append(self.operand())
             self.parser.accept(",")
-        return tuple(found)
+        return tuple(operands)
 
     def named(self) -> Register | Symbol:
         """A register or a symbol, by what was declared."""

@@ -20,23 +20,23 @@ _ASM = re.compile(r"\s*// (?P<end>begin|end) inline asm\s*$")
 _OF_TEXTURES = frozenset({"tex", "tld4", "txq", "suld", "sust", "sured", "suq", "istypep"})
 
 
-class Origin(NamedTuple):
+class SourceLine(NamedTuple):
     """A file, by its name without folders, and a line in it."""
 
     file: str
     line: int
 
 
-def origin(ptx: str, number: int) -> Origin | None:
+def origin(ptx: str, number: int) -> SourceLine | None:
     """Where line ``number`` of a PTX text stems from; None where it says nothing of that."""
     lines = ptx.splitlines()
     if not 0 < number <= len(lines):
         return None
-    place = _place(lines, number)
-    if place is None:
+    directive = _place(lines, number)
+    if directive is None:
         return None
-    names = {found["number"]: found["name"] for found in _FILE.finditer(ptx)}
-    return Origin(names.get(place["file"], ""), int(place["line"]))
+    names = {match["number"]: match["name"] for match in _FILE.finditer(ptx)}
+    return SourceLine(names.get(directive["file"], ""), int(directive["line"]))
 
 
 def is_inside_asm(ptx: str, number: int) -> bool:
@@ -61,7 +61,7 @@ def renames_lines(source: bytes) -> bool:
 
 def _place(lines: list[str], number: int) -> re.Match[str] | None:
     """The `.loc` of nvcc that holds at a line of a function, none from an `asm`; None where it has none."""
-    place = None
+    latest = None
     inside_asm = False
     for text in lines[:number]:
         if mark := _ASM.match(text):
@@ -69,7 +69,7 @@ def _place(lines: list[str], number: int) -> re.Match[str] | None:
         elif inside_asm:
             continue
         elif _BODY.match(text):
-            place = None
-        elif found := _PLACE.match(text):
-            place = found
-    return place
+            latest = None
+        elif match := _PLACE.match(text):
+            latest = match
+    return latest

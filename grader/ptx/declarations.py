@@ -245,20 +245,20 @@ class DeclarationReader(ConstantReader):
     def parameters(self) -> tuple[Variable, ...]:
         """`(.param .u64 a, .param .u32 b)`."""
         self.expect("(")
-        found: list[Variable] = []
+        variables: list[Variable] = []
         while not self.accept(")"):
-            found.append(self.variable(self.take().text[1:], ""))
+            variables.append(self.variable(self.take().text[1:], ""))
             self.accept(",")
-        return tuple(found)
+        return tuple(variables)
 
     def variables(self, linkage: str) -> list[Variable]:
         """Variables in one state space."""
         space = self.take().text[1:]
-        found = [self.variable(space, linkage)]
+        variables = [self.variable(space, linkage)]
         while self.accept(","):
-            found.append(Variable(space, self.take().text, found[0].type, 1, found[0].align))
+            variables.append(Variable(space, self.take().text, variables[0].type, 1, variables[0].align))
         self.expect(";")
-        return found
+        return variables
 
     def variable(self, space: str, linkage: str) -> Variable:
         """``.align 4 .b8 name[1024] = {…}`` after its state space."""
@@ -301,17 +301,17 @@ class DeclarationReader(ConstantReader):
         """`= 5` or `= {1, 2, {3}}`, flattened."""
         if not self.accept("{"):
             return (self.initial_value(),)
-        found: list[Immediate | Symbol | Numbers] = []
+        values: list[Immediate | Symbol | Numbers] = []
         while not self.accept("}"):
             if self.peek().text == "{":
-                found.extend(self.initialiser())
+                values.extend(self.initialiser())
             elif self.peek().kind == "numbers":
                 listed = map(int, self.take().text.rstrip(", ").split(","))
-                found.append(Numbers(array("Q", listed).tobytes()))
+                values.append(Numbers(array("Q", listed).tobytes()))
             else:
-                found.append(self.initial_value())
+                values.append(self.initial_value())
             self.accept(",")
-        return tuple(found)
+        return tuple(values)
 
     def initial_value(self) -> Immediate | Symbol:
         """A number, ``name``, ``name+4``, ``generic(name)`` or ``0xFF00(name)`` (section 5.4.4)."""

@@ -56,15 +56,17 @@ def structure(
     ``executed`` holds the instructions that a thread came to, by function and place in it, if that is known.
     Raises KeyError where there is no such kernel.
     """
-    found = _Found(module, source, is_known=executed is not None)
+    facts = _Found(module, source, is_known=executed is not None)
     functions = reached(module, entry)
-    found.generic_may_be_shared = any(_makes_shared_generic(each) for f in functions for each in f.body)
+    facts.generic_may_be_shared = any(
+        _makes_shared_generic(instruction) for f in functions for instruction in f.body
+    )
     for function in functions:
-        for place, instruction in enumerate(function.body):
-            found.add(instruction, is_executed=executed is None or (function.name, place) in executed)
+        for index, instruction in enumerate(function.body):
+            facts.add(instruction, is_executed=executed is None or (function.name, index) in executed)
     return Structure(
-        **{sort: found.use(sort) for sort in SORTS},
-        library=tuple((name, found.use(name)) for name in found.libraries),
+        **{sort: facts.use(sort) for sort in SORTS},
+        library=tuple((name, facts.use(name)) for name in facts.libraries),
         file=file,
     )
 
@@ -152,13 +154,15 @@ def reached_lines(module: Module, entry: str, source: str) -> frozenset[int]:
     """The lines of the student's file that the kernel's instructions stem from, calls included."""
     files = dict(module.files)
     body = (instruction for function in reached(module, entry) for instruction in function.body)
-    return frozenset(line for each in body if (line := _line(each, files, source)) is not None)
+    return frozenset(line for instruction in body if (line := _line(instruction, files, source)) is not None)
 
 
 def reached_symbols(module: Module, entry: str) -> frozenset[str]:
     """The variables, functions and labels that the kernel's instructions name, calls included."""
     body = (instruction for function in reached(module, entry) for instruction in function.body)
-    return frozenset(name for each in body for operand in each.operands for name in _symbols(operand))
+    return frozenset(
+        name for instruction in body for operand in instruction.operands for name in _symbols(operand)
+    )
 
 
 def _symbols(operand: Operand) -> Iterator[str]:
@@ -169,7 +173,7 @@ def _symbols(operand: Operand) -> Iterator[str]:
 def reached(module: Module, entry: str) -> list[Function]:
     """The kernel and all that it may call; every function, where it calls one through a pointer."""
     bodies = {function.name: function for function in module.functions if function.defined}
-    found = {entry: bodies[entry]}
+    functions = {entry: bodies[entry]}
     waiting = [bodies[entry]]
     while waiting:
         for instruction in waiting.pop().body:
@@ -178,16 +182,16 @@ def reached(module: Module, entry: str) -> list[Function]:
             names = list(_callees(instruction)) or [
                 name for name, function in bodies.items() if not function.is_entry
             ]
-            new = {name: bodies[name] for name in names if name in bodies and name not in found}
-            found |= new
+            new = {name: bodies[name] for name in names if name in bodies and name not in functions}
+            functions |= new
             waiting += new.values()
-    return list(found.values())
+    return list(functions.values())
 
 
 def _callees(instruction: Instruction) -> Iterator[str]:
     """The function that a call names; nothing for a call through a pointer."""
     if instruction.opcode == "call":
-        callee = next((each for each in instruction.operands if not isinstance(each, Tuple)), None)
+        callee = next((operand for operand in instruction.operands if not isinstance(operand, Tuple)), None)
         if isinstance(callee, Symbol):
             yield callee.name
 

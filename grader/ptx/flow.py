@@ -43,7 +43,7 @@ class Flow:
             raise ValueError(function.name)
         self.function = function
         targets = dict(function.labels)
-        ends = {at + 1 for at, each in enumerate(body) if each.opcode in ("bra", *_ENDS)}
+        ends = {at + 1 for at, instruction in enumerate(body) if instruction.opcode in ("bra", *_ENDS)}
         begins = {0, *ends, *(index for index in targets.values())}
         self.starts = (*sorted(begin for begin in begins if begin < len(body)), len(body))
         self.block_of = tuple(b for b, (a, z) in enumerate(pairwise(self.starts)) for _ in range(a, z))
@@ -62,11 +62,11 @@ class Flow:
     @cached_property
     def predecessors(self) -> tuple[tuple[int, ...], ...]:
         """For each block the blocks that may come before it."""
-        found: list[list[int]] = [[] for _ in self.successors]
+        before: list[list[int]] = [[] for _ in self.successors]
         for block, following in enumerate(self.successors):
-            for each in following:
-                found[each].append(block)
-        return tuple(tuple(each) for each in found)
+            for successor in following:
+                before[successor].append(block)
+        return tuple(tuple(blocks) for blocks in before)
 
     @cached_property
     def dominators(self) -> list[int]:
@@ -90,13 +90,13 @@ class Flow:
         return tuple(Loop(header, frozenset(blocks[header])) for header in sorted(blocks))
 
     def _leading_to(self, tail: int, header: int) -> set[int]:
-        found, todo = {header}, [tail]
+        blocks, todo = {header}, [tail]
         while todo:
             block = todo.pop()
-            if block not in found:
-                found.add(block)
+            if block not in blocks:
+                blocks.add(block)
                 todo += self.predecessors[block]
-        return found
+        return blocks
 
     def loops_around(self, at: int) -> list[Loop]:
         """The loops that an instruction is in, the innermost first."""
@@ -108,29 +108,29 @@ class Flow:
 
         Also those that decide by way of others.
         """
-        found: set[int] = set()
+        branches: set[int] = set()
         todo = [self.block_of[at]]
         while todo:
             for branch in self._control[todo.pop()]:
-                if branch not in found:
-                    found.add(branch)
+                if branch not in branches:
+                    branches.add(branch)
                     todo.append(branch)
-        return {self.starts[branch + 1] - 1 for branch in found}
+        return {self.starts[branch + 1] - 1 for branch in branches}
 
     @cached_property
     def _control(self) -> list[list[int]]:
         """For each block the branching blocks that it depends on directly."""
         after = self.post_dominators
-        found: list[list[int]] = [[] for _ in self.successors]
+        branches: list[list[int]] = [[] for _ in self.successors]
         for branch, following in enumerate(self.successors):
             if len(following) > 1:
                 strict = after[branch] & ~(1 << branch)
                 decided = 0
-                for each in following:
-                    decided |= after[each]
+                for successor in following:
+                    decided |= after[successor]
                 for block in _members(decided & ~strict):
-                    found[block].append(branch)
-        return found
+                    branches[block].append(branch)
+        return branches
 
     def reaches(self, sources: Collection[int], targets: Collection[int], barring: int = -1) -> bool:
         """Whether control may come from behind a source to a target.
@@ -159,7 +159,7 @@ class Flow:
         block = self.block_of[at]
         if at + 1 < self.starts[block + 1]:
             return [at + 1]
-        return [self.starts[each] for each in self.successors[block]]
+        return [self.starts[successor] for successor in self.successors[block]]
 
     @cached_property
     def thread_dependent(self) -> frozenset[str]:
@@ -168,18 +168,18 @@ class Flow:
         What is loaded from memory may; a kernel's parameters do not, nor does what is computed from them
         alone.
         """
-        known = {each.name for each in self.function.parameters if self.function.is_entry}
-        found: set[str] = set()
+        addresses = {parameter.name for parameter in self.function.parameters if self.function.is_entry}
+        dependent: set[str] = set()
         grown = True
         while grown:
-            before = len(found)
+            before = len(dependent)
             for instruction in self.function.body:
                 written, read = _written_and_read(instruction)
-                unknown = instruction.opcode in _UNKNOWN and not _loads_one_of(known, instruction)
-                if unknown or any(name in found or name.startswith(_OF_A_THREAD) for name in read):
-                    found.update(written)
-            grown = len(found) > before
-        return frozenset(found)
+                unknown = instruction.opcode in _UNKNOWN and not _loads_one_of(addresses, instruction)
+                if unknown or any(name in dependent or name.startswith(_OF_A_THREAD) for name in read):
+                    dependent.update(written)
+            grown = len(dependent) > before
+        return frozenset(dependent)
 
 
 _OF_A_THREAD = ("%tid", "%laneid", "%warpid", "%lanemask", "%clock", "%globaltimer")
@@ -190,7 +190,7 @@ _UNKNOWN = ("ld", "ldu", "atom", "mbarrier", "call", "shfl", "match", "elect", "
 def _dominators(before: tuple[tuple[int, ...], ...], roots: set[int], order: range) -> list[int]:
     """The sets that satisfy ``dom(b) = {b} + the intersection of dom(p) over the p in before[b]``."""
     everything = (1 << len(before)) - 1
-    found = [1 << b if b in roots else everything for b in range(len(before))]
+    dominators = [1 << b if b in roots else everything for b in range(len(before))]
     changed = True
     while changed:
         changed = False
@@ -198,12 +198,12 @@ def _dominators(before: tuple[tuple[int, ...], ...], roots: set[int], order: ran
             if block in roots:
                 continue
             common = everything
-            for each in before[block]:
-                common &= found[each]
+            for predecessor in before[block]:
+                common &= dominators[predecessor]
             common |= 1 << block
-            changed |= common != found[block]
-            found[block] = common
-    return found
+            changed |= common != dominators[block]
+            dominators[block] = common
+    return dominators
 
 
 def _members(blocks: int) -> Iterator[int]:

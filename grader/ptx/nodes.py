@@ -221,21 +221,21 @@ def edited(function: Function, insert: Mapping[int, Instruction], remove: Collec
     Who jumps to a label before that instruction executes what was put in, too.
     """
     body: list[Instruction] = []
-    place: list[int] = []
+    positions: list[int] = []
     for at, instruction in enumerate(function.body):
-        place.append(len(body))
+        positions.append(len(body))
         if at in insert:
             body.append(insert[at])
         if at not in remove:
             body.append(instruction)
-    place.append(len(body))
-    labels = tuple((label, place[index]) for label, index in function.labels)
+    positions.append(len(body))
+    labels = tuple((label, positions[index]) for label, index in function.labels)
     return replace(function, body=tuple(body), labels=labels)
 
 
 def exchanged(module: Module, function: Function) -> Module:
     """A module whose function of this name is replaced by this one."""
     functions = tuple(
-        function if each.defined and each.name == function.name else each for each in module.functions
+        function if other.defined and other.name == function.name else other for other in module.functions
     )
     return replace(module, functions=functions)

@@ -150,9 +150,9 @@ def symbol_name(symbol: str) -> str:
     if not symbol.startswith("_Z"):
         return symbol
     name, position = symbol, len("_Z")
-    while found := _PIECE.search(symbol, position):
-        position = found.end()
-        length = int(found["length"] or 0)
+    while match := _PIECE.search(symbol, position):
+        position = match.end()
+        length = int(match["length"] or 0)
         if length and position + length <= len(symbol):
             name, position = symbol[position : position + length], position + length
     return name

@@ -47,7 +47,7 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """All tokens of ``text``; raises PtxSyntaxError at a character that starts none, or a number too long."""
-    found: list[Token] = []
+    result: list[Token] = []
     line, position = 1, 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -61,9 +61,9 @@ def tokens(text: str) -> list[Token]:
         else:
             if kind == "integer" and len(match.group()) > _MOST_DIGITS:
                 raise PtxSyntaxError(f"PTX line {line}: a number of {len(match.group()):,} digits")
-            found.append(Token(kind, match.group(), line, position))
+            result.append(Token(kind, match.group(), line, position))
         position = match.end()
-    return found
+    return result
 
 
 END = Token("end", "", 0)
@@ -72,14 +72,14 @@ END = Token("end", "", 0)
 class Cursor:
     """A place in a list of tokens."""
 
-    def __init__(self, found: list[Token]) -> None:
-        self._tokens = found
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
         self._next = 0
 
     def peek(self, ahead: int = 0) -> Token:
         """The next token, or one further ``ahead``, without taking it."""
-        place = self._next + ahead
-        return self._tokens[place] if place < len(self._tokens) else END
+        index = self._next + ahead
+        return self._tokens[index] if index < len(self._tokens) else END
 
     def last(self) -> Token:
         """The token that was taken last."""
@@ -117,10 +117,10 @@ class Cursor:
 
     def rest_of_line(self, line: int) -> list[Token]:
         """The tokens left on ``line``: some directives end with their line, not with a semicolon."""
-        found = []
+        words = []
         while self.peek().line == line and self.peek().kind != "end":
-            found.append(self.take())
-        return found
+            words.append(self.take())
+        return words
 
     def skip_block(self) -> None:
         """Past a ``{…}`` whose content does not matter here."""

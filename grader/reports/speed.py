@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.checks.digits import decimals, milliseconds
+from grader.checks.credit import decimals, milliseconds
 from grader.checks.wording import sizes
 from grader.text import one_line
 

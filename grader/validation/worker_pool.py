@@ -14,7 +14,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from grader.batch.processes import forkserver
+from grader.batch.executor import forkserver
 from grader.errors import OurError
 
 if TYPE_CHECKING:

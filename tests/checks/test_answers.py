@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from grader.checks import run_checks
-from grader.checks.answers import is_right, told
+from grader.checks.answers import is_right, wrong_answer_sentence
 from grader.model import (
     AnswerEvidence,
     Build,
@@ -101,25 +101,27 @@ def test_one_of_several_readings_is_enough() -> None:
 
 def test_a_wrong_answer_is_told_as_it_was_understood_with_the_likely_mistake() -> None:
     """The number, and what would have given just it."""
-    assert told(answer("25", 25)) == "`size`: 25 bytes is not right: this counts elements"
-    assert told(answer("1/4 hundred", 25)) == (
+    assert wrong_answer_sentence(answer("25", 25)) == "`size`: 25 bytes is not right: this counts elements"
+    assert wrong_answer_sentence(answer("1/4 hundred", 25)) == (
         "`size`: `1/4 hundred`, understood as 25 bytes, is not right: this counts elements"
     )
-    assert told(answer("99.9", Fraction(999, 10))).endswith(
+    assert wrong_answer_sentence(answer("99.9", Fraction(999, 10))).endswith(
         "it is near, but not near enough: was it rounded?"
     )
-    assert told(answer("7", 7)) == "`size`: 7 bytes is not right"
+    assert wrong_answer_sentence(answer("7", 7)) == "`size`: 7 bytes is not right"
 
 
 def test_what_is_not_understood_is_said_with_the_reason() -> None:
     """And what was written is quoted."""
-    text = told(answer("lots", None, problem="expected a number"))
+    text = wrong_answer_sentence(answer("lots", None, problem="expected a number"))
     assert text == "`size`: `lots` is not understood: expected a number"
 
 
 def test_a_sheet_of_somebody_else_is_pointed_out() -> None:
     """Where the numbers are drawn."""
-    assert told(answer("7", 7, note="the sheet is that of `bob`")).endswith(". The sheet is that of `bob`")
+    assert wrong_answer_sentence(answer("7", 7, note="the sheet is that of `bob`")).endswith(
+        ". The sheet is that of `bob`"
+    )
 
 
 def test_explanations_are_in_the_finding_and_may_be_withheld() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.digits import Limit, decimals, milliseconds
+from grader.checks.credit import SpeedupLimit, decimals, milliseconds
 
 
 @given(
@@ -21,7 +21,9 @@ def test_a_number_never_looks_to_be_on_the_other_side_of_a_limit(
 ) -> None:
     """Equal texts mean equal numbers, as far as nine decimals tell."""
     asked = (
-        Limit(value + apart, None) if exact is None else Limit(float(exact), Fraction(f"{float(exact):.10g}"))
+        SpeedupLimit(value + apart, None)
+        if exact is None
+        else SpeedupLimit(float(exact), Fraction(f"{float(exact):.10g}"))
     )
     places = decimals((value,), (asked,))
     shown, beside = float(f"{value:.{places}f}"), float(asked.text(places))

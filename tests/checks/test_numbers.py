@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.checks.numbers import LONGEST, NUMBER, is_right, read, value
+from grader.checks.text import LONGEST_NUMBER, NUMBER, is_right_number, number_value, read_number
 from grader.model import ExpectedNumber
 
 
@@ -50,7 +50,7 @@ def wanted(number: float = 2, *, within: str = "0", relative: bool = False, nth:
 )
 def test_what_is_a_number(text: str, numbers: list[Fraction | None]) -> None:
     """What C prints as one; nothing that a person would call none."""
-    assert [value(match.group()) for match in NUMBER.finditer(text)] == numbers
+    assert [number_value(match.group()) for match in NUMBER.finditer(text)] == numbers
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_what_is_a_number(text: str, numbers: list[Fraction | None]) -> None:
 )
 def test_the_place_is_after_the_first_such_words(text: str, nth: int, shown: str, *, right: bool) -> None:
     """The nth number after them, on whatever line it is."""
-    reading = read(text, wanted(nth=nth))
-    assert (reading.found, reading.text, reading.right) == (True, shown, right)
+    reading = read_number(text, wanted(nth=nth))
+    assert (reading.has_words, reading.text, reading.right) == (True, shown, right)
 
 
 def test_words_that_are_not_there_are_no_place() -> None:
     """Whatever numbers there are."""
-    assert read("X: 2", wanted()).found is False
+    assert read_number("X: 2", wanted()).has_words is False
 
 
 @pytest.mark.parametrize(
@@ -90,12 +90,12 @@ def test_words_that_are_not_there_are_no_place() -> None:
 )
 def test_a_tolerance_is_exact(number: str, within: str, right: bool, *, relative: bool) -> None:  # noqa: FBT001
     """Its ends belong to it, and no rounding moves them."""
-    assert is_right(value(number), wanted(within=within, relative=relative)) is right
+    assert is_right_number(number_value(number), wanted(within=within, relative=relative)) is right
 
 
 def test_a_relative_tolerance_of_a_negative_number_is_positive() -> None:
     """It is a share of the magnitude."""
-    assert is_right(Fraction(-101, 50), wanted(-2, within="0.01", relative=True))
+    assert is_right_number(Fraction(-101, 50), wanted(-2, within="0.01", relative=True))
 
 
 PIECES = st.sampled_from(
@@ -106,25 +106,25 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=40).map("".join), st.integers(1, 4))
 def test_reading_never_fails_and_only_numbers_pass(text: str, nth: int) -> None:
     """Whatever is printed: what passes is a finite number within the tolerance."""
-    reading = read(text, wanted(1, within="5", nth=nth))
+    reading = read_number(text, wanted(1, within="5", nth=nth))
     if reading.right:
         assert abs(Fraction(float(reading.text)) - 1) <= Fraction(5) + Fraction(1, 10**6)
         assert not {"n", "N"} & set(reading.text)
 
 
-@given(st.text(alphabet="0123456789.eE+-naif", max_size=2 * LONGEST))
+@given(st.text(alphabet="0123456789.eE+-naif", max_size=2 * LONGEST_NUMBER))
 def test_any_number_of_digits_is_read_or_refused(text: str) -> None:
     """Neither a long exponent nor a long mantissa takes time or memory."""
     for match in NUMBER.finditer(text):
-        number = value(match.group())
-        assert number is None or abs(number) < Fraction(10) ** (2 * LONGEST)
+        number = number_value(match.group())
+        assert number is None or abs(number) < Fraction(10) ** (2 * LONGEST_NUMBER)
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_what_c_prints_is_read_back(number: float) -> None:
     """As `%.17g` writes it; nan and infinity are never right, whatever is expected."""
-    reading = read(f"x: {number:.17g}", wanted(0, within="1e400"))
+    reading = read_number(f"x: {number:.17g}", wanted(0, within="1e400"))
     if number != number or number in (float("inf"), float("-inf")):  # noqa: PLR0124 - NaN
         assert reading.right is False
     else:
-        assert value(reading.text) == Fraction(f"{number:.17g}")
+        assert number_value(reading.text) == Fraction(f"{number:.17g}")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.checks import check_of, run_checks
-from grader.checks.secrecy import kept
+from grader.checks.secrecy import visible_evidence
 from grader.model import (
     Build,
     CaseEvidence,
@@ -165,6 +165,6 @@ def test_a_hidden_run_without_its_array_is_wrong_and_no_error_of_ours() -> None:
     lacking = Finding(FindingKind.WRONG_OUTPUT, "there is no file `C.npy`", address="C")
     hidden = ran(hidden=True, findings=(lacking,))
     wanted = item("array", output="C")
-    result = judge(wanted, kept(check_of(wanted), evidence(hidden)))
+    result = judge(wanted, visible_evidence(check_of(wanted), evidence(hidden)))
     assert result.verdict is Verdict.FAIL
     assert "C.npy" not in result.message + "".join(finding.message for finding in result.findings)

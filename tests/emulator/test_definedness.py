@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from grader.backends import emulator
+from grader.backends import emulated_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.emulator.definedness import mattering_reads
 from grader.model import Argument, Build, FindingKind, Launch, Severity
@@ -126,7 +126,7 @@ def test_following_what_nobody_set_takes_no_more_work_than_the_case_may(
         budgets.append(arguments[-1])
         return mattering_reads(*arguments)
 
-    monkeypatch.setattr(emulator, "mattering_reads", followed)
+    monkeypatch.setattr(emulated_kernel, "mattering_reads", followed)
     (finding,) = undefined_reads("stored", MATTERS["stored"], steps=5000)
     assert finding.severity is Severity.ERROR
     assert budgets == [5000]

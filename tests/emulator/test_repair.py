@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.launch import Kernel
-from grader.emulator.repair.repair import WORK, Trial, Workshop, fitting, key
+from grader.emulator.repair.repair import WORK, RepairCase, RepairSearch, fitting, key
 from grader.emulator.repair.statements import Source
 from grader.model import Argument, Launch
 from tests.emulator import nvcc
@@ -65,12 +65,12 @@ def run(kernels: Module, name: str, steps: int = WORK) -> Run:
     return kernel.run(LAUNCH, arguments(name), detect=True, steps=steps)
 
 
-def workshop(name: str) -> Workshop:
+def workshop(name: str) -> RepairSearch:
     """A kernel with one case to try repairs on."""
     found = run(module(), name)
-    trial = Trial(LAUNCH, arguments(name), found.findings, found.steps)
+    trial = RepairCase(LAUNCH, arguments(name), found.findings, found.steps)
     source = Source(module(), FILE, LINES)
-    return Workshop(module(), name, source, [trial], lambda new, _, steps: run(new, name, steps))
+    return RepairSearch(module(), name, source, [trial], lambda new, _, steps: run(new, name, steps))
 
 
 @cache
@@ -160,7 +160,7 @@ def test_nothing_is_said_when_the_budget_is_spent() -> None:
 def test_a_repair_must_hold_in_every_trial() -> None:
     """A place is no good where another case finds something new."""
     shop = workshop("forward")
-    other = Trial(LAUNCH, (), (), 50)
+    other = RepairCase(LAUNCH, (), (), 50)
     shop.trials = [*shop.trials, other]
     shop.run = lambda new, trial, steps: run(module() if trial is other else new, "forward", steps)
     assert shop.repairs() == {}
@@ -170,16 +170,18 @@ def test_a_repair_must_hold_in_every_trial() -> None:
 def test_trials_are_the_smallest_and_all_that_show_something_new() -> None:
     """What would take too long is left out, unless it alone shows a hazard."""
     races = run(module(), "forward").findings
-    small, large, huge = (Trial(LAUNCH, (), (), steps) for steps in (100, WORK, WORK * 2))
-    showing = Trial(LAUNCH, (), races, WORK // 6)
-    again = Trial(LAUNCH, (), races, WORK // 6 + 1)
+    small, large, huge = (RepairCase(LAUNCH, (), (), steps) for steps in (100, WORK, WORK * 2))
+    showing = RepairCase(LAUNCH, (), races, WORK // 6)
+    again = RepairCase(LAUNCH, (), races, WORK // 6 + 1)
     assert fitting([huge, again, showing, large, small]) == [showing]
     assert fitting([large, small]) == [small]
 
 
 def test_many_lanes_make_a_trial_more_work() -> None:
     """Twice for 4096 lanes, five times for a full chunk, never more."""
-    works = [Trial(Launch((blocks, 1, 1), (64, 1, 1)), (), (), 100).work() for blocks in (1, 64, 256, 4096)]
+    works = [
+        RepairCase(Launch((blocks, 1, 1), (64, 1, 1)), (), (), 100).work() for blocks in (1, 64, 256, 4096)
+    ]
     assert works == [101, 200, 500, 500]
 
 
@@ -202,7 +204,7 @@ def test_a_barrier_in_a_loop_is_not_judged_by_a_single_turn() -> None:
 def test_a_barrier_is_taken_away_only_if_a_thorough_case_agrees() -> None:
     """Small cases may have too few turns to need it."""
     shop = workshop("right_with_one_at_the_end")
-    shop.thorough = (Trial(LAUNCH, arguments("forward"), (), 50),)
+    shop.thorough = (RepairCase(LAUNCH, arguments("forward"), (), 50),)
     shop.run = lambda new, trial, steps: run(
         new, "forward" if trial in shop.thorough else "right_with_one_at_the_end", steps
     )

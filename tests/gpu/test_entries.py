@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.errors import OurError
-from grader.gpu.entries import index_of, name_for, with_copies
+from grader.gpu.request import index_of, name_for, with_copies
 from grader.nvcc import find_toolchain
 from grader.ptx import parse
 from tests.emulator import nvcc

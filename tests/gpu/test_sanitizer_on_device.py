@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.gpu import selftest
+from grader.gpu import trial
 from grader.gpu.devices import find_gpus
-from grader.gpu.entries import name_for
-from grader.gpu.request import Image, Where, helpers_source, run_job
+from grader.gpu.request import Image, Where, helpers_source, name_for, run_job
 from grader.gpu.sanitizer import KINDS, TOOLS, command, files, find_sanitizer, read
 from grader.nvcc.source import SOURCE_NAME
 from grader.sandbox import LocalSandbox
@@ -49,7 +48,7 @@ def _reports(source: str, count: int, folder: Path, kept: str) -> tuple[ToolRepo
     assert program is not None
     cubin = _cubin(source, folder, gpu.architecture, *nvcc.HAZARDS)
     where = Where(sys.executable, _cubin(helpers_source().decode(), folder, gpu.architecture), gpu.uuid)
-    cases = selftest.cases()[:count]
+    cases = trial.cases()[:count]
     images = (("student", Image(cubin, name_for(0))),)
     entries = tuple((str(case.index), name_for(case.index)) for case in cases)
     reports = []
@@ -62,7 +61,7 @@ def _reports(source: str, count: int, folder: Path, kept: str) -> tuple[ToolRepo
         for name in files(tool) if kept else ():
             content = (result.file(name) or b"").decode()
             (CAPTURES / f"{kept}-{name}").write_text(_scrubbed(content))
-        reports.append(read(tool, result, cases, selftest.NAME))
+        reports.append(read(tool, result, cases, trial.NAME))
     return tuple(reports)
 
 
@@ -79,8 +78,8 @@ def test_every_tool_finds_its_planted_bug_and_clears_the_kernel_that_is_right(
 ) -> None:
     """What a batch begins with."""
     kept = "planted" if request.config.getoption("--update-golden") else ""
-    reports = _reports(selftest.source(), len(selftest.cases()), tmp_path, kept)
-    assert selftest.missed(reports) == ()
+    reports = _reports(trial.source(), len(trial.cases()), tmp_path, kept)
+    assert trial.missed(reports) == ()
 
 
 @pytest.mark.gpu

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from grader.emulator.launch import run
-from grader.gpu import selftest
+from grader.gpu import trial
 from grader.gpu.sanitizer import KINDS, TOOLS, ToolReport, files, read
-from grader.gpu.selftest import RIGHT, missed, planted
+from grader.gpu.trial import RIGHT, missed, planted
 from grader.model import Finding, FindingKind
 from tests.emulator import nvcc
 from tests.gpu.captured import CAPTURES, answer, left
@@ -40,20 +40,20 @@ def _with(report: ToolReport) -> tuple[ToolReport, ...]:
 def test_every_tool_has_a_planted_bug_with_a_line_and_a_kernel_of_its_own() -> None:
     """The kernel that is right has the case that is left."""
     bugs = [planted(tool) for tool in TOOLS]
-    assert sorted([RIGHT, *(bug.case for bug in bugs)]) == [case.index for case in selftest.cases()]
+    assert sorted([RIGHT, *(bug.case for bug in bugs)]) == [case.index for case in trial.cases()]
     assert all(bug.lines and bug.kind is KINDS[bug.tool] for bug in bugs)
 
 
 def test_the_planted_bugs_are_there_and_the_kernel_without_one_is_right() -> None:
     """So says the emulator, which lets two branches have a barrier each, as devices since sm_70 do."""
-    module = nvcc.compile_one(selftest.source(), name=selftest.NAME)
-    names = dict(selftest.entries())
+    module = nvcc.compile_one(trial.source(), name=trial.NAME)
+    names = dict(trial.entries())
     assert sorted(nvcc.entries(module)) == sorted(names.values())
     found = {
         case.index: run(
-            module, names[str(case.index)], case.launch, case.arguments, detect=True, source=selftest.NAME
+            module, names[str(case.index)], case.launch, case.arguments, detect=True, source=trial.NAME
         ).findings
-        for case in selftest.cases()
+        for case in trial.cases()
     }
     for tool in ("memcheck", "racecheck", "initcheck"):
         bug = planted(tool)
@@ -119,11 +119,11 @@ def test_a_tool_that_accuses_the_right_kernel_or_cannot_clear_it_is_not_trusted(
 
 def test_what_the_tools_left_of_the_planted_bugs_on_a_device_is_understood() -> None:
     """The captures of an H200: each bug on its line, and the kernel that is right is cleared."""
-    answered = answer(["done"] * len(selftest.cases()))
+    answered = answer(["done"] * len(trial.cases()))
     reports = []
     for tool in TOOLS:
         said = {name: (CAPTURES / f"planted-{name}").read_text("utf-8") for name in files(tool)}
         xml, log = (said[name] for name in files(tool))
         result = left(tool, xml, log, status=86, answered=answered)
-        reports.append(read(tool, result, selftest.cases(), selftest.NAME))
+        reports.append(read(tool, result, trial.cases(), trial.NAME))
     assert missed(tuple(reports)) == ()

@@ -10,7 +10,7 @@ import pytest
 from grader.backends.gpu import GpuBackend
 from grader.cli import setup
 from grader.errors import OurError
-from grader.gpu import devices, selftest, trial
+from grader.gpu import devices, trial
 from grader.gpu.pool import GpuPool
 from grader.gpu.sanitizer import TOOLS, files
 from grader.nvcc import Tools, find_toolchain
@@ -72,7 +72,7 @@ def test_a_tool_that_finds_nothing_is_named_with_the_line_it_missed(blind: str, 
 
     (fault,) = _faults(PretendGpu(reverses, forge=forge), cache)
     assert f"{blind} did not find the planted" in fault
-    assert selftest.NAME in fault
+    assert trial.NAME in fault
 
 
 def test_a_device_that_computes_wrongly_is_not_fit(cache: Path) -> None:

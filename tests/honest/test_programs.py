@@ -13,11 +13,10 @@ import pytest
 import yaml
 
 from grader import pipeline
-from grader.kinds.program import running as programs
+from grader.kinds.program import stages as programs
 from grader.model import (
     Assignment,
     CasePlan,
-    Evidence,
     ProgramInterface,
     ProgramRun,
     RubricItem,
@@ -135,7 +134,7 @@ def test_an_honest_program_has_full_marks(name: str, make_tools: Callable[[], To
     plan = pipeline.make_plan(honest.assignment, 1, tools, visible_only=False)
     built = build_program(tools, honest.submission, honest.assignment.program)
     assert [built.ok, built.error, built.findings, built.calls_device] == [True, "", (), False]
-    evidence: Evidence = programs.gather(plan, built, tools)
+    evidence, _ = programs.gather(plan, honest.submission, built, tools)
     grade = pipeline.judge(plan, honest.submission, evidence)
     told = [f"{each.result.item.check}: {each.result.message}" for each in grade.items]
     assert (grade.verdict, grade.error) == (Verdict.PASS, ""), told

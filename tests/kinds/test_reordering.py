@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.assignment import find_assignment, load_assignment
-from grader.kinds.kernel.reordering import orders
+from grader.kinds.kernel.further_runs import orders
 
 MATMUL = load_assignment(find_assignment("tiled-matmul")).kernel.parameters
 VECTOR = load_assignment(find_assignment("vector-add")).kernel.parameters

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from grader import pipeline
 from grader.assignment import expand_cases, find_assignment, load_assignment
-from grader.kinds.kernel import shrinking
-from grader.kinds.kernel.shrinking import shrunk
+from grader.kinds.kernel import further_runs
+from grader.kinds.kernel.further_runs import shrunk
 from grader.model import Submission, Visibility
 from grader.nvcc import Tools, find_toolchain
 from grader.reports import grade_json, record_json
@@ -98,15 +98,15 @@ def test_without_a_budget_or_with_a_failure_of_ours_nothing_is_said(monkeypatch:
     def broken(*_: object) -> None:
         raise ValueError("no such shape")
 
-    monkeypatch.setattr(shrinking, "plan_launch", broken)
+    monkeypatch.setattr(further_runs, "plan_launch", broken)
     case = expand_cases(load_assignment(find_assignment("tiled-matmul")), 1)[0]
-    attempts = shrinking.Attempts(
+    attempts = further_runs.Attempts(
         load_assignment(find_assignment("tiled-matmul")),
         None,  # type: ignore[arg-type]  # never reached
         None,  # type: ignore[arg-type]
         case,
-        shrinking.Budget(),
+        further_runs.Budget(),
     )
     assert attempts.smallest("x") == ()
-    spent = replace(attempts, budget=shrinking.Budget(left=0))
+    spent = replace(attempts, budget=further_runs.Budget(left=0))
     assert not spent.fails((1, 1, 1))

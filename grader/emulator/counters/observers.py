@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine, Parties
     from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.memory import Place, StrayAccess
+    from grader.emulator.memory.memory import StrayAccess, Target
     from grader.emulator.races import AccessLog
     from grader.ptx import Instruction
 
@@ -66,50 +66,46 @@ class Counting(Observer):
         return Counters(**{name: getattr(self, name) for name in Counters.__slots__})
 
     def executed(self, instructions: int, flops: int) -> None:
-        """See `Observer`."""
         self.instructions += instructions
         self.flops += flops
 
     def count_flops(self, flops: int) -> None:
-        """See `Observer`."""
         self.flops += flops
 
     def arrived(self, _m: Machine, _site: int, lanes: int) -> None:
-        """See `Observer`."""
         self.barriers += lanes
 
-    def loaded(self, m: Machine, _site: int, place: Place, size: int) -> None:
-        """See `Observer`; constant memory has a cache of its own, and is no traffic of global memory."""
-        lanes = m.size if place.lanes is None else len(place.lanes)
-        if place.space == "global":
-            if m.memory.holds_constants(place.bytes, size):
+    def loaded(self, m: Machine, _site: int, target: Target, size: int) -> None:
+        """Count a load; constant memory has a cache of its own, and is no traffic of global memory."""
+        lanes = m.size if target.lanes is None else len(target.lanes)
+        if target.space == "global":
+            if m.memory.holds_constants(target.bytes, size):
                 return
             self.global_load_bytes += lanes * size
-            self.global_load_sectors += sectors(m, place, place.request) if place.request else 0
-        elif place.space == "shared":
+            self.global_load_sectors += sectors(m, target, target.request) if target.request else 0
+        elif target.space == "shared":
             self.shared_load_bytes += lanes * size
-            self.shared_bank_conflicts += bank_conflicts(m, place, place.request) if place.request else 0
+            self.shared_bank_conflicts += bank_conflicts(m, target, target.request) if target.request else 0
 
-    def stored(self, m: Machine, _site: int, place: Place, value: Value) -> None:
-        """See `Observer`."""
-        self.count_store(m, place, value.dtype.itemsize)
+    def stored(self, m: Machine, _site: int, target: Target, value: Value) -> None:
+        self.count_store(m, target, value.dtype.itemsize)
 
-    def count_store(self, m: Machine, place: Place, size: int) -> None:
+    def count_store(self, m: Machine, target: Target, size: int) -> None:
         """Count ``size`` bytes that each lane writes."""
-        lanes = m.size if place.lanes is None else len(place.lanes)
-        if place.space == "global":
+        lanes = m.size if target.lanes is None else len(target.lanes)
+        if target.space == "global":
             self.global_store_bytes += lanes * size
-            self.global_store_sectors += sectors(m, place, place.request) if place.request else 0
-        elif place.space == "shared":
+            self.global_store_sectors += sectors(m, target, target.request) if target.request else 0
+        elif target.space == "shared":
             self.shared_store_bytes += lanes * size
-            self.shared_bank_conflicts += bank_conflicts(m, place, place.request) if place.request else 0
+            self.shared_bank_conflicts += bank_conflicts(m, target, target.request) if target.request else 0
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         """An atomic reads and writes."""
-        self.loaded(m, site, place, size)
-        self.count_store(m, place, size)
+        self.loaded(m, site, target, size)
+        self.count_store(m, target, size)
 
-    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+    def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
         """A load from global and a store to shared memory."""
         if source is not None:
             self.loaded(m, source.site, source, read)
@@ -132,78 +128,65 @@ class Detecting(Observer):
     stored_bytes: int = 0
 
     def began(self, m: Machine) -> None:
-        """See `Observer`."""
         self.log.begin(m)
 
     def arrived(self, _m: Machine, _site: int, lanes: int) -> None:
-        """See `Observer`."""
         self.barriers += lanes
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
-        missing = place.uninitialised(size)
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
+        missing = target.uninitialised(size)
         if missing is not None:
-            m.reporter.uninitialised(m, site, place, missing, size)
-        if place.space != "local":
-            self.log.read(m, site, place, size)
+            m.reporter.uninitialised(m, site, target, missing, size)
+        if target.space != "local":
+            self.log.read(m, site, target, size)
 
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
-        """See `Observer`."""
-        if place.space == "global":
-            lanes = m.size if place.lanes is None else len(place.lanes)
+    def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
+        if target.space == "global":
+            lanes = m.size if target.lanes is None else len(target.lanes)
             self.stored_bytes += lanes * value.dtype.itemsize
-        if place.space != "local":
-            self.log.write(m, site, place, value)
+        if target.space != "local":
+            self.log.write(m, site, target, value)
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
-        missing = place.region.uninitialised(place.index, size)
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
+        missing = target.region.uninitialised(target.index, size)
         if missing is not None:
-            m.reporter.uninitialised(m, site, place, missing, size)
-        if place.space == "global":
-            self.stored_bytes += size * (m.size if place.lanes is None else len(place.lanes))
-        self.log.atomic(m, site, place, size)
+            m.reporter.uninitialised(m, site, target, missing, size)
+        if target.space == "global":
+            self.stored_bytes += size * (m.size if target.lanes is None else len(target.lanes))
+        self.log.atomic(m, site, target, size)
 
-    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
-        """See `Observer`."""
+    def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
         if source is not None:
             for part, bytes_ in parts_of(source, read):
                 self.loaded(m, source.site, part, bytes_)
         return self.log.write_async(m, destination.site, destination, size)
 
     def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
-        """See `Observer`."""
         self.log.copies_landed(m, lanes, began)
 
     def warp_synchronised(self, m: Machine, party: Value) -> None:
-        """See `Observer`."""
         self.log.warp_synchronised(m, party)
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
-        """See `Observer`."""
         self.log.fenced(m, wide=wide)
 
     def announced(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         self.log.announced(m, parties)
 
     def passed_barrier(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         self.log.passed_barrier(m, parties)
 
     def at_phase(
         self,
         m: Machine,
-        what: int,
+        kind: int,
         lanes: NDArray[np.intp],
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
-        """See `Observer`."""
-        self.log.at_phase(m, what, lanes, byte, phase)
+        self.log.at_phase(m, kind, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
-        """See `Observer`."""
         m.shared.settle()
         self.log.interval_ended(m, blocks)
 
@@ -220,154 +203,137 @@ class Several(Observer):
         self.tracks_initialisation = any(observer.tracks_initialisation for observer in self.observers)
 
     def executed(self, instructions: int, flops: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.executed(instructions, flops)
 
     def count_flops(self, flops: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.count_flops(flops)
 
     def began(self, m: Machine) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.began(m)
 
     def arrived(self, m: Machine, site: int, lanes: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.arrived(m, site, lanes)
 
     def branched(
         self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
     ) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.branched(m, branch, group, yes, no)
 
     def computed(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.computed(m, instruction, line, value)
 
     def out_of_bounds(
         self, m: Machine, site: int, access: StrayAccess, address: Value, bad: NDArray[np.bool_]
     ) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.out_of_bounds(m, site, access, address, bad)
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
         for observer in self.observers:
-            observer.loaded(m, site, place, size)
+            observer.loaded(m, site, target, size)
 
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
-        """See `Observer`."""
+    def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
         for observer in self.observers:
-            observer.stored(m, site, place, value)
+            observer.stored(m, site, target, value)
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         for observer in self.observers:
-            observer.atomic(m, site, place, size)
+            observer.atomic(m, site, target, size)
 
-    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
-        """See `Observer`; the moment is that of the observer that keeps moments."""
+    def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
+        """Give the moment of the observer that keeps moments; all others give 0."""
         return max(observer.copied(m, source, destination, size, read) for observer in self.observers)
 
     def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.copies_landed(m, lanes, began)
 
     def warp_synchronised(self, m: Machine, party: Value) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.warp_synchronised(m, party)
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.fenced(m, wide=wide)
 
     def announced(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.announced(m, parties)
 
     def passed_barrier(self, m: Machine, parties: Parties) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.passed_barrier(m, parties)
 
     def at_phase(
         self,
         m: Machine,
-        what: int,
+        kind: int,
         lanes: NDArray[np.intp],
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
-        """See `Observer`."""
         for observer in self.observers:
-            observer.at_phase(m, what, lanes, byte, phase)
+            observer.at_phase(m, kind, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
-        """See `Observer`."""
         for observer in self.observers:
             observer.interval_ended(m, blocks)
 
 
-def warps_of(m: Machine, place: Place) -> NDArray[np.intp]:
+def warps_of(m: Machine, target: Target) -> NDArray[np.intp]:
     """The warp of each lane that takes part."""
-    return m.warp_of if place.lanes is None else m.warp_of[place.lanes]
+    return m.warp_of if target.lanes is None else m.warp_of[target.lanes]
 
 
-def sectors(m: Machine, place: Place, size: int) -> int:
+def sectors(m: Machine, target: Target, size: int) -> int:
     """Distinct sectors, summed over the warps' requests (elements are aligned, so none straddles two)."""
-    return _as_before(m, place, size, 1 << SECTOR_SHIFT, _sectors)
+    return _as_before(m, target, size, 1 << SECTOR_SHIFT, _sectors)
 
 
-def bank_conflicts(m: Machine, place: Place, size: int) -> int:
+def bank_conflicts(m: Machine, target: Target, size: int) -> int:
     """Passes beyond those that a conflict-free request would take."""
-    if place.bytes.ndim == 0:
+    if target.bytes.ndim == 0:
         return 0
-    return _as_before(m, place, size, _WORD, _bank_conflicts)
+    return _as_before(m, target, size, _WORD, _bank_conflicts)
 
 
 def _as_before(
-    m: Machine, place: Place, size: int, grain: int, count: Callable[[Machine, Place, int], int]
+    m: Machine, target: Target, size: int, grain: int, count: Callable[[Machine, Target, int], int]
 ) -> int:
     """What ``count`` gives, looked up where the request before differs by whole grains only, if at all.
 
     A loop that walks through an array asks for the same pattern again and again. Values do not change, so
     an address that is the same object is the same address.
     """
-    where, key = place.bytes, (place.site, grain)
+    where, key = target.bytes, (target.site, grain)
     before = m.memo.requests.get(key)
     if (
         before is not None
-        and before.lanes is place.lanes
+        and before.lanes is target.lanes
         and before.size == size
         and before.bytes.shape == where.shape
         and (shift := where.item(0) - before.bytes.item(0)) % grain == 0
     ):
-        same = before.base is place.base and place.base is not None
+        same = before.base is target.base and target.base is not None
         if same or np.array_equal(where - np.int64(shift), before.bytes):
-            return before.found
-    amount = count(m, place, size)
-    if place.site >= 0:
-        m.memo.requests[key] = Request(place.base, where, place.lanes, size, amount)
+            return before.total
+    amount = count(m, target, size)
+    if target.site >= 0:
+        m.memo.requests[key] = Request(target.base, where, target.lanes, size, amount)
     return amount
 
 
-def _sectors(m: Machine, place: Place, _size: int) -> int:
-    if place.bytes.ndim == 0 and place.lanes is None:
+def _sectors(m: Machine, target: Target, _size: int) -> int:
+    if target.bytes.ndim == 0 and target.lanes is None:
         return m.geometry.blocks * m.geometry.warps_per_block
-    warps = warps_of(m, place)
-    index = place.index
+    warps = warps_of(m, target)
+    index = target.index
     if index.ndim == 0:
         return _changes(warps)
     key = warps * _KEY + (index >> SECTOR_SHIFT)
@@ -381,14 +347,14 @@ def _changes(key: NDArray[np.int64]) -> int:
     return int(np.count_nonzero(key[1:] != key[:-1])) + 1 if len(key) else 0
 
 
-def _bank_conflicts(m: Machine, place: Place, size: int) -> int:
-    base = place.base
-    if base is not None and base.ndim == FOLDED and len(base) == 1 and place.lanes is None:
+def _bank_conflicts(m: Machine, target: Target, size: int) -> int:
+    base = target.base
+    if base is not None and base.ndim == FOLDED and len(base) == 1 and target.lanes is None:
         offset = unfold(base, (1, *m.shape[1:]))
         return m.geometry.blocks * _of_threads((offset - _whole_words(offset[0])).tobytes(), size)
-    warps = warps_of(m, place)
-    index: Value = np.broadcast_to(place.index, warps.shape)
-    if place.lanes is None and len(index) % WARP == 0 and m.geometry.threads % WARP == 0:
+    warps = warps_of(m, target)
+    index: Value = np.broadcast_to(target.index, warps.shape)
+    if target.lanes is None and len(index) % WARP == 0 and m.geometry.threads % WARP == 0:
         rows = index.reshape(-1, WARP)
         pattern = rows - _whole_words(rows[:, :1])  # a shift of a warp turns the banks, and changes nothing
         if (pattern == pattern[0]).all():

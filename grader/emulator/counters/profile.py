@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.memory import Place
+    from grader.emulator.memory.memory import Target
     from grader.ptx import Instruction
 
 MOST_MARKS = 1 << 26
@@ -53,37 +53,34 @@ class Profiling(Counting):
             LineCounters(line, array=array, **counts) for (line, array), counts in sorted(self.counts.items())
         )
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`."""
-        Counting.loaded(self, m, site, place, size)
-        if place.space == "global":
-            if not m.memory.holds_constants(place.bytes, size):
-                self._global(m, site, place, size, "load")
-        elif place.space == "shared":
-            self._shared(m, site, place)
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
+        Counting.loaded(self, m, site, target, size)
+        if target.space == "global":
+            if not m.memory.holds_constants(target.bytes, size):
+                self._global(m, site, target, size, "load")
+        elif target.space == "shared":
+            self._shared(m, site, target)
 
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
-        """See `Observer`."""
-        self._stored(m, site, place, value.dtype.itemsize)
+    def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
+        self._stored(m, site, target, value.dtype.itemsize)
 
-    def _stored(self, m: Machine, site: int, place: Place, size: int) -> None:
-        self.count_store(m, place, size)
-        if place.space == "global":
-            self._global(m, site, place, size, "store")
-        elif place.space == "shared":
-            self._shared(m, site, place)
+    def _stored(self, m: Machine, site: int, target: Target, size: int) -> None:
+        self.count_store(m, target, size)
+        if target.space == "global":
+            self._global(m, site, target, size, "store")
+        elif target.space == "shared":
+            self._shared(m, site, target)
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
-        """See `Observer`; to the line it is a store: to update a word again is the purpose of an atomic."""
-        Counting.loaded(self, m, site, place, size)
-        self._stored(m, site, place, size)
-        if place.space == "global":
-            self._updated(m, site, place)
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
+        """Count an update; to the line it is a store: to update a word again is the purpose of an atomic."""
+        Counting.loaded(self, m, site, target, size)
+        self._stored(m, site, target, size)
+        if target.space == "global":
+            self._updated(m, site, target)
 
     def branched(
         self, m: Machine, branch: Instruction, group: Group, yes: Group | None, no: Group | None
     ) -> None:
-        """See `Observer`."""
         counts = self._entry(self._line(branch), "")
         if counts is None:
             return
@@ -93,7 +90,6 @@ class Profiling(Counting):
             counts["divergent_branches"] += len(both)
 
     def arrived(self, m: Machine, site: int, lanes: int) -> None:
-        """See `Observer`."""
         Counting.arrived(self, m, site, lanes)
         counts = self._entry(self._line(m.reporter.names.program.sites[site]), "")
         if counts is not None:
@@ -110,9 +106,9 @@ class Profiling(Counting):
             return None
         return self.counts.setdefault((line, array), dict.fromkeys(_COUNTED, 0))
 
-    def _global(self, m: Machine, site: int, place: Place, size: int, way: str) -> None:
+    def _global(self, m: Machine, site: int, target: Target, size: int, way: str) -> None:
         line = self._line(m.reporter.names.program.sites[site])
-        index = np.broadcast_to(place.index, _count(m, place.lanes))
+        index = np.broadcast_to(target.index, _count(m, target.lanes))
         if not line or not index.size:
             return
         holder = m.memory.holding(int(index.min()), int(index.max()) + size)
@@ -120,18 +116,18 @@ class Profiling(Counting):
         if counts is None:
             return
         counts[f"global_{way}_bytes"] += index.size * size
-        if place.request:
-            requests, sectors = _warps(m, place.lanes), observers.sectors(m, place, place.request)
+        if target.request:
+            requests, sectors = _warps(m, target.lanes), observers.sectors(m, target, target.request)
             counts[f"global_{way}_requests"] += requests
             counts[f"global_{way}_sectors"] += sectors
             if sectors > requests and not counts["global_stride"]:
-                counts["global_stride"] = _stride(m, place.lanes, index)
+                counts["global_stride"] = _stride(m, target.lanes, index)
         if way == "load" and holder:
-            self._mark(m, (line, holder.name, size), index, place.lanes, (holder.start, holder.end))
+            self._mark(m, (line, holder.name, size), index, target.lanes, (holder.start, holder.end))
 
-    def _updated(self, m: Machine, site: int, place: Place) -> None:
+    def _updated(self, m: Machine, site: int, target: Target) -> None:
         """Note that threads updated an array here, where the data may choose the element."""
-        index = np.broadcast_to(place.index, _count(m, place.lanes))
+        index = np.broadcast_to(target.index, _count(m, target.lanes))
         holder = m.memory.holding(int(index.min()), int(index.max()) + 1) if index.size else None
         counts = self._entry(self._line(m.reporter.names.program.sites[site]), holder.name if holder else "")
         if counts is not None:
@@ -166,21 +162,21 @@ class Profiling(Counting):
             self.counts[key[:2]]["global_loads_distinct"] += int(np.count_nonzero(marks))
         self._marks.clear()
 
-    def _shared(self, m: Machine, site: int, place: Place) -> None:
+    def _shared(self, m: Machine, site: int, target: Target) -> None:
         line = self._line(m.reporter.names.program.sites[site])
-        if not place.request or not line:
+        if not target.request or not line:
             return
-        index = np.broadcast_to(place.index, _count(m, place.lanes))
-        lane = 0 if place.lanes is None else int(place.lanes[0])
-        element = m.reporter.names.shared_element(int(index[0] - m.shared_start[lane]), place.request)
+        index = np.broadcast_to(target.index, _count(m, target.lanes))
+        lane = 0 if target.lanes is None else int(target.lanes[0])
+        element = m.reporter.names.shared_element(int(index[0] - m.shared_start[lane]), target.request)
         counts = self._entry(line, element.split("[")[0] if "[" in element else "")
         if counts is None:
             return
-        conflicts = observers.bank_conflicts(m, place, place.request)
-        counts["shared_requests"] += _warps(m, place.lanes)
+        conflicts = observers.bank_conflicts(m, target, target.request)
+        counts["shared_requests"] += _warps(m, target.lanes)
         counts["shared_bank_conflicts"] += conflicts
         if conflicts and not counts["shared_stride"]:
-            counts["shared_stride"] = _stride(m, place.lanes, index)
+            counts["shared_stride"] = _stride(m, target.lanes, index)
 
 
 def _count(m: Machine, lanes: Lanes) -> int:

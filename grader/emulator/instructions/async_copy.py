@@ -16,7 +16,7 @@ from grader.emulator.instructions.barrier import arrives_for_copies
 from grader.emulator.machine import copies
 from grader.emulator.machine.values import spread
 from grader.emulator.memory import access
-from grader.emulator.memory.memory import AccessRequest, Place
+from grader.emulator.memory.memory import AccessRequest, Target
 from grader.ptx import Immediate, Operand, Register
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ def _copy(ins: Instruction, link: Link) -> Step:
             _issue(m, (to_site, to), (from_site, origin), size, int(read))
             return
         lanes = m.lanes()
-        for each in np.unique(read).tolist():  # seldom more than two: whole, or not at all
-            m.active = lanes[read == each]
-            _issue(m, (to_site, to), (from_site, origin), size, each)
+        for bytes_read in np.unique(read).tolist():  # seldom more than two: whole, or not at all
+            m.active = lanes[read == bytes_read]
+            _issue(m, (to_site, to), (from_site, origin), size, bytes_read)
         m.active = everyone
 
     return step
@@ -111,14 +111,14 @@ def _site(link: Link, address: Operand) -> int:
 def _issue(m: Machine, to: tuple[int, Fetch], origin: tuple[int, Fetch], size: int, read: int) -> None:
     """The active lanes begin to copy ``size`` bytes, of which ``read`` come from the source."""
     site, fetch = to
-    what = AccessRequest(np.dtype(f"V{size}"), "shared", "write", size)
-    destination = access.resolve_checked(m, site, fetch(m, m.active), what)
+    request = AccessRequest(np.dtype(f"V{size}"), "shared", "write", size)
+    destination = access.resolve_checked(m, site, fetch(m, m.active), request)
     content = np.zeros((m.count, size), np.uint8)
     source = None
     if read:
         site, fetch = origin
-        what = AccessRequest(np.dtype(f"V{read}"), "global", "read", size)
-        source = access.resolve_checked(m, site, fetch(m, m.active), what)
+        request = AccessRequest(np.dtype(f"V{read}"), "global", "read", size)
+        source = access.resolve_checked(m, site, fetch(m, m.active), request)
         good = slice(None) if source.good is None else source.good
         content[:, :read] = 0xFF  # what a load from nowhere gives
         content[good, :read] = _bytes(source, int(content[good].shape[0]), read)
@@ -128,12 +128,12 @@ def _issue(m: Machine, to: tuple[int, Fetch], origin: tuple[int, Fetch], size: i
     copies.begin(m, destination, content if destination.good is None else content[destination.good], began)
 
 
-def _is_anywhere(place: Place) -> bool:
+def _is_anywhere(target: Target) -> bool:
     """Whether any lane's address is good."""
-    return place.lanes is None or bool(len(place.lanes))
+    return target.lanes is None or bool(len(target.lanes))
 
 
-def _bytes(source: Place, count: int, size: int) -> NDArray[np.uint8]:
+def _bytes(source: Target, count: int, size: int) -> NDArray[np.uint8]:
     """What the source holds, for each lane: shape (lanes, bytes)."""
     index = spread(source.index, count)
     return source.region.bytes[index[:, None] + np.arange(size)]

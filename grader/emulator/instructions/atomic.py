@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.linking.link import Link, Step
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.memory import Place
+    from grader.emulator.memory.memory import Target
     from grader.ptx import Instruction
 
 _SPACES = ("global", "shared")
@@ -157,7 +157,7 @@ def _atomic(ins: Instruction, link: Link, registers: list[int], operands: list[O
     space, name, kind = _form(ins, link)
     dtype = DTYPES[kind] if kind in DTYPES and kind != "f16" else np.dtype(f"u{TYPE_BYTES[kind]}")
     operation, site, where = _operation(name, kind), link.site(), link.address(operands[0])
-    lists = [each.elements if isinstance(each, Vector) else (each,) for each in operands[1:]]
+    lists = [operand.elements if isinstance(operand, Vector) else (operand,) for operand in operands[1:]]
     fetches = [[link.fetch(operand, kind) for operand in row] for row in zip(*lists, strict=True)]
     if len(fetches) != len(registers):
         raise link.unsupported()
@@ -167,8 +167,8 @@ def _atomic(ins: Instruction, link: Link, registers: list[int], operands: list[O
     def step(m: Machine) -> None:
         address = where(m, m.active)
         elements = [[fetch(m, m.active) for fetch in row] for row in fetches]
-        for place, (register, values) in enumerate(zip(registers, elements, strict=True)):
-            at = address + np.int64(place * size) if place else address
+        for position, (register, values) in enumerate(zip(registers, elements, strict=True)):
+            at = address + np.int64(position * size) if position else address
             before = access.update(m, site, at, dtype, space, partial(change, m, values))
             if register >= 0:
                 m.write_active(register, before)
@@ -178,19 +178,19 @@ def _atomic(ins: Instruction, link: Link, registers: list[int], operands: list[O
 
 def _changing(
     name: str, kind: str, dtype: np.dtype[np.generic], operation: Operation
-) -> Callable[[Machine, list[Value], Place], Value]:
+) -> Callable[[Machine, list[Value], Target], Value]:
     in_global = Operation(_add_flushed, _run_through_flushed)
 
-    def change(m: Machine, values: list[Value], place: Place) -> Value:
-        flushes = name == "add" and kind == "f32" and place.space == "global"
-        good = None if place.good is None else np.flatnonzero(place.good)
-        count = m.size if place.lanes is None else len(place.lanes)
+    def change(m: Machine, values: list[Value], target: Target) -> Value:
+        flushes = name == "add" and kind == "f32" and target.space == "global"
+        good = None if target.good is None else np.flatnonzero(target.good)
+        count = m.size if target.lanes is None else len(target.lanes)
         columns = [spread(select(value, good), count) for value in values]
-        index = np.broadcast_to(place.index, count)
+        index = np.broadcast_to(target.index, count)
         chosen = in_global if flushes else operation
         if m.priority is None:
-            return serially(m, place, index, dtype, chosen, columns)
-        return serially(m, place, index[::-1], dtype, chosen, [column[::-1] for column in columns])[::-1]
+            return serially(m, target, index, dtype, chosen, columns)
+        return serially(m, target, index[::-1], dtype, chosen, [column[::-1] for column in columns])[::-1]
 
     return change
 
@@ -203,7 +203,7 @@ def _operation(name: str, kind: str) -> Operation:
 
 def serially(
     m: Machine,
-    place: Place,
+    target: Target,
     index: NDArray[np.int64],
     dtype: np.dtype[np.generic],
     operation: Operation,
@@ -215,25 +215,25 @@ def serially(
     columns = [column[order] for column in columns]
     starts = np.flatnonzero(np.concatenate(([True], address[1:] != address[:-1])))
     lengths = np.diff(np.append(starts, len(address)))
-    before = place.region.read(address[starts], dtype)
+    before = target.region.read(address[starts], dtype)
     current = np.array(before)
-    found = np.empty(len(address), dtype)
+    results = np.empty(len(address), dtype)
     if operation.run_through and len(starts) < int(lengths.max()):
         for which, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
             part = slice(start, start + length)
             values = operation.run_through(current[which], *(column[part] for column in columns))
-            found[part], current[which] = values[:-1], values[-1]
+            results[part], current[which] = values[:-1], values[-1]
     else:
         for turn in range(int(lengths.max())):
             here = np.flatnonzero(lengths > turn)
             lanes = starts[here] + turn
-            found[lanes] = current[here]
+            results[lanes] = current[here]
             current[here] = operation.turn(current[here], *(column[lanes] for column in columns))
-    place.region.write(address[starts], current)
-    if place.space != "local" and before.tobytes() != current.tobytes():
+    target.region.write(address[starts], current)
+    if target.space != "local" and before.tobytes() != current.tobytes():
         m.changes += 1
-    result = np.empty_like(found)
-    result[order] = found
+    result = np.empty_like(results)
+    result[order] = results
     return result
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.linking.link import ControlStep, Fetch, Link, Step
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.memory import Place
+    from grader.emulator.memory.memory import Target
     from grader.ptx import Instruction
 
 MOST_ARRIVALS = (1 << 20) - 1
@@ -146,18 +146,18 @@ def arrived(word: int, count: int, dropped: int = 0) -> int:
 
 def mbarrier(ins: Instruction, link: Link) -> Step | ControlStep:
     """`mbarrier.init|inval|arrive|arrive_drop|test_wait|try_wait|pending_count`."""
-    what, *form = ins.modifiers
-    if not set(form) <= _FORM | ({"parity"} if what in MBARRIER_WAITS else set()):
+    operation, *form = ins.modifiers
+    if not set(form) <= _FORM | ({"parity"} if operation in MBARRIER_WAITS else set()):
         raise link.unsupported()
-    if what == "init":
+    if operation == "init":
         return _set(ins, link, link.fetch(ins.operands[1], "u32"))
-    if what == "inval":
+    if operation == "inval":
         return _set(ins, link, link.fetch(Immediate(0), "u32"))
-    if what in ("arrive", "arrive_drop"):
-        return _arrive(ins, link, drops=what == "arrive_drop")
-    if what in MBARRIER_WAITS:
+    if operation in ("arrive", "arrive_drop"):
+        return _arrive(ins, link, drops=operation == "arrive_drop")
+    if operation in MBARRIER_WAITS:
         return _wait(ins, link)
-    if what == "pending_count":
+    if operation == "pending_count":
         mask = np.uint64(MOST_ARRIVALS)
         return link.pure(lambda state: (state & mask).astype(np.uint32), "u64")
     raise link.unsupported()
@@ -173,7 +173,7 @@ def arrives_for_copies(ins: Instruction, link: Link) -> Step:
     counted = np.uint32("noinc" in ins.modifiers)
 
     def step(m: Machine) -> None:
-        change = partial(_arrivals, m, site, counted, dropped=False, what=COPIED)
+        change = partial(_arrivals, m, site, counted, dropped=False, kind=COPIED)
         access.inspect(m, site, where(m, m.active), _WORD, space, change)
 
     return step
@@ -210,22 +210,22 @@ def _arrive(ins: Instruction, link: Link, *, drops: bool) -> Step:
 
 
 def _arrivals(
-    m: Machine, site: int, counts: Value, place: Place, *, dropped: bool, what: int = POST
+    m: Machine, site: int, counts: Value, target: Target, *, dropped: bool, kind: int = POST
 ) -> NDArray[np.uint64]:
     """Lanes, or their copies, arrive one after the other; gives the word that each found."""
-    lanes, index, column = _spelt_out(m, place, counts, np.dtype(np.uint32))
-    if _is_new(place.region.read(index, _WORD) >> np.uint64(_PHASE)):
-        m.observer.atomic(m, site, place, _WORD.itemsize)
+    lanes, index, column = _spelt_out(m, target, counts, np.dtype(np.uint32))
+    if _is_new(target.region.read(index, _WORD) >> np.uint64(_PHASE)):
+        m.observer.atomic(m, site, target, _WORD.itemsize)
     turn = _turn(drops=dropped)
     step = 1 if m.priority is None else -1
-    found: NDArray[np.uint64] = serially(m, place, index[::step], _WORD, turn, [column[::step]]).astype(
+    words: NDArray[np.uint64] = serially(m, target, index[::step], _WORD, turn, [column[::step]]).astype(
         _WORD
     )[::step]
-    phase = found >> np.uint64(_PHASE)
-    m.observer.at_phase(m, what, lanes, index, phase)
-    if what == COPIED:
+    phase = words >> np.uint64(_PHASE)
+    m.observer.at_phase(m, kind, lanes, index, phase)
+    if kind == COPIED:
         copies.leave_to(m, lanes, np.stack((index, phase.astype(np.int64)), axis=1))
-    return found
+    return words
 
 
 def _turn(*, drops: bool) -> Operation:
@@ -272,21 +272,21 @@ def _put_back(m: Machine, group: Group, complete: NDArray[np.bool_]) -> list[Gro
     return [Group(group.frame, group.pc, lanes[part], when) for part, when in parts if part.any()]
 
 
-def _looking(m: Machine, site: int, states: Value, *, parity: bool) -> Callable[[Place], Value]:
+def _looking(m: Machine, site: int, states: Value, *, parity: bool) -> Callable[[Target], Value]:
     one = np.uint64(1)
 
-    def look(place: Place) -> Value:
-        lanes, index, asked = _spelt_out(m, place, states, _WORD)
-        phase = place.region.read(index, _WORD) >> np.uint64(_PHASE)
+    def look(target: Target) -> Value:
+        lanes, index, asked = _spelt_out(m, target, states, _WORD)
+        phase = target.region.read(index, _WORD) >> np.uint64(_PHASE)
         wanted = phase - one if parity else asked >> np.uint64(_PHASE)
         complete = phase & one != asked & one if parity else phase != wanted
         if complete.any():
             if _is_new(wanted[complete]):
-                m.observer.loaded(m, site, place, _WORD.itemsize)
+                m.observer.loaded(m, site, target, _WORD.itemsize)
             m.observer.at_phase(m, AWAIT, lanes[complete], index[complete], wanted[complete])
             if m.copies.under_way:
-                found = np.stack((index, wanted.astype(np.int64)), axis=1)[complete]
-                copies.complete(m, np.unique(found, axis=0))
+                phases = np.stack((index, wanted.astype(np.int64)), axis=1)[complete]
+                copies.complete(m, np.unique(phases, axis=0))
         return complete.astype(_WORD)
 
     return look
@@ -302,13 +302,13 @@ def _is_new(phases: NDArray[np.uint64]) -> bool:
 
 
 def _spelt_out(
-    m: Machine, place: Place, values: Value, dtype: np.dtype[Any]
+    m: Machine, target: Target, values: Value, dtype: np.dtype[Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[Any]]:
     """The lanes of a place, the byte of each, and its value."""
-    lanes = np.arange(m.size) if place.lanes is None else place.lanes
-    good = None if place.good is None else np.flatnonzero(place.good)
+    lanes = np.arange(m.size) if target.lanes is None else target.lanes
+    good = None if target.good is None else np.flatnonzero(target.good)
     count = len(lanes)
-    return lanes, np.broadcast_to(place.index, count), spread(select(values, good), count).astype(dtype)
+    return lanes, np.broadcast_to(target.index, count), spread(select(values, good), count).astype(dtype)
 
 
 TABLE = {

@@ -44,13 +44,13 @@ def prmt(ins: Instruction, link: Link) -> Step:
 def _permuted(low: Value, high: Value, selector: Value) -> Value:
     both = high.astype(np.uint64) << np.uint64(32) | low
     result = np.uint32(0)
-    for place in range(4):
-        nibble = selector >> np.uint32(4 * place) & np.uint32(15)
+    for digit in range(4):
+        nibble = selector >> np.uint32(4 * digit) & np.uint32(15)
         byte = (both >> ((nibble & np.uint32(7)) * np.uint32(8)).astype(np.uint64)).astype(np.uint32)
         byte = byte & np.uint32(255)
         sign = (byte >> np.uint32(7)) * np.uint32(255)
         picked = np.where(nibble & np.uint32(8), sign, byte)[()].astype(np.uint32)
-        result = result | picked << np.uint32(8 * place)
+        result = result | picked << np.uint32(8 * digit)
     return result
 
 
@@ -79,10 +79,10 @@ def bfind(ins: Instruction, link: Link) -> Step:
 
     def find(a: Value) -> Value:
         bits = np.where(a < 0, ~a, a)[()].astype(a.dtype) if kind[0] == "s" else a
-        place = _bit_length(bits.view(f"u{width // 8}")) - np.uint32(1)
+        highest = _bit_length(bits.view(f"u{width // 8}")) - np.uint32(1)
         if not as_shift:
-            return place
-        return np.where(place == _NONE, place, np.uint32(width - 1) - place)[()]
+            return highest
+        return np.where(highest == _NONE, highest, np.uint32(width - 1) - highest)[()]
 
     return link.pure(find, kind)
 
@@ -156,10 +156,14 @@ def fns(ins: Instruction, link: Link) -> Step:
 
     def find(mask: Value, base: Value, offset: Value) -> Value:
         bits = (mask[..., None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)).astype(np.bool_)
-        place, start, by = np.arange(32), base.astype(np.int64)[..., None], offset.astype(np.int64)[..., None]
-        ahead = bits & np.where(by > 0, place >= start, place <= start)
+        position, start, by = (
+            np.arange(32),
+            base.astype(np.int64)[..., None],
+            offset.astype(np.int64)[..., None],
+        )
+        ahead = bits & np.where(by > 0, position >= start, position <= start)
         rank = np.where(by > 0, ahead.cumsum(-1), ahead[..., ::-1].cumsum(-1)[..., ::-1])
-        wanted = np.where(by == 0, bits & (place == start), ahead & (rank == np.abs(by)))
+        wanted = np.where(by == 0, bits & (position == start), ahead & (rank == np.abs(by)))
         return np.where(wanted.any(-1), wanted.argmax(-1), _NONE).astype(np.uint32)[()]
 
     return link.pure(find, "b32", "u32", "s32")
@@ -270,12 +274,12 @@ def lop3(ins: Instruction, link: Link) -> Step:
         for row in range(8):
             if table >> row & 1:
                 term = np.uint32(0xFFFFFFFF)
-                for place, value in zip((4, 2, 1), bits, strict=True):
-                    term = term & (value if row & place else ~value)
+                for weight, value in zip((4, 2, 1), bits, strict=True):
+                    term = term & (value if row & weight else ~value)
                 result = result | term
         return result
 
-    return lambda m: m.write(register, combine(*(fetch(m, m.computing) for fetch in fetches)))
+    return lambda m: m.write(register, combine(*(fetch(m, m.compute_mask) for fetch in fetches)))
 
 
 TABLE = {

@@ -107,10 +107,10 @@ def _setp_general(
     first, second, third = sources
 
     def step(m: Machine) -> None:
-        holds = compare(first(m, m.computing), second(m, m.computing))
+        holds = compare(first(m, m.compute_mask), second(m, m.compute_mask))
         negation = np.logical_not(holds)
         if logic and third:
-            predicate = third(m, m.computing)
+            predicate = third(m, m.compute_mask)
             holds, negation = logic(holds, predicate), logic(negation, predicate)
         if register >= 0:
             m.write(register, holds)

@@ -105,7 +105,7 @@ def brx(ins: Instruction, link: Link) -> ControlStep:
             group.pc = targets[places[0]]
             return None
         lanes = m.lanes()
-        return [Group(group.frame, targets[place], lanes[chosen == place], group.turn) for place in places]
+        return [Group(group.frame, targets[index], lanes[chosen == index], group.turn) for index in places]
 
     return branch
 
@@ -172,8 +172,8 @@ def _malloc(link: Link, passed: Names, returned: Names) -> ControlStep:
             heap.take(int(size), int(align)) if heap and 0 < align <= 1 << 16 else None
             for size, align in zip(sizes, aligns, strict=True)
         ]
-        found = [0 if start is None else m.memory.base + start for start in starts]
-        _answer(m, returned, np.array(found, np.uint64))
+        addresses = [0 if start is None else m.memory.base + start for start in starts]
+        _answer(m, returned, np.array(addresses, np.uint64))
         group.pc = after
 
     return step
@@ -185,10 +185,10 @@ def _free(link: Link, passed: Names, _returned: Names) -> ControlStep:
 
     def step(m: Machine, group: Group) -> None:
         m.work += WORK_OF_HEAP * m.count
-        for place, address in enumerate(_argument(m, passed[0], np.uint64).tolist()):
+        for lane, address in enumerate(_argument(m, passed[0], np.uint64).tolist()):
             heap = m.memory.heap
             if address and not (heap and heap.give_back(address - m.memory.base)):
-                m.reporter.fault(m, site, FindingCode.BAD_FREE, lane=int(m.lanes()[place]))
+                m.reporter.fault(m, site, FindingCode.BAD_FREE, lane=int(m.lanes()[lane]))
         group.pc = after
 
     return step

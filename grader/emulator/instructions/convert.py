@@ -45,7 +45,7 @@ def mov(ins: Instruction, link: Link) -> Step:
     if isinstance(source, Register) or kind == "pred":
         return link.pure(lambda value: value, kind)
     register, fetch = link.register(destination), link.fetch(source, kind)
-    return lambda m: m.write(register, fetch(m, m.computing))
+    return lambda m: m.write(register, fetch(m, m.compute_mask))
 
 
 def _copy(link: Link, source: Register, kind: str) -> Step:
@@ -54,10 +54,10 @@ def _copy(link: Link, source: Register, kind: str) -> Step:
     fetch = link.fetch(source, kind)
 
     def step(m: Machine) -> None:
-        if m.computing is None:
+        if m.compute_mask is None:
             m.registers[to] = m.registers[origin]
         elif m.registers[origin] is not None:
-            m.write(to, fetch(m, m.computing))
+            m.write(to, fetch(m, m.compute_mask))
 
     return step
 
@@ -73,8 +73,8 @@ def _pack(ins: Instruction, link: Link, source: Vector) -> Step:
 
     def step(m: Machine) -> None:
         packed = wide.type(0)
-        for place, fetch in enumerate(fetches):
-            packed = packed | fetch(m, m.computing).astype(wide) << wide.type(place * piece)
+        for position, fetch in enumerate(fetches):
+            packed = packed | fetch(m, m.compute_mask).astype(wide) << wide.type(position * piece)
         m.write(register, packed)
 
     return step
@@ -90,10 +90,10 @@ def _unpack(ins: Instruction, link: Link, destination: Vector) -> Step:
     fetch = link.fetch(ins.operands[1], f"b{8 * total}")
 
     def step(m: Machine) -> None:
-        value = fetch(m, m.computing)
-        for place, register in enumerate(registers):
+        value = fetch(m, m.compute_mask)
+        for position, register in enumerate(registers):
             if register >= 0:
-                m.write(register, (value >> wide.type(place * piece)).astype(narrow))
+                m.write(register, (value >> wide.type(position * piece)).astype(narrow))
 
     return step
 
@@ -109,7 +109,7 @@ def cvta(ins: Instruction, link: Link) -> Step:
 
     def step(m: Machine) -> None:
         window = np.uint64(m.memory.space.windows[space])
-        address = fetch(m, m.computing)
+        address = fetch(m, m.compute_mask)
         m.write(register, address - window if back else address + window)
 
     return step
@@ -124,14 +124,15 @@ def isspacep(ins: Instruction, link: Link) -> Step:
 
     def in_window(m: Machine) -> None:
         base = m.memory.space.windows[space]
-        address = fetch(m, m.computing)
+        address = fetch(m, m.compute_mask)
         m.write(register, (address >= np.uint64(base)) & (address < np.uint64(base + WINDOW)))
 
     def step(m: Machine) -> None:
-        address = fetch(m, m.computing)
+        address = fetch(m, m.compute_mask)
         base = m.memory.base
         constant = np.logical_or.reduce(
-            [_within(address, base, each) for each in m.memory.allocations if each.constant] or [np.False_]
+            [_within(address, base, allocation) for allocation in m.memory.allocations if allocation.constant]
+            or [np.False_]
         )
         in_global = address >= np.uint64(base)
         m.write(register, constant if space == "const" else in_global & ~constant)
@@ -139,8 +140,8 @@ def isspacep(ins: Instruction, link: Link) -> Step:
     return in_window if space in _WINDOWS else step
 
 
-def _within(address: Value, base: int, place: Allocation) -> Value:
-    return (address >= np.uint64(base + place.start)) & (address < np.uint64(base + place.end))
+def _within(address: Value, base: int, allocation: Allocation) -> Value:
+    return (address >= np.uint64(base + allocation.start)) & (address < np.uint64(base + allocation.end))
 
 
 def cvt(ins: Instruction, link: Link) -> Step:
@@ -148,8 +149,8 @@ def cvt(ins: Instruction, link: Link) -> Step:
     *how, to, source = ins.modifiers
     if not {to, source}.isdisjoint(narrow.TYPES) or not {"relu", "satfinite"}.isdisjoint(how):
         return narrow.cvt(ins, link)
-    known = {*rounding.MODES, "ftz", "sat", *_TO_INTEGER}
-    if to not in DTYPES or source not in DTYPES or not set(how) <= known:
+    words = {*rounding.MODES, "ftz", "sat", *_TO_INTEGER}
+    if to not in DTYPES or source not in DTYPES or not set(how) <= words:
         raise link.unsupported()
     convert = _conversion(how, to, source)
     if "ftz" not in how:

@@ -38,7 +38,7 @@ _NAN = np.uint32(0x7FFFFFFF)
 _TF32 = np.uint32(0xFFFFE000)
 
 
-class Kind(NamedTuple):
+class ElementKind(NamedTuple):
     """How elements of a PTX type lie in registers; ``bits`` is an element, ``word`` a register."""
 
     bits: str
@@ -67,14 +67,14 @@ def _viewed(dtype: str, wide: str) -> Callable[[NDArray[Any]], NDArray[Any]]:
 
 
 KINDS = {
-    "f16": Kind("u2", "u4", lambda bits: decoded(bits, "f16"), lambda value: encoded(value, "f16")),
-    "bf16": Kind("u2", "u4", lambda bits: decoded(bits, "bf16"), lambda value: encoded(value, "bf16")),
-    "tf32": Kind("u4", "u4", lambda bits: (bits & _TF32).view("f4").astype("f8"), _single),
-    "f32": Kind("u4", "u4", _viewed("f4", "f8"), _single),
-    "f64": Kind("u8", "u8", _viewed("f8", "f8"), lambda value: value.view("u8")),
-    "s8": Kind("u1", "u4", _viewed("i1", "i8"), lambda value: value.astype("i1").view("u1")),
-    "u8": Kind("u1", "u4", _viewed("u1", "i8"), lambda value: value.astype("u1")),
-    "s32": Kind("u4", "u4", _viewed("i4", "i8"), lambda value: value.astype("i4").view("u4")),
+    "f16": ElementKind("u2", "u4", lambda bits: decoded(bits, "f16"), lambda value: encoded(value, "f16")),
+    "bf16": ElementKind("u2", "u4", lambda bits: decoded(bits, "bf16"), lambda value: encoded(value, "bf16")),
+    "tf32": ElementKind("u4", "u4", lambda bits: (bits & _TF32).view("f4").astype("f8"), _single),
+    "f32": ElementKind("u4", "u4", _viewed("f4", "f8"), _single),
+    "f64": ElementKind("u8", "u8", _viewed("f8", "f8"), lambda value: value.view("u8")),
+    "s8": ElementKind("u1", "u4", _viewed("i1", "i8"), lambda value: value.astype("i1").view("u1")),
+    "u8": ElementKind("u1", "u4", _viewed("u1", "i8"), lambda value: value.astype("u1")),
+    "s32": ElementKind("u4", "u4", _viewed("i4", "i8"), lambda value: value.astype("i4").view("u4")),
 }
 """Element types. The lowest 13 bits of a tf32 operand do not count: 10 bits of mantissa are left."""
 
@@ -86,7 +86,7 @@ def elements_of(link: Link, operand: Operand) -> tuple[Operand, ...]:
     return operand.elements
 
 
-class Layout(NamedTuple):
+class FragmentLayout(NamedTuple):
     """Where the elements of a matrix are, in a warp.
 
     ``places``, shape (32 * elements of a lane,), gives the element (row by row) that each slot holds,
@@ -100,7 +100,7 @@ class Layout(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def layout(part: str, extents: tuple[int, int, int], pack: int, registers: int) -> Layout:
+def layout(part: str, extents: tuple[int, int, int], pack: int, registers: int) -> FragmentLayout:
     """The layout of ``part`` ``a``, ``b`` or ``c`` of an M x N x K product in so many registers of a lane.
 
     Raises ValueError if that many registers cannot hold it.
@@ -115,7 +115,7 @@ def layout(part: str, extents: tuple[int, int, int], pack: int, registers: int) 
     _, slots = np.unique(places, return_index=True)
     if len(slots) != rows * columns:
         raise ValueError(part)
-    return Layout(rows, columns, places, slots)
+    return FragmentLayout(rows, columns, places, slots)
 
 
 def _elements(
@@ -164,7 +164,7 @@ class Warps:
 
 
 def collect(
-    m: Machine, warps: Warps, registers: Sequence[Fetch], kind: Kind, where: Layout
+    m: Machine, warps: Warps, registers: Sequence[Fetch], kind: ElementKind, where: FragmentLayout
 ) -> NDArray[np.unsignedinteger]:
     """The matrices whose fragments the warps hold, as bits: shape (warps, rows, columns)."""
     words = np.stack([warps.table(fetch(m, m.active)) for fetch in registers], axis=-1)
@@ -177,11 +177,11 @@ def hand_out(
     warps: Warps,
     registers: Sequence[int],
     bits: NDArray[Any],
-    kind: Kind,
-    where: Layout,
+    kind: ElementKind,
+    where: FragmentLayout,
 ) -> None:
     """Write the fragments of matrices, given as bits of shape (warps, rows, columns), to registers."""
     elements = bits.reshape(warps.count, -1).take(where.places, axis=1)
     words = elements.view(kind.word).reshape(warps.count, WARP, len(registers))
-    for place, register in enumerate(registers):
-        m.write_active(register, warps.lanes(words[:, :, place]))
+    for column, register in enumerate(registers):
+        m.write_active(register, warps.lanes(words[:, :, column]))

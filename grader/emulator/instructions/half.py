@@ -174,10 +174,10 @@ def setp(ins: Instruction, link: Link) -> Step:
     first, second = (link.fetch(operand, "b32" if packed else "b16") for operand in ins.operands[1:3])
 
     def step(m: Machine) -> None:
-        result = holds(first(m, m.computing), second(m, m.computing))
-        for place, register in enumerate(registers):
+        result = holds(first(m, m.compute_mask), second(m, m.compute_mask))
+        for half, register in enumerate(registers):
             if register >= 0:
-                m.write(register, result[..., place])
+                m.write(register, result[..., half])
 
     return step
 

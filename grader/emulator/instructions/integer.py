@@ -32,7 +32,7 @@ def sum_with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) ->
 
     def step(m: Machine) -> None:
         carry: Value = m.carry_in() if takes else np.bool_(minus)
-        result, out = combine(first(m, m.computing), second(m, m.computing), carry)
+        result, out = combine(first(m, m.compute_mask), second(m, m.compute_mask), carry)
         if gives:
             m.carry_out(out)
         m.write(register, result)
@@ -65,7 +65,7 @@ def mad_with_carry(
     unsigned, gives = np.dtype(f"u{TYPE_BYTES[kind]}"), "cc" in ins.modifiers
 
     def step(m: Machine) -> None:
-        a, b, c = (fetch(m, m.computing) for fetch in fetches)
+        a, b, c = (fetch(m, m.compute_mask) for fetch in fetches)
         carry: Value = m.carry_in() if takes else np.False_
         result, out = _total(product(a, b).view(unsigned), c.view(unsigned), carry)
         if gives:
@@ -216,8 +216,8 @@ def dp4a(ins: Instruction, link: Link) -> Step:
 
     def dot(a: Value, b: Value, c: Value) -> Value:
         total = c.astype(np.int64)
-        for place in range(0, 32, 8):
-            total = total + _piece(a, place, 8, types[0]) * _piece(b, place, 8, types[1])
+        for shift in range(0, 32, 8):
+            total = total + _piece(a, shift, 8, types[0]) * _piece(b, shift, 8, types[1])
         return total.astype(np.uint32)
 
     return link.pure(dot, "u32", "u32", "s32")
@@ -232,8 +232,8 @@ def dp2a(ins: Instruction, link: Link) -> Step:
 
     def dot(a: Value, b: Value, c: Value) -> Value:
         total = c.astype(np.int64)
-        for place in range(2):
-            total = total + _piece(a, 16 * place, 16, first) * _piece(b, start + 8 * place, 8, second)
+        for half in range(2):
+            total = total + _piece(a, 16 * half, 16, first) * _piece(b, start + 8 * half, 8, second)
         return total.astype(np.uint32)
 
     return link.pure(dot, "u32", "u32", "s32")

@@ -22,8 +22,8 @@ import numpy as np
 from grader.emulator.instructions import tiles
 from grader.emulator.instructions.fragments import (
     KINDS,
-    Kind,
-    Layout,
+    ElementKind,
+    FragmentLayout,
     Warps,
     collect,
     elements_of,
@@ -85,8 +85,8 @@ def _nobody_else_lives(m: Machine) -> bool:
 def _extents(ins: Instruction, link: Link) -> tuple[int, int, int]:
     """M, N and K."""
     for word in ins.modifiers:
-        if found := _SHAPE.fullmatch(word):
-            m, n, k = (int(number) for number in found.groups())
+        if match := _SHAPE.fullmatch(word):
+            m, n, k = (int(number) for number in match.groups())
             return m, n, k
     raise link.unsupported()
 
@@ -95,8 +95,8 @@ class _Part(NamedTuple):
     """An operand of a product: its registers, its type, where its elements are."""
 
     registers: list[Fetch]
-    kind: Kind
-    where: Layout
+    kind: ElementKind
+    where: FragmentLayout
 
     def matrix(self, m: Machine, warps: Warps) -> NDArray[Any]:
         """Its numbers: shape (warps, rows, columns), float64 or int64."""
@@ -210,7 +210,7 @@ def _rows_form(ins: Instruction, link: Link) -> tuple[int, str, bool]:
     return count, "shared" if spaces else "", "trans" in ins.modifiers
 
 
-def _quarter(count: int) -> tuple[Layout, int]:
+def _quarter(count: int) -> tuple[FragmentLayout, int]:
     """The fragment layout of an 8 x 8 matrix of b16, and how many lanes give the rows of so many of them."""
     return layout("a", (_ROW, _ROW, _ROW), _B16.pack, 1), count * _ROW
 
@@ -236,11 +236,11 @@ def load(ins: Instruction, link: Link, site: int) -> Act:
     def act(m: Machine) -> None:
         warps = Warps(m)
         rows = np.zeros((warps.count * WARP, 4), np.uint32)
-        with _pointing(m, warps, giving) as place:
+        with _pointing(m, warps, giving) as pointer:
             at = address(m, m.active)
-            for word in range(4 if place.size else 0):
+            for word in range(4 if pointer.size else 0):
                 request = 0 if word else 16
-                rows[place, word] = access.load(m, site, at, _WORD, space, request, 4 * word)
+                rows[pointer, word] = access.load(m, site, at, _WORD, space, request, 4 * word)
         bits = rows.view(np.uint16).reshape(warps.count, 4, _ROW, _ROW)
         for number, register in enumerate(registers):
             matrix = bits[:, number].transpose(0, 2, 1) if transposed else bits[:, number]
@@ -265,10 +265,10 @@ def store(ins: Instruction, link: Link, site: int) -> Act:
             matrix = collect(m, warps, [register], _B16, where)
             bits[:, number] = matrix.transpose(0, 2, 1) if transposed else matrix
         rows = bits.reshape(warps.count * WARP, _ROW).view(np.uint32)
-        with _pointing(m, warps, giving) as place:
+        with _pointing(m, warps, giving) as pointer:
             at = address(m, m.active)
-            for word in range(4 if place.size else 0):
-                access.store(m, site, at, rows[place, word], space, 0 if word else 16, 4 * word)
+            for word in range(4 if pointer.size else 0):
+                access.store(m, site, at, rows[pointer, word], space, 0 if word else 16, 4 * word)
 
     return act
 

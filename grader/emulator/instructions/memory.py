@@ -66,8 +66,8 @@ def ld(ins: Instruction, link: Link) -> Step:
     def vector_step(m: Machine) -> None:
         base = where(m, m.active)
         values = [
-            access.load(m, site, base, dtype, space, request, offset + place * size)
-            for place, request in enumerate(requests)
+            access.load(m, site, base, dtype, space, request, offset + position * size)
+            for position, request in enumerate(requests)
         ]
         for (register, extend), value in zip(registers, values, strict=True):
             if register >= 0:
@@ -112,12 +112,14 @@ def _load_parameter(
 
     def step(m: Machine) -> None:
         pieces = m.frame.parameters.get(name, {})
-        values = [_piece(pieces, offset + place * dtype.itemsize, dtype) for place in range(len(registers))]
+        values = [
+            _piece(pieces, offset + position * dtype.itemsize, dtype) for position in range(len(registers))
+        ]
         for (register, extend), value in zip(registers, values, strict=True):
             if value is None:  # a function that ended without a result
                 m.write(register, extend(m.unset(dtype, link.instruction)))
             elif register >= 0:
-                m.write(register, extend(select(value, m.computing)))
+                m.write(register, extend(select(value, m.compute_mask)))
 
     return step
 
@@ -128,14 +130,14 @@ def _piece(pieces: dict[int, Value], offset: int, dtype: np.dtype[np.generic]) -
     size = dtype.itemsize
     if value is not None and value.dtype.itemsize == size:
         return value.view(dtype)
-    bits, found = np.uint64(0), False
+    bits, complete = np.uint64(0), False
     for start, whole in pieces.items():
         low, high = max(start, offset), min(start + whole.dtype.itemsize, offset + size)
         if low < high:
             part = whole.view(f"u{whole.dtype.itemsize}").astype(np.uint64) >> np.uint64(8 * (low - start))
             part = part & np.uint64(2 ** (8 * (high - low)) - 1)
-            bits, found = bits | part << np.uint64(8 * (low - offset)), True
-    return bits.astype(f"u{size}").view(dtype) if found else None
+            bits, complete = bits | part << np.uint64(8 * (low - offset)), True
+    return bits.astype(f"u{size}").view(dtype) if complete else None
 
 
 def _parameter(link: Link, address: Operand) -> tuple[str, int]:
@@ -156,8 +158,8 @@ def st(ins: Instruction, link: Link) -> Step:
 
         def store_parameter(m: Machine) -> None:
             pieces = m.frame.parameters.setdefault(name, {})
-            for place, fetch in enumerate(fetches):
-                m.write_parameter(pieces, offset + place * size, fetch(m, m.computing))
+            for position, fetch in enumerate(fetches):
+                m.write_parameter(pieces, offset + position * size, fetch(m, m.compute_mask))
 
         return store_parameter
     site, (where, offset) = link.site(), _address(link, address)
@@ -165,8 +167,8 @@ def st(ins: Instruction, link: Link) -> Step:
 
     def step(m: Machine) -> None:
         base = where(m, m.active)
-        for place, (fetch, request) in enumerate(zip(fetches, requests, strict=True)):
-            access.store(m, site, base, fetch(m, m.active), space, request, offset + place * size)
+        for position, (fetch, request) in enumerate(zip(fetches, requests, strict=True)):
+            access.store(m, site, base, fetch(m, m.active), space, request, offset + position * size)
 
     return step
 

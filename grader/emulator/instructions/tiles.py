@@ -14,8 +14,8 @@ import numpy as np
 
 from grader.emulator.instructions.fragments import (
     KINDS,
-    Kind,
-    Layout,
+    ElementKind,
+    FragmentLayout,
     Warps,
     collect,
     elements_of,
@@ -46,7 +46,7 @@ class Pieces(NamedTuple):
 
     runs: int
     length: int
-    kind: Kind
+    kind: ElementKind
 
     @property
     def size(self) -> int:
@@ -71,7 +71,7 @@ class Pieces(NamedTuple):
             yield base + run * stride * np.int64(self.kind.size) + piece * self.size
 
     def words(self) -> Iterator[tuple[int, int]]:
-        """Of each access for a piece: its offset, and how many bytes travel with it (see `Place`)."""
+        """Of each access for a piece: its offset, and how many bytes travel with it (see `Target`)."""
         for offset in range(0, self.size, self.word.itemsize):
             yield offset, 0 if offset else self.size
 
@@ -79,8 +79,8 @@ class Pieces(NamedTuple):
 class _Form(NamedTuple):
     """What the words after `wmma.load` or `wmma.store` say."""
 
-    kind: Kind
-    where: Layout
+    kind: ElementKind
+    where: FragmentLayout
     pieces: Pieces
     space: str
     by_column: bool

@@ -205,7 +205,7 @@ class Link:
             return _binary(register, function, *sources)
 
         def step(m: Machine) -> None:
-            values = tuple(source(m, m.computing) for source in sources)
+            values = tuple(source(m, m.compute_mask) for source in sources)
             if FOLDED in [value.ndim for value in values]:
                 m.registers[register] = over_folds(function, values, m.shape)
             else:
@@ -216,7 +216,7 @@ class Link:
 
 def _unary(register: int, function: Callable[..., Value], only: Fetch) -> Step:
     def step(m: Machine) -> None:
-        value = only(m, m.computing)
+        value = only(m, m.compute_mask)
         if value.ndim == FOLDED:
             m.registers[register] = function(value.reshape(-1)).reshape(value.shape)
         else:
@@ -229,7 +229,7 @@ def _binary(register: int, function: Callable[..., Value], first: Fetch, second:
     direct = isinstance(function, np.ufunc)
 
     def step(m: Machine) -> None:
-        lanes = m.computing
+        lanes = m.compute_mask
         a, b = first(m, lanes), second(m, lanes)
         if lanes is not None:
             m.write(register, function(a, b))
@@ -330,7 +330,7 @@ def guarded(step: Step, guard: Fetch, flops: int) -> Step:
 
     def step_if(machine: Machine) -> None:
         condition = guard(machine, machine.active)
-        active, computing = machine.active, machine.computing
+        active, compute_mask = machine.active, machine.compute_mask
         if condition.ndim == 0:
             chosen = active if condition else None
             if not condition:
@@ -340,10 +340,10 @@ def guarded(step: Step, guard: Fetch, flops: int) -> Step:
             if not taken.size:
                 return
             chosen = taken if active is None else active[taken]
-        machine.active = machine.computing = chosen
+        machine.active = machine.compute_mask = chosen
         step(machine)
         machine.observer.count_flops(flops * machine.count)
-        machine.active, machine.computing = active, computing
+        machine.active, machine.compute_mask = active, compute_mask
 
     return step_if
 
@@ -360,7 +360,7 @@ def guarded_control(step: ControlStep, guard: Fetch, pc: int) -> ControlStep:
             return None
         if others is None:
             return step(machine, group)
-        machine.active = machine.computing = taken.lanes
+        machine.active = machine.compute_mask = taken.lanes
         more = step(machine, taken)
         return [others, *([taken] if more is None else more)]
 

@@ -122,11 +122,11 @@ def _layout(function: Function) -> tuple[dict[str, int], int]:
     return offsets, -(-end // 16) * 16
 
 
-def _noted(step: Any, place: tuple[str, int]) -> Any:  # noqa: ANN401 - a step of either kind
+def _noted(step: Any, position: tuple[str, int]) -> Any:  # noqa: ANN401 - a step of either kind
     """A step that also notes that it was executed."""
 
     def noted(machine: Machine, *group: Group) -> Any:  # noqa: ANN401 - as above
-        machine.executed.add(place)
+        machine.executed.add(position)
         return step(machine, *group)
 
     return noted

@@ -73,7 +73,7 @@ class Program:
     def function_at(self, address: int) -> str:
         """The function that a pointer points to; empty if there is none."""
         if not self._functions:
-            self._functions |= {place: name for name, place in function_addresses(self.module).items()}
+            self._functions |= {address: name for name, address in function_addresses(self.module).items()}
         return self._functions.get(address, "")
 
     def provenance(self) -> Provenance:
@@ -85,11 +85,11 @@ class Program:
     def sources(self, instruction: Instruction) -> tuple[tuple[str, int], ...]:
         """The files and lines that an instruction stems from, as `UnsupportedPtx` has them."""
         files, location = dict(self.module.files), instruction.location
-        places = []
+        lines = []
         while location is not None:
-            places.append((files.get(location.file, "?").rsplit("/", 1)[-1], location.line))
+            lines.append((files.get(location.file, "?").rsplit("/", 1)[-1], location.line))
             location = location.inlined_at
-        return tuple(places)
+        return tuple(lines)
 
 
 def _is_elsewhere(function: Function, call: Location) -> bool:
@@ -103,12 +103,12 @@ def _is_elsewhere(function: Function, call: Location) -> bool:
 
 
 def _inlined(function: Function, call: Location | None) -> Function:
-    """A function with each of its places counted as inlined at a call."""
+    """A function with each of its locations counted as inlined at a call."""
     if call is None:
         return function
 
-    def within(place: Location | None) -> Location | None:
-        return replace(place, inlined_at=within(place.inlined_at)) if place else call
+    def within(location: Location | None) -> Location | None:
+        return replace(location, inlined_at=within(location.inlined_at)) if location else call
 
     return replace(
         function,
@@ -119,7 +119,7 @@ def _inlined(function: Function, call: Location | None) -> Function:
 
 
 def function_addresses(module: Module) -> dict[str, int]:
-    """What a pointer to each function holds: a place of its own, where no memory is."""
+    """What a pointer to each function holds: an address of its own, where no memory is."""
     names = dict.fromkeys(function.name for function in module.functions)
     return {name: FUNCTION_BASE + _FUNCTION_STEP * number for number, name in enumerate(names)}
 
@@ -130,16 +130,18 @@ def initial_bytes(variable: Variable, addresses: Mapping[str, int], module: Modu
     Raises UnsupportedPtx for the address of something that has none here, if any function uses the variable.
     """
     size = TYPE_BYTES[variable.type]
-    lengths = [len(each.packed) // 8 if isinstance(each, Numbers) else 1 for each in variable.initial]
+    lengths = [
+        len(initial.packed) // 8 if isinstance(initial, Numbers) else 1 for initial in variable.initial
+    ]
     content = np.zeros(max(variable.count, sum(lengths)), f"u{size}")
-    places = accumulate(lengths, initial=0)
-    for place, length, initial in zip(places, lengths, variable.initial, strict=False):
+    starts = accumulate(lengths, initial=0)
+    for start, length, initial in zip(starts, lengths, variable.initial, strict=False):
         if isinstance(initial, Numbers):
-            content[place : place + length] = np.frombuffer(initial.packed, np.uint64).astype(content.dtype)
+            content[start : start + length] = np.frombuffer(initial.packed, np.uint64).astype(content.dtype)
         elif isinstance(initial, Immediate):
-            content[place] = np.uint64(initial.value & (2 ** (8 * size) - 1)).astype(content.dtype)
+            content[start] = np.uint64(initial.value & (2 ** (8 * size) - 1)).astype(content.dtype)
         elif initial.name in addresses:
-            content[place] = _part(addresses[initial.name] + initial.offset, initial.mask)
+            content[start] = _part(addresses[initial.name] + initial.offset, initial.mask)
         elif any(variable.name in _mentioned(function) for function in module.functions):
             raise UnsupportedPtx(f"{variable.name} = {initial.name}", variable.ptx_line)
     return content.view(np.uint8)[: variable.size]

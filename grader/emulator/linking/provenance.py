@@ -66,13 +66,13 @@ Origins: TypeAlias = "frozenset[Origin] | None"
 class _Rule(NamedTuple):
     """How one definition of ``to`` is made of nodes: of their ``sum``, else of any one of them.
 
-    ``known`` are origins that it has anyway; ``lost`` that another part of it is unknown. One that ``leaves``
+    ``origins`` are those that it has anyway; ``lost`` that another part of it is unknown. One that ``leaves``
     a function is unknown if it lies in its frame: the next frame may be one of the same function.
     """
 
     to: Node
     nodes: tuple[Node, ...] = ()
-    known: frozenset[Origin] = frozenset()
+    origins: frozenset[Origin] = frozenset()
     lost: bool = False
     sum: bool = False
     leaves: bool = False
@@ -96,9 +96,9 @@ class Provenance:
     def __post_init__(self) -> None:
         """Follow all definitions until nothing new comes of them."""
         for function in self.module.functions:
-            own = [variable for variable in function.variables if variable.space != "param"]
+            variables = [variable for variable in function.variables if variable.space != "param"]
             self._variables[function.name] = dict.fromkeys((v.name for v in self.module.variables), "") | {
-                v.name: function.name if v.space == "local" else "" for v in own
+                v.name: function.name if v.space == "local" else "" for v in variables
             }
             self._registers[function.name] = frozenset(name for name, _ in function.registers)
             if function.defined:
@@ -135,18 +135,18 @@ class Provenance:
     def _outcome(self, rule: _Rule) -> Origins:
         """The origins by what is known so far; none at all where nothing is yet."""
         values = [self._values.get(node, frozenset()) for node in rule.nodes]
-        known = rule.known.union(*(value for value in values if value is not None))
+        origins = rule.origins.union(*(value for value in values if value is not None))
         lost = rule.lost or None in values
-        if rule.leaves and any(each.function for each in known):
+        if rule.leaves and any(origin.function for origin in origins):
             return None
-        if rule.begins is not None and known and all(_is_frame(each) for each in known):
-            for each in known:
-                self.starts.setdefault(each.function, set()).add(rule.begins)
-            return frozenset(each._replace(start=rule.begins) for each in known)
+        if rule.begins is not None and origins and all(_is_frame(origin) for origin in origins):
+            for origin in origins:
+                self.starts.setdefault(origin.function, set()).add(rule.begins)
+            return frozenset(origin._replace(start=rule.begins) for origin in origins)
         if rule.sum:
             waiting = any(value is not None and not value for value in values)
-            return None if lost and not known and not waiting else known
-        return None if lost else known
+            return None if lost and not origins and not waiting else origins
+        return None if lost else origins
 
     def _parts(self, function: Function, operand: Operand) -> tuple[frozenset[Origin], tuple[Node, ...]]:
         """What an operand is at once, and the node to ask; neither for what is no address."""
@@ -160,8 +160,8 @@ class Provenance:
         if function.is_entry:
             for formal in function.parameters:
                 whole = formal.size == _POINTER
-                known = frozenset({Origin(formal.name)}) if whole else frozenset()
-                yield _Rule((function.name, formal.name), known=known, lost=not whole)
+                origins = frozenset({Origin(formal.name)}) if whole else frozenset()
+                yield _Rule((function.name, formal.name), origins=origins, lost=not whole)
         for instruction in function.body:
             yield from self._of_instruction(function, instruction)
 
@@ -171,7 +171,7 @@ class Provenance:
         for function in self._functions.values():
             for instruction in function.body:
                 operands += () if instruction.opcode == "call" else instruction.operands  # type: ignore[arg-type]
-        names = {each.name for each in operands if isinstance(each, Symbol)}
+        names = {operand.name for operand in operands if isinstance(operand, Symbol)}
         yield from (function for name, function in self._functions.items() if name in names)
 
     def _of_instruction(self, function: Function, ins: Instruction) -> Iterator[_Rule]:
@@ -200,9 +200,9 @@ class Provenance:
     def _made_of(self, function: Function, to: Node, operands: tuple[Operand, ...]) -> _Rule:
         """Any one of the operands; unknown where one of them is no address."""
         parts = [self._parts(function, operand) for operand in operands]
-        lost = not to[1] or any(not known and not nodes for known, nodes in parts)
-        known = frozenset().union(*(known for known, _ in parts))
-        return _Rule(to, tuple(node for _, nodes in parts for node in nodes), known, lost)
+        lost = not to[1] or any(not origins and not nodes for origins, nodes in parts)
+        origins = frozenset().union(*(origins for origins, _ in parts))
+        return _Rule(to, tuple(node for _, nodes in parts for node in nodes), origins, lost)
 
     def _sum(self, function: Function, to: Register, ins: Instruction) -> _Rule:
         """Operands added up; where the compiler's ``add.u64`` adds a number to the frame an object begins."""
@@ -249,7 +249,7 @@ def _is_frame(origin: Origin) -> bool:
 
 
 def _names(operand: Tuple) -> list[str]:
-    return [each.name for each in operand.elements if isinstance(each, Symbol)]
+    return [element.name for element in operand.elements if isinstance(element, Symbol)]
 
 
 def registers_used(function: Function) -> frozenset[str]:

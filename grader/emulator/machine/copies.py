@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.memory import Place
+    from grader.emulator.memory.memory import Target
 
 _WORD = 4
 """Bytes: copies are of 4, 8 or 16, and aligned."""
@@ -29,7 +29,7 @@ _WORK = 4
 """Steps that beginning a copy, or landing it, takes as long as."""
 
 
-def begin(m: Machine, destination: Place, content: NDArray[np.uint8], began: int) -> None:
+def begin(m: Machine, destination: Target, content: NDArray[np.uint8], began: int) -> None:
     """Lanes begin to copy ``content``, shape (lanes, bytes), which is what the source holds now."""
     lanes = np.arange(m.size) if destination.lanes is None else destination.lanes
     if len(lanes):

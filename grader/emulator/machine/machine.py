@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.state import Frame, Parked
     from grader.emulator.memory.bounds import Bounds
-    from grader.emulator.memory.memory import GlobalMemory, Place, StrayAccess
+    from grader.emulator.memory.memory import GlobalMemory, StrayAccess, Target
     from grader.emulator.naming import Names
     from grader.model import Detail, FindingCode, Named
     from grader.ptx import Instruction
@@ -77,19 +77,21 @@ class Observer:
     ) -> None:
         """Some (``bad``) of the active lanes accessed what belongs to no array that was meant."""
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
         """Lanes are about to read ``size`` bytes each."""
 
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
+    def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
         """Lanes are about to write ``value``."""
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         """Lanes are about to read and write ``size`` bytes each as one."""
 
-    def copied(self, _m: Machine, _source: Place | None, _destination: Place, _size: int, _read: int) -> int:
+    def copied(
+        self, _m: Machine, _source: Target | None, _destination: Target, _size: int, _read: int
+    ) -> int:
         """Lanes issue asynchronous copies of so many bytes, of which some (``read``) come from the source.
 
-        The sites are those of the places; no source: zeros. Gives the moment, see `copies_landed`.
+        The sites are those of the targets; no source: zeros. Gives the moment, see `copies_landed`.
         """
         return 0
 
@@ -111,7 +113,7 @@ class Observer:
     def at_phase(
         self,
         m: Machine,
-        what: int,
+        kind: int,
         lanes: NDArray[np.intp],
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
@@ -169,16 +171,16 @@ class FaultReporter(Protocol):
         """Lanes accessed an address that is no multiple of the access size."""
 
     def uninitialised(
-        self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int
+        self, m: Machine, site: int, target: Target, missing: NDArray[np.bool_], size: int
     ) -> None:
         """Lanes read bytes that nobody wrote."""
 
     def undefined_uses(
-        self, site: int, place: Place, missing: NDArray[np.bool_], size: int
+        self, site: int, target: Target, missing: NDArray[np.bool_], size: int
     ) -> NDArray[np.bool_]:
         """Of the lanes that read bytes which nobody wrote, those that use one."""
 
-    def read_of(self, m: Machine, site: int, place: Place, which: int, size: int) -> tuple[int, str]:
+    def read_of(self, m: Machine, site: int, target: Target, which: int, size: int) -> tuple[int, str]:
         """The line of a read, and what it reads."""
 
     def unset_register(self, m: Machine, instruction: Instruction) -> None:
@@ -220,7 +222,7 @@ class FaultReporter(Protocol):
 class Machine:
     """What an instruction sees and changes.
 
-    ``active`` are the lanes that execute; ``computing`` those that arithmetic need be right for: None
+    ``active`` are the lanes that execute; ``compute_mask`` those that arithmetic need be right for: None
     (all) as soon as every lane that has not exited is active, for what exited lanes hold does not matter.
     """
 
@@ -244,7 +246,7 @@ class Machine:
     frame: Frame = field(init=False)
     registers: list[Value | None] = field(default_factory=list)
     active: Lanes = None
-    computing: Lanes = None
+    compute_mask: Lanes = None
     steps: int = 0
     work: int = 0
     """Steps, of which those over many lanes count more than once."""
@@ -334,14 +336,14 @@ class Machine:
         self.frame = group.frame
         self.registers = group.frame.registers
         self.active = group.lanes
-        self.computing = None if everyone else group.lanes
+        self.compute_mask = None if everyone else group.lanes
 
     def write(self, register: int, value: Value) -> None:
-        """Set a register from a value computed over ``computing``."""
-        if self.computing is None:
+        """Set a register from a value computed over ``compute_mask``."""
+        if self.compute_mask is None:
             self.registers[register] = value
         else:
-            self._merge(register, value, self.computing)
+            self._merge(register, value, self.compute_mask)
 
     def write_active(self, register: int, value: Value) -> None:
         """Set a register from a value computed over ``active`` (loads and what needs exact lanes)."""
@@ -417,19 +419,23 @@ class Machine:
         group.frame, group.pc = caller, frame.return_pc
 
     def write_parameter(self, pieces: dict[int, Value], offset: int, value: Value) -> None:
-        """Set a piece of a ``.param`` variable for the lanes in ``computing``."""
-        if self.computing is None:
+        """Set a piece of a ``.param`` variable for the lanes in ``compute_mask``."""
+        if self.compute_mask is None:
             pieces[offset] = value
         else:
-            pieces[offset] = merge(pieces.get(offset), value, self.computing, self.size)
+            pieces[offset] = merge(pieces.get(offset), value, self.compute_mask, self.size)
 
     def carry_in(self) -> Value:
-        """CC.CF of the computing lanes."""
-        return self.carry if self.computing is None or self.carry.ndim == 0 else self.carry[self.computing]
+        """CC.CF of the lanes in ``compute_mask``."""
+        return (
+            self.carry if self.compute_mask is None or self.carry.ndim == 0 else self.carry[self.compute_mask]
+        )
 
     def carry_out(self, value: Value) -> None:
         """Set CC.CF."""
-        self.carry = value if self.computing is None else merge(self.carry, value, self.computing, self.size)
+        self.carry = (
+            value if self.compute_mask is None else merge(self.carry, value, self.compute_mask, self.size)
+        )
 
     def ticks(self) -> int:
         """A clock: vector steps so far, from when the device was switched on."""

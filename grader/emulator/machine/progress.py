@@ -53,11 +53,11 @@ class Going(Enum):
 
 def is_endless(group: Group) -> bool:
     """Whether a group that has just jumped backwards never leaves its loop, whatever anybody does."""
-    known = group.frame.code.endless
-    if group.pc not in known:
+    endless = group.frame.code.endless
+    if group.pc not in endless:
         loop = next((r for r in rounds_of(group) if r.header == group.pc and r.frame is group.frame), None)
-        known[group.pc] = loop is not None and loop.settled and not loop.watched
-    return known[group.pc]
+        endless[group.pc] = loop is not None and loop.settled and not loop.watched
+    return endless[group.pc]
 
 
 def going(group: Group) -> Going:

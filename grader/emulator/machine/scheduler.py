@@ -120,7 +120,7 @@ class Scheduler:
         ready += going_on
         if m.parked and m.alive_count < alive:
             ready += synchronisation.complete(m)
-        if m.waiting and any(each.turn > turn for each in going_on):
+        if m.waiting and any(group.turn > turn for group in going_on):
             ready += release(m, only_complete=True)
         return not m.stopped
 
@@ -142,8 +142,8 @@ class Scheduler:
 
     def _groups(self) -> list[Group]:
         """Where the lanes are that have not ended, those first that were put back behind a jump backwards."""
-        waiting = [each.group for each in self.m.waiting]
-        parked = [Group(each.frame, each.pc, each.lanes) for each in self.m.parked]
+        waiting = [waiting.group for waiting in self.m.waiting]
+        parked = [Group(parked.frame, parked.pc, parked.lanes) for parked in self.m.parked]
         return sorted((*self.ready, *waiting, *parked), key=lambda group: group.seen < 0)
 
 
@@ -167,7 +167,7 @@ def _order_by(priority: NDArray[np.int64], group: Group) -> tuple[int, ...]:
 
 
 def _take_next(ready: list[Group], m: Machine) -> Group:
-    """Take the next group out of ``ready``, joined by all that are at the same place."""
+    """Take the next group out of ``ready``, joined by all that are at the same instruction."""
     if m.apart and m.priority is not None:
         return _take_highest(ready, m.priority)
     if len(ready) == 1:
@@ -183,7 +183,7 @@ def _take_next(ready: list[Group], m: Machine) -> Group:
 
 
 def _take_highest(ready: list[Group], priority: NDArray[np.int64]) -> Group:
-    """Take the lanes of highest priority out of the next group, and others of theirs at the same place."""
+    """Take the lanes of highest priority out of the next group, and others of theirs at its instruction."""
     first = min(ready, key=partial(_order_by, priority))
     ready.remove(first)
     lanes = np.arange(len(priority)) if first.lanes is None else first.lanes
@@ -244,8 +244,8 @@ def _advance(m: Machine, group: Group, horizon: int, most_work: int, *, others_w
         more: list[Group] | None = steps[pc](m, group)
         m.observer.executed(count, 0)
         if more is not None:
-            for each in more:  # also into a call: a loop around it may spin
-                each.jumps = group.jumps
+            for continuing in more:  # also into a call: a loop around it may spin
+                continuing.jumps = group.jumps
             return more
         if group.pc <= pc:
             group.jumps += 1
@@ -292,13 +292,19 @@ def may_depend_on_order(module: Module) -> bool:
 
 
 def _reads_what_others_change(function: Function) -> bool:
-    if any(each.opcode == "ld" and not _STRONG.isdisjoint(each.modifiers) for each in function.body):
+    if any(
+        instruction.opcode == "ld" and not _STRONG.isdisjoint(instruction.modifiers)
+        for instruction in function.body
+    ):
         return True
-    results = [name for each in function.body if (name := _atomic_result(each))]
+    results = [name for instruction in function.body if (name := _atomic_result(instruction))]
     if not results:
         return False
     mentions = Counter(
-        name for each in function.body for operand in each.operands for name in registers_in(operand)
+        name
+        for instruction in function.body
+        for operand in instruction.operands
+        for name in registers_in(operand)
     )
     return any(mentions[name] > results.count(name) for name in results)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.geometry import Geometry
-    from grader.emulator.memory.memory import GlobalMemory, Place
+    from grader.emulator.memory.memory import GlobalMemory, Target
     from grader.ptx import Function
 
 
@@ -232,7 +232,7 @@ class Request(NamedTuple):
     bytes: Value
     lanes: Lanes
     size: int
-    found: int
+    total: int
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -240,7 +240,7 @@ class ValueMemo:
     """Facts about values over a chunk of blocks of a ``shape``."""
 
     shape: Shape = (0, 0, 0)
-    places: dict[tuple[int, int], Place] = field(default_factory=dict)
+    targets: dict[tuple[int, int], Target] = field(default_factory=dict)
     """By instruction and offset: where in shared memory it went last."""
     requests: dict[tuple[int, int], Request] = field(default_factory=dict)
     """By instruction and grain: the request that was counted last."""

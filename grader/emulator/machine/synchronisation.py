@@ -42,7 +42,7 @@ _EVERYBODY = np.uint32(0xFFFFFFFF)
 
 
 def lane_in_warp(m: Machine, lanes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The place of lanes in their warps."""
+    """The position of lanes in their warps."""
     return lanes % m.geometry.threads % WARP
 
 
@@ -183,7 +183,7 @@ def _union(parts: list[Parked]) -> Parked:
 
 def _enter(m: Machine, frame: Frame, lanes: NDArray[np.intp]) -> None:
     m.frame, m.registers = frame, frame.registers
-    m.active = m.computing = lanes
+    m.active = m.compute_mask = lanes
 
 
 def _perform(m: Machine, operation: WarpOperation, party: NDArray[np.uint32], table: Table) -> None:

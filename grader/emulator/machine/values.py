@@ -111,9 +111,9 @@ def over_folds(function: Callable[..., Value], operands: tuple[Value, ...], shap
         return result.reshape(-1) if result.size == size else result
     arrays = [operand for operand in shaped if operand.ndim]
     joint = (
-        max(each.shape[0] for each in arrays),
-        max(each.shape[1] for each in arrays),
-        max(each.shape[2] for each in arrays),
+        max(array.shape[0] for array in arrays),
+        max(array.shape[1] for array in arrays),
+        max(array.shape[2] for array in arrays),
     )
     result = function(*(unfold(operand, joint) if operand.ndim else operand for operand in shaped))
     return from_shape(result.reshape(joint), size) if result.ndim else result

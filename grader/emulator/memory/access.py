@@ -1,6 +1,6 @@
 """Reading and writing memory at an address per lane (PTX ISA sections 5.1 and 6.4.1.1).
 
-An address is resolved to a place, with its state space, bounds and alignment checked; then an effect is
+An address is resolved to a target, with its state space, bounds and alignment checked; then an effect is
 carried out there, in each state space in turn where lanes differ.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.emulator.machine.values import ALL_ONES, Value, from_shape, in_shape, merge, select
-from grader.emulator.memory.memory import WINDOW, AccessRequest, Place, StrayAccess
+from grader.emulator.memory.memory import WINDOW, AccessRequest, StrayAccess, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,64 +19,57 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.memory import AddressSpace
+    from grader.emulator.memory.memory import AddressSpace, Region
 
 
 WINDOWS = ("shared", "local")
 """The state spaces that have a window of generic addresses."""
 
 
-def resolve_fast(m: Machine, site: int, address: Value, what: AccessRequest) -> Place | None:
+def resolve_fast(m: Machine, site: int, address: Value, access: AccessRequest) -> Target | None:
     """Fast path: resolve an access from the range of its addresses; None if lanes must be checked one by one.
 
     It must accept nothing that `resolve_checked` would report. In shared memory, where neither bounds nor
     windows change, an access is where it was if the address is the same.
     """
-    last = m.memo.places.get((site, what.offset))
+    last = m.memo.targets.get((site, access.offset))
     if last is not None and last.base is address and last.lanes is m.active:
         return last
-    place = _resolve_by_range(m, site, address, what)
-    if place is not None and place.space == "shared" and place.bytes.ndim != 1:
-        m.memo.places[site, what.offset] = place
-    return place
+    target = _resolve_by_range(m, site, address, access)
+    if target is not None and target.space == "shared" and target.bytes.ndim != 1:
+        m.memo.targets[site, access.offset] = target
+    return target
 
 
-def _resolve_by_range(m: Machine, site: int, address: Value, what: AccessRequest) -> Place | None:
-    """The place of an access all of whose lanes lie in one state space, aligned and in bounds."""
+def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessRequest) -> Target | None:
+    """The target of an access all of whose lanes lie in one state space, aligned and in bounds."""
     low, high, bits = m.memo.extent(address)
-    offset, space, size = what.offset, what.space, what.dtype.itemsize
-    if (bits | offset) & (max(size, what.request) - 1):
+    offset, space, size = access.offset, access.space, access.dtype.itemsize
+    if (bits | offset) & (max(size, access.request) - 1):
         return None
     low, high = low + offset, high + offset
     if space not in WINDOWS:
         space = "global"
-    if not what.space:
+    if not access.space:
         for name, base in m.memory.space.windows.items():
             if low >= base - WINDOW and high < base + WINDOW:
                 space, low, high, offset = name, low - base, high - base, offset - base
-    if not _in_bounds(m, site, what.verb, low, high + size, space):
+    if not _in_bounds(m, site, access.verb, low, high + size, space):
         return None
     lanes = m.active
+    region: Region = m.memory
     if space == "global":
-        return Place(
-            space,
-            m.memory,
-            address + np.int64(offset - m.memory.base),
-            lanes,
-            None,
-            what.request,
-            m.shape,
-            site,
-            address,
-        )
-    if space == "local":
+        index = address + np.int64(offset - m.memory.base)
+    elif space == "local":
+        region = m.local
         index = m.memo.pick(m.local_start, lanes) + (m.memo.unfold(address) + np.int64(offset))
-        return Place(space, m.local, index, lanes, None, what.request, m.shape, site, address)
-    if lanes is None:
+    elif lanes is None:
+        region = m.shared
         index = from_shape((m.shared_step + np.int64(offset)) + in_shape(address, m.shape), m.size)
     else:
+        region = m.shared
         index = m.shared_start[lanes] + (address + np.int64(offset))
-    return Place(space, m.shared, index, lanes, None, what.request, m.shape, site, address)
+    return Target(space, region, index, lanes, None, access.request, shape=m.shape, site=site, base=address)
 
 
 def _in_bounds(m: Machine, site: int, verb: str, low: int, end: int, space: str) -> bool:
@@ -109,15 +102,15 @@ def extremes(address: Value) -> tuple[int, int]:
     return (int(address), int(address)) if address.ndim == 0 else (int(address.min()), int(address.max()))
 
 
-def resolve_checked(m: Machine, site: int, address: Value, what: AccessRequest) -> Place:
+def resolve_checked(m: Machine, site: int, address: Value, access: AccessRequest) -> Target:
     """Check alignment and bounds of an access lane by lane, report those that fail, resolve the others."""
-    size, space, verb, request = what.dtype.itemsize, what.space, what.verb, what.request
+    size, space, verb, request = access.dtype.itemsize, access.space, access.verb, access.request
     good, width = None, max(size, request)
     if width > 1 and _unaligned(address, width):
         good = np.atleast_1d((address & np.int64(width - 1)) == 0)
         good = np.broadcast_to(good, m.count)
         m.reporter.misaligned(m, site, space, verb, address, ~good, width)
-    inside = _inside(m, site, address, what)
+    inside = _inside(m, site, address, access)
     if inside is not None:
         inside = np.broadcast_to(inside, m.count)
         m.reporter.out_of_bounds(m, site, space, verb, address, ~inside, size)
@@ -128,14 +121,14 @@ def resolve_checked(m: Machine, site: int, address: Value, what: AccessRequest) 
         kept = np.flatnonzero(good)
         lanes = kept if lanes is None else lanes[kept]
         address = select(address, kept)
+    region: Region = m.memory
     if space == "shared":
-        index = select(m.shared_start, lanes) + address
-        return Place(space, m.shared, index, lanes, good, request, m.shape, site)
-    if space == "local":
-        index = select(m.local_start, lanes) + address
-        return Place(space, m.local, index, lanes, good, request, m.shape, site)
-    index = address - np.int64(m.memory.base)
-    return Place("global", m.memory, index, lanes, good, request, m.shape, site)
+        region, index = m.shared, select(m.shared_start, lanes) + address
+    elif space == "local":
+        region, index = m.local, select(m.local_start, lanes) + address
+    else:
+        space, index = "global", address - np.int64(m.memory.base)
+    return Target(space, region, index, lanes, good, request, shape=m.shape, site=site)
 
 
 def _unaligned(address: Value, size: int) -> bool:
@@ -143,11 +136,11 @@ def _unaligned(address: Value, size: int) -> bool:
     return bool(int(bits) & (size - 1))
 
 
-def _inside(m: Machine, site: int, address: Value, what: AccessRequest) -> NDArray[np.bool_] | None:
+def _inside(m: Machine, site: int, address: Value, access: AccessRequest) -> NDArray[np.bool_] | None:
     """Which lanes stay in bounds; None if all do."""
-    size, space = what.dtype.itemsize, what.space if what.space in WINDOWS else "global"
+    size, space = access.dtype.itemsize, access.space if access.space in WINDOWS else "global"
     low, high = extremes(address)
-    if _in_bounds(m, site, what.verb, low, high + size, space):
+    if _in_bounds(m, site, access.verb, low, high + size, space):
         return None
     bound = m.bounds[site]
     if bound is not None and bound.space != space:
@@ -158,7 +151,7 @@ def _inside(m: Machine, site: int, address: Value, what: AccessRequest) -> NDArr
         first, end = (bound.low + frame, bound.high + frame) if bound else (0, limit)
         return np.atleast_1d((address >= first) & (address + np.int64(size) <= end))
     index = np.atleast_1d(address - np.int64(m.memory.base))
-    inside = m.memory.inside(index, size, written=what.verb != "read")
+    inside = m.memory.inside(index, size, written=access.verb != "read")
     return None if inside.all() else inside
 
 
@@ -176,12 +169,12 @@ def load(
     ``address`` may be folded, and then so may be what it gives.
     """
 
-    def read(place: Place) -> Value:
-        m.observer.loaded(m, site, place, dtype.itemsize)
-        return place.region.read(place.bytes, dtype)
+    def read(target: Target) -> Value:
+        m.observer.loaded(m, site, target, dtype.itemsize)
+        return target.region.read(target.bytes, dtype)
 
-    what = AccessRequest(dtype, space, "read", dtype.itemsize if request is None else request, offset)
-    return _dispatch_by_space(m, site, address, what, read)
+    access = AccessRequest(dtype, space, "read", dtype.itemsize if request is None else request, offset)
+    return _dispatch_by_space(m, site, address, access, read)
 
 
 def inspect(
@@ -190,9 +183,9 @@ def inspect(
     address: Value,
     dtype: np.dtype[Any],
     space: str,
-    look: Callable[[Place], Value],
+    look: Callable[[Target], Value],
 ) -> Value:
-    """What ``look`` makes of a place, which tells observers itself; of bad addresses all ones."""
+    """What ``look`` makes of a target; it tells observers itself, and bad addresses give all ones."""
     return _dispatch_by_space(m, site, address, AccessRequest(dtype, space, "update", dtype.itemsize), look)
 
 
@@ -207,18 +200,18 @@ def store(
 ) -> None:
     """Write ``value`` (over the active lanes); lanes whose address is bad write nothing."""
 
-    def write(place: Place) -> Value:
-        part = value if place.good is None else select(value, np.flatnonzero(place.good))
-        m.observer.stored(m, site, place, part)
-        place.region.write(place.index, part)
-        if place.space != "local":
+    def write(target: Target) -> Value:
+        part = value if target.good is None else select(value, np.flatnonzero(target.good))
+        m.observer.stored(m, site, target, part)
+        target.region.write(target.index, part)
+        if target.space != "local":
             m.changes += 1
         return part
 
-    what = AccessRequest(
+    access = AccessRequest(
         value.dtype, space, "write", value.dtype.itemsize if request is None else request, offset
     )
-    _dispatch_by_space(m, site, address, what, write)
+    _dispatch_by_space(m, site, address, access, write)
 
 
 def update(
@@ -227,14 +220,14 @@ def update(
     address: Value,
     dtype: np.dtype[Any],
     space: str,
-    change: Callable[[Place], Value],
+    change: Callable[[Target], Value],
 ) -> Value:
     """Read and write as one; ``change`` does both and gives what the lanes read."""
 
-    def effect(place: Place) -> Value:
-        if place.space != "local":
-            m.observer.atomic(m, site, place, dtype.itemsize)
-        return change(place)
+    def effect(target: Target) -> Value:
+        if target.space != "local":
+            m.observer.atomic(m, site, target, dtype.itemsize)
+        return change(target)
 
     return _dispatch_by_space(m, site, address, AccessRequest(dtype, space, "update", dtype.itemsize), effect)
 
@@ -243,40 +236,42 @@ def _dispatch_by_space(
     m: Machine,
     site: int,
     address: Value,
-    what: AccessRequest,
-    effect: Callable[[Place], Value],
+    access: AccessRequest,
+    effect: Callable[[Target], Value],
 ) -> Value:
     """Carry out ``effect`` in the state space of the address; in each in turn where lanes differ."""
-    dtype, space = what.dtype, what.space
-    place = resolve_fast(m, site, address, what)
-    if place is not None:
-        return effect(place)
+    dtype, space = access.dtype, access.space
+    target = resolve_fast(m, site, address, access)
+    if target is not None:
+        return effect(target)
     address = m.memo.unfold(address)
-    if what.offset:
-        address, what = address + np.int64(what.offset), what._replace(offset=0)
+    if access.offset:
+        address, access = address + np.int64(access.offset), access._replace(offset=0)
     if not space:
         spaces = spaces_of(m.memory.space, address)
         if len(spaces) > 1:
-            return _split(m, site, address, what, effect)
+            return _split(m, site, address, access, effect)
         space, window = spaces[0]
         address = address - np.int64(window) if window else address
-    place = resolve_checked(m, site, address, what._replace(space=space))
-    value = effect(place) if place.good is None or place.good.any() else ALL_ONES[dtype.itemsize].view(dtype)
-    if place.good is None:
+    target = resolve_checked(m, site, address, access._replace(space=space))
+    value = (
+        effect(target) if target.good is None or target.good.any() else ALL_ONES[dtype.itemsize].view(dtype)
+    )
+    if target.good is None:
         return value
     missing = ALL_ONES[dtype.itemsize].view(dtype)
-    return merge(np.full(m.count, missing), value, np.flatnonzero(place.good), m.count)
+    return merge(np.full(m.count, missing), value, np.flatnonzero(target.good), m.count)
 
 
 def _split(
     m: Machine,
     site: int,
     address: Value,
-    what: AccessRequest,
-    effect: Callable[[Place], Value],
+    access: AccessRequest,
+    effect: Callable[[Target], Value],
 ) -> Value:
     """Lanes whose generic addresses lie in different state spaces, a space at a time."""
-    dtype, active, count = what.dtype, m.active, m.count
+    dtype, active, count = access.dtype, m.active, m.count
     result: NDArray[Any] = np.full(count, ALL_ONES[dtype.itemsize].view(dtype))
     left = np.ones(count, np.bool_)
     for space, base in [*m.memory.space.windows.items(), ("global", 0)]:
@@ -287,20 +282,20 @@ def _split(
             m.active = where if active is None else active[where]
             within = _within(effect, where, count)
             result[where] = _dispatch_by_space(
-                m, site, address[where] - np.int64(base), what._replace(space=space), within
+                m, site, address[where] - np.int64(base), access._replace(space=space), within
             )
     m.active = active
     return result
 
 
 def _within(
-    effect: Callable[[Place], Value], where: NDArray[np.intp], count: int
-) -> Callable[[Place], Value]:
+    effect: Callable[[Target], Value], where: NDArray[np.intp], count: int
+) -> Callable[[Target], Value]:
     """``effect`` for some of the active lanes: what it is told of `good` is about all of them."""
 
-    def effect_within(place: Place) -> Value:
+    def effect_within(target: Target) -> Value:
         good = np.zeros(count, np.bool_)
-        good[where if place.good is None else where[place.good]] = True
-        return effect(place._replace(good=good))
+        good[where if target.good is None else where[target.good]] = True
+        return effect(target._replace(good=good))
 
     return effect_within

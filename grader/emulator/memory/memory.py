@@ -193,7 +193,7 @@ class GlobalMemory(Region):
             self._filled.add(allocation.start)
 
     def uninitialised(self, index: Value, size: int) -> NDArray[np.bool_] | None:
-        """See `Region`; in an array that was filled before the launch there is nothing to look for."""
+        """Look for bytes that nobody wrote; an array that was filled before the launch has none."""
         holder = self.holding(int(index.min()), int(index.max()) + size)
         if holder is not None and holder.start in self._filled:
             return None
@@ -206,7 +206,7 @@ class GlobalMemory(Region):
         return missing if missing.any() else None
 
     def written(self, start: int, end: int) -> NDArray[np.bool_]:
-        """See `Region`."""
+        """Which of the bytes somebody wrote; an array that was filled before the launch has no others."""
         holder = self.holding(start, end)
         if holder is not None and holder.start in self._filled:
             return np.ones(end - start, np.bool_)
@@ -218,9 +218,9 @@ class GlobalMemory(Region):
 
     def add(self, allocation: Allocation) -> None:
         """Make bytes that belonged to nobody an array; nothing was written there."""
-        place = bisect_left(self._starts, allocation.start)
-        self.allocations.insert(place, allocation)
-        self._starts.insert(place, allocation.start)
+        position = bisect_left(self._starts, allocation.start)
+        self.allocations.insert(position, allocation)
+        self._starts.insert(position, allocation.start)
         self._table = None
         self.bytes[allocation.start : allocation.end] = 0xFF
         if self.initialised is not None:
@@ -228,8 +228,8 @@ class GlobalMemory(Region):
 
     def remove(self, allocation: Allocation) -> None:
         """Make the bytes of an array belong to nobody."""
-        place = bisect_left(self._starts, allocation.start)
-        del self.allocations[place], self._starts[place]
+        position = bisect_left(self._starts, allocation.start)
+        del self.allocations[position], self._starts[position]
         self._table = None
 
     def holding(self, lowest: int, end: int) -> Allocation | None:
@@ -248,7 +248,11 @@ class GlobalMemory(Region):
 
     def touching(self, lowest: int, end: int) -> list[Allocation]:
         """The arrays that lie, in part at least, between bytes ``lowest`` and ``end``."""
-        return [each for each in self.allocations if each.start < end and lowest < each.end]
+        return [
+            allocation
+            for allocation in self.allocations
+            if allocation.start < end and lowest < allocation.end
+        ]
 
     def inside(self, index: NDArray[np.int64], size: int, *, written: bool = False) -> NDArray[np.bool_]:
         """For each byte index, whether all of its ``size`` bytes lie in one array that may be ``written``."""
@@ -273,7 +277,10 @@ class GlobalMemory(Region):
         """The array that an address outside all of them was most likely meant for."""
         if not self.allocations:
             return None
-        return min(self.allocations, key=lambda each: max(each.start - index, index - each.end + 1, 0))
+        return min(
+            self.allocations,
+            key=lambda allocation: max(allocation.start - index, index - allocation.end + 1, 0),
+        )
 
 
 @dataclass(eq=False, slots=True)
@@ -322,9 +329,9 @@ class Heap:
                 return reused
         return None
 
-    def was_freed(self, place: int) -> bool:
+    def was_freed(self, byte: int) -> bool:
         """Whether a byte lies in a block that was freed, and not taken again."""
-        return any(start <= place < start + room for room, starts in self.freed.items() for start in starts)
+        return any(start <= byte < start + room for room, starts in self.freed.items() for start in starts)
 
     def give_back(self, start: int) -> bool:
         """Free the block that starts there; False if there is none, or it was freed before."""
@@ -337,7 +344,7 @@ class Heap:
         return True
 
 
-class Place(NamedTuple):
+class Target(NamedTuple):
     """Where an access goes: ``bytes`` is the byte in ``region`` for each of ``lanes``; it may be folded.
 
     ``good`` says which of the active lanes those are; None if none was left out. ``request`` is how many
@@ -366,11 +373,11 @@ class Place(NamedTuple):
         return unfold(missing, self.shape) if missing is not None and missing.ndim == FOLDED else missing
 
 
-def parts_of(place: Place, size: int) -> Iterator[tuple[Place, int]]:
+def parts_of(target: Target, size: int) -> Iterator[tuple[Target, int]]:
     """The words (bytes, where ``size`` is no multiple of 4) of an access by ``size`` bytes a lane."""
     part = 4 if size % 4 == 0 else 1
     for offset in range(0, size, part):
-        yield place._replace(bytes=place.bytes + offset), part
+        yield target._replace(bytes=target.bytes + offset), part
 
 
 class StrayAccess(NamedTuple):
@@ -382,7 +389,7 @@ class StrayAccess(NamedTuple):
 
 
 class AccessRequest(NamedTuple):
-    """What an instruction asks of an address: see `Place` for ``request``; an empty ``space`` is generic.
+    """What an instruction asks of an address: see `Target` for ``request``; an empty ``space`` is generic.
 
     ``offset`` is a number of bytes to add to the address.
     """

@@ -133,7 +133,7 @@ def _conflicts_between(
         a, b = a[same], b[same]
         kind_a, kind_b = rows.kind[runs.first[a]], rows.kind[runs.first[b]]
         racy = conflicting(kind_a, kind_b, same_block=np.asarray(level != "block"))
-        ends = [agent[part[each]] for part in (runs.first, runs.last) for each in (a, b)]
+        ends = [agent[part[index]] for part in (runs.first, runs.last) for index in (a, b)]
         differ = (ends[0] != ends[1]) | (ends[0] != ends[2]) | (ends[0] != ends[3])
         racing = racy & differ
         if racing.any():

@@ -47,7 +47,7 @@ class Event(NamedTuple):
     """
 
     when: int
-    what: int
+    kind: int
     lanes: NDArray[np.int64]
     key: NDArray[np.int64]
     acquires: bool = False
@@ -95,15 +95,15 @@ class LaneClasses(NamedTuple):
 
 def lane_classes(lanes: NDArray[np.int64], events: Sequence[Event], threads: int) -> LaneClasses:
     """The classes of ``lanes`` and of all that take part in events, in blocks of ``threads``."""
-    taking_part = [event.lanes for event in events if event.what != BARRIER]
+    taking_part = [event.lanes for event in events if event.kind != BARRIER]
     lanes = np.unique(np.concatenate([lanes % COPY_ENGINE, *taking_part]))
     history = _mixed((lanes // threads).astype(np.uint64))
     for number, event in enumerate(events, 1):
-        if event.what == BARRIER:
+        if event.kind == BARRIER:
             continue
         here = np.searchsorted(lanes, event.lanes)
-        what = event.lanes if event.what in _ALONE else event.key
-        mark = _mixed(what.astype(np.uint64) + np.uint64(number * int(_ODD) % 2**64))
+        keys = event.lanes if event.kind in _ALONE else event.key
+        mark = _mixed(keys.astype(np.uint64) + np.uint64(number * int(_ODD) % 2**64))
         history[here] = _mixed(history[here] * _ODD + mark)
     _, first, number_of = np.unique(history, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")

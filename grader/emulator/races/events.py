@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.memory import Place
-    from grader.emulator.races.rows import Access
+    from grader.emulator.memory.memory import Target
+    from grader.emulator.races.rows import LoggedAccess
     from grader.emulator.races.strength import Strengths
 
 MOST_NOTED = 1 << 23
@@ -71,7 +71,7 @@ class Events:
     clock: int = 0
     _noted: int = 0
     span: int = 0
-    """See `Access`."""
+    """How often all warps of the chunk have synchronised, each as a whole; -1 if not all together."""
     _phases: dict[tuple[int, int, int], int] = field(default_factory=dict)
     """A key for each phase of each barrier in shared memory: by chunk, byte and phase."""
     _since: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
@@ -124,10 +124,10 @@ class Events:
             return READ
         return STRONG_READ | (0 if strength.wide else NARROW)
 
-    def kind_of_write(self, site: int, place: Place) -> int:
+    def kind_of_write(self, site: int, target: Target) -> int:
         """What a write is: a volatile one may set a flag if it is its lane's first write after a fence."""
         strength = self.strengths[site]
-        lanes = slice(None) if place.lanes is None else place.lanes
+        lanes = slice(None) if target.lanes is None else target.lanes
         after_fence = self.through_memory and strength.volatile and bool(self._fenced[lanes].all())
         if self.through_memory:
             self._fenced[lanes] = False
@@ -139,18 +139,18 @@ class Events:
         """What an atomic operation is."""
         return ATOMIC | (0 if self.strengths[site].wide else NARROW)
 
-    def accessed(self, m: Machine, access: Access, place: Place, size: int) -> None:
+    def accessed(self, m: Machine, access: LoggedAccess, target: Target, size: int) -> None:
         """A strong access has happened."""
         if not self.through_memory:
             return
         strength, kind = self.strengths[access.site], access.kind
-        what = UPDATE if kind & UPDATES else PUBLISH if kind & WRITES else OBSERVE
-        event = self._at_location(m, what, place, size)._replace(
-            acquires=strength.acquires and what != PUBLISH,
-            releases=strength.releases and what != OBSERVE,
+        event_kind = UPDATE if kind & UPDATES else PUBLISH if kind & WRITES else OBSERVE
+        event = self._at_location(m, event_kind, target, size)._replace(
+            acquires=strength.acquires and event_kind != PUBLISH,
+            releases=strength.releases and event_kind != OBSERVE,
             wide=strength.wide,
         )
-        if what != OBSERVE or not self._is_noted(event):
+        if event_kind != OBSERVE or not self._is_noted(event):
             self._add(m, event)
 
     def fenced(self, m: Machine, *, wide: bool) -> None:
@@ -186,7 +186,7 @@ class Events:
     def at_phase(
         self,
         m: Machine,
-        what: int,
+        kind: int,
         lanes: NDArray[np.intp],
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
@@ -198,14 +198,14 @@ class Events:
         pairs, which = np.unique(np.stack((byte, phase.astype(np.int64))), axis=1, return_inverse=True)
         chunk = m.geometry.first_block
         keys = [self._phases.setdefault((chunk, *pair), -1 - len(self._phases)) for pair in pairs.T.tolist()]
-        self._note(m, what, lanes, np.array(keys)[which.reshape(-1)])
+        self._note(m, kind, lanes, np.array(keys)[which.reshape(-1)])
 
-    def _at_barriers(self, m: Machine, what: int, parties: tuple[Value, Value]) -> None:
+    def _at_barriers(self, m: Machine, kind: int, parties: tuple[Value, Value]) -> None:
         lanes, keys = parties
         for number in np.unique(keys % BARRIERS).tolist():
             here = np.flatnonzero(keys % BARRIERS == number)
             order = here[np.argsort(lanes[here])]
-            self._note(m, what, lanes[order], keys[order] + BARRIERS * m.geometry.first_block)
+            self._note(m, kind, lanes[order], keys[order] + BARRIERS * m.geometry.first_block)
 
     def landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
         """Copies of lanes that began up to a moment are complete."""
@@ -225,10 +225,10 @@ class Events:
             self.span = 0
 
     def _note(
-        self, m: Machine, what: int, lanes: NDArray[np.intp], key: NDArray[np.int64], *, wide: bool = True
+        self, m: Machine, kind: int, lanes: NDArray[np.intp], key: NDArray[np.int64], *, wide: bool = True
     ) -> None:
         offset = m.geometry.first_block * m.geometry.threads
-        self._add(m, Event(self.tick(), what, lanes + offset, key, wide=wide))
+        self._add(m, Event(self.tick(), kind, lanes + offset, key, wide=wide))
 
     def _add(self, m: Machine, event: Event) -> None:
         m.charge(_WORK, len(event.lanes))
@@ -239,20 +239,20 @@ class Events:
             )
         self.all.append(event)
 
-    def _at_location(self, m: Machine, what: int, place: Place, size: int) -> Event:
+    def _at_location(self, m: Machine, kind: int, target: Target, size: int) -> Event:
         """An event at the bytes that lanes access; shared memory of each chunk has keys of its own."""
-        lanes = np.arange(m.size) if place.lanes is None else place.lanes
-        byte = spread(place.index, len(lanes)).astype(np.int64)
+        lanes = np.arange(m.size) if target.lanes is None else target.lanes
+        byte = spread(target.index, len(lanes)).astype(np.int64)
         key = byte << 1
-        if place.space == "shared":
+        if target.space == "shared":
             key = key + 1 + (np.int64(m.geometry.first_block) << 36)
         lanes = lanes + m.geometry.first_block * m.geometry.threads
-        return Event(self.tick(), what, lanes, key, space=place.space, byte=byte, size=size)
+        return Event(self.tick(), kind, lanes, key, space=target.space, byte=byte, size=size)
 
     def _is_noted(self, event: Event) -> bool:
         """Whether the same lanes observed the same before, with nothing in between but other observations."""
         for before in reversed(self.all[-_LOOK_BACK:]):
-            if before.what != OBSERVE:
+            if before.kind != OBSERVE:
                 return False
             if np.array_equal(before.key, event.key) and np.array_equal(before.lanes, event.lanes):
                 return True

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.geometry import Geometry
     from grader.emulator.machine.values import Shape, Value
-    from grader.emulator.races.rows import Access
+    from grader.emulator.races.rows import LoggedAccess
 
 
 MOST_PLACES = 1 << 24
@@ -41,14 +41,14 @@ class Chunk(NamedTuple):
     """The accesses of a chunk of blocks to global memory."""
 
     geometry: Geometry
-    accesses: list[Access]
+    accesses: list[LoggedAccess]
 
 
 class _Spread(NamedTuple):
     """An access with what it takes to compute the cell and the thread of each of its lanes."""
 
     geometry: Geometry
-    access: Access
+    access: LoggedAccess
     grain: int
 
     def cell(self) -> NDArray[np.int64]:
@@ -73,9 +73,9 @@ def suspicious_rows(chunks: list[Chunk], grain: int) -> Rows:
     if marked.any():
         marked = _as_many_as_can_be_judged(spread, table, marked)
     parts = [
-        _spelt_out(each, chosen)
-        for each in spread
-        if (chosen := np.flatnonzero(marked[table.places(each.cell())])).size
+        _spelt_out(portion, chosen)
+        for portion in spread
+        if (chosen := np.flatnonzero(marked[table.positions(portion.cell())])).size
     ]
     if not parts:
         return Rows._make(np.zeros(0, np.int64) for _ in Rows._fields)
@@ -93,17 +93,17 @@ class _Table(NamedTuple):
     total: int
     cells: NDArray[np.int64] | None = None
 
-    def places(self, cell: NDArray[np.int64]) -> NDArray[np.intp]:
-        """The place of each cell."""
+    def positions(self, cell: NDArray[np.int64]) -> NDArray[np.intp]:
+        """The position of each cell."""
         return cell - self.lowest if self.cells is None else np.searchsorted(self.cells, cell)
 
 
 def _table(spread: list[_Spread]) -> _Table:
-    lowest = min(int(each.access.byte.min()) // each.grain for each in spread)
-    count = max(int(each.access.byte.max()) // each.grain for each in spread) - lowest + 1
+    lowest = min(int(portion.access.byte.min()) // portion.grain for portion in spread)
+    count = max(int(portion.access.byte.max()) // portion.grain for portion in spread) - lowest + 1
     if count <= MOST_PLACES:
         return _Table(lowest, count)
-    cells = np.unique(np.concatenate([np.unique(each.cell()) for each in spread]))
+    cells = np.unique(np.concatenate([np.unique(portion.cell()) for portion in spread]))
     return _Table(lowest, len(cells), cells)
 
 
@@ -112,8 +112,8 @@ def _as_many_as_can_be_judged(
 ) -> NDArray[np.bool_]:
     """The lowest of the marked cells, such that at most `MOST_JUDGED` accesses are to be compared."""
     accesses = np.zeros(table.total, np.int64)
-    for each in spread:
-        np.add.at(accesses, table.places(each.cell()), 1)
+    for portion in spread:
+        np.add.at(accesses, table.positions(portion.cell()), 1)
     where = np.flatnonzero(marked)
     enough = int(np.searchsorted(np.cumsum(accesses[where]), MOST_JUDGED)) + 1
     if enough >= len(where):
@@ -124,30 +124,30 @@ def _as_many_as_can_be_judged(
 
 
 def _suspects(spread: list[_Spread], table: _Table) -> NDArray[np.bool_]:
-    """The cells, by their places in the table, in which accesses may race."""
+    """The cells, by their positions in the table, in which accesses may race."""
     written, plain = np.zeros(table.total, np.bool_), np.zeros(table.total, np.bool_)
-    for each in spread:
-        cell = table.places(each.cell())
-        if each.access.kind & WRITES:
+    for portion in spread:
+        cell = table.positions(portion.cell())
+        if portion.access.kind & WRITES:
             written[cell] = True
-        if each.access.kind & (STRONG | NARROW | MAY_BE_FLAG) != STRONG:
+        if portion.access.kind & (STRONG | NARROW | MAY_BE_FLAG) != STRONG:
             plain[cell] = True
     written &= plain
     if not written.any():
         return written
     return written & touched_by_several(
-        lambda: ((table.places(each.cell()), each.lanes()) for each in spread), table.total
+        lambda: ((table.positions(portion.cell()), portion.lanes()) for portion in spread), table.total
     )
 
 
-def _spelt_out(each: _Spread, chosen: NDArray[np.intp]) -> Rows:
+def _spelt_out(portion: _Spread, chosen: NDArray[np.intp]) -> Rows:
     """The rows of some of an access's lanes."""
-    access, shape = each.access, each.geometry
-    lane = each.lanes()[chosen]
+    access, shape = portion.access, portion.geometry
+    lane = portion.lanes()[chosen]
     thread = lane % COPY_ENGINE
     block = thread // shape.threads
     columns = {
-        "cell": each.cell(),
+        "cell": portion.cell(),
         "site": access.site,
         "kind": access.kind,
         "when": access.when,

@@ -40,7 +40,7 @@ _FOR_EVER = np.iinfo(np.int64).max
 
 def touched(event: Event, scope: Scope) -> Iterator[NDArray[np.int64]]:
     """The cells that each lane of an event accesses, as columns; none in another state space."""
-    if event.what in AT_LOCATION and event.space == scope.space:
+    if event.kind in AT_LOCATION and event.space == scope.space:
         for offset in range(0, max(event.size, scope.grain), scope.grain):
             yield (event.byte + offset) // scope.grain
 
@@ -90,14 +90,14 @@ class Locations:
         return len(self._columns)
 
     def _strong_stores(self, events: Sequence[Event]) -> list[NDArray[np.int64]]:
-        found: list[list[NDArray[np.int64]]] = [[] for _ in self.cells]
+        stamps_of: list[list[NDArray[np.int64]]] = [[] for _ in self.cells]
         for event in events:
-            if event.what == PUBLISH and len(self.cells):
+            if event.kind == PUBLISH and len(self.cells):
                 stamp = stamps(event.when - 1, event.lanes, self.scope)
                 for cells in touched(event, self.scope):
                     for number, here in self._among(cells):
-                        found[number].append(stamp[here])
-        return [np.sort(np.concatenate([np.zeros(0, np.int64), *several])) for several in found]
+                        stamps_of[number].append(stamp[here])
+        return [np.sort(np.concatenate([np.zeros(0, np.int64), *several])) for several in stamps_of]
 
     def _among(self, cells: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Which of ``cells`` are locations in question: the number of each location, and where it occurs."""
@@ -127,7 +127,7 @@ class Sightings:
         self._latest = [np.int64(-1)] * len(locations.cells)
 
     def of(self, event: Event) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-        """The column, the places in ``event.lanes``, and how many writes each of these lanes observes."""
+        """The column, the positions in ``event.lanes``, and how many writes each of these lanes observes."""
         if not self._generation:
             return
         locations = self._locations
@@ -135,16 +135,16 @@ class Sightings:
             for number, here in locations._among(cells):  # noqa: SLF001 - two halves of one thing
                 stamp = stamps(event.when - 1, event.lanes[here], locations.scope)
                 order = np.argsort(stamp)
-                places, stamp = here[order], stamp[order]
+                positions, stamp = here[order], stamp[order]
                 column = locations.column_of(number, self._generation[number])
-                if event.what != PUBLISH and column >= 0:
+                if event.kind != PUBLISH and column >= 0:
                     before = np.concatenate(([self._latest[number]], stamp[:-1]))
-                    if event.what == OBSERVE:
+                    if event.kind == OBSERVE:
                         before[:] = self._latest[number]
-                    yield column, places, locations.writes_seen(number, self._generation[number], before)
-                if event.what == PUBLISH:
+                    yield column, positions, locations.writes_seen(number, self._generation[number], before)
+                if event.kind == PUBLISH:
                     self._generation[number] += len(here)
-                if event.what != OBSERVE:
+                if event.kind != OBSERVE:
                     self._latest[number] = stamp[-1]
 
 
@@ -165,10 +165,12 @@ def strong_accesses(rows: Rows, scope: Scope) -> list[Event]:
     for when, number in np.unique(np.stack((strong.when, part)), axis=1).T.tolist():
         here = np.flatnonzero((strong.when == when) & (part == number))
         kind = strong.kind[here[:1]]
-        what = UPDATE if (kind & UPDATES).any() else PUBLISH if writes(kind).any() else OBSERVE
+        event_kind = UPDATE if (kind & UPDATES).any() else PUBLISH if writes(kind).any() else OBSERVE
         byte = strong.cell[here] * scope.grain
         lanes = strong.lane[here]
-        events.append(Event(when + 1, what, lanes, byte, space=scope.space, byte=byte, size=scope.grain))
+        events.append(
+            Event(when + 1, event_kind, lanes, byte, space=scope.space, byte=byte, size=scope.grain)
+        )
     return events
 
 
@@ -214,10 +216,10 @@ def _next_store(rows: Rows, stamp: NDArray[np.int64], first: NDArray[np.intp]) -
         return np.full(len(first), _FOR_EVER)
     order = np.lexsort((stamp[stores], rows.cell[stores]))
     cell, when = rows.cell[stores][order], stamp[stores][order]
-    place = _position(cell, when, rows.cell[first], stamp[first] + 1)
-    found = np.minimum(place, len(cell) - 1)
-    inside = (place < len(cell)) & (cell[found] == rows.cell[first])
-    return np.where(inside, when[found], _FOR_EVER)
+    position = _position(cell, when, rows.cell[first], stamp[first] + 1)
+    nearest = np.minimum(position, len(cell) - 1)
+    inside = (position < len(cell)) & (cell[nearest] == rows.cell[first])
+    return np.where(inside, when[nearest], _FOR_EVER)
 
 
 def _begins(
@@ -250,10 +252,10 @@ def _latest(
     if not order.size:
         return np.full(len(second), -1, np.int64)
     number = numbered([cell, agent])
-    place = _position(number[order], stamp[order], number[second], until) - 1
-    found = np.maximum(place, 0)
-    inside = (place >= 0) & (number[order][found] == number[second])
-    return np.where(inside, stamp[order][found], -1)
+    position = _position(number[order], stamp[order], number[second], until) - 1
+    nearest = np.maximum(position, 0)
+    inside = (position >= 0) & (number[order][nearest] == number[second])
+    return np.where(inside, stamp[order][nearest], -1)
 
 
 def _position(
@@ -270,9 +272,9 @@ def _position(
             np.concatenate((group, wanted_group)),
         )
     )
-    known = both < len(value)
-    before = np.cumsum(known)
+    is_sorted_pair = both < len(value)
+    before = np.cumsum(is_sorted_pair)
     result = np.empty(len(wanted), np.intp)
-    asked = ~known
+    asked = ~is_sorted_pair
     result[both[asked] - len(value)] = before[asked]
     return result

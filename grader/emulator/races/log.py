@@ -29,14 +29,14 @@ from grader.emulator.races.rows import (
     UPDATES,
     WRITE,
     WRITES,
-    Access,
+    LoggedAccess,
     Outermost,
     Rows,
     is_strong,
     lowest_cells,
     of_blocks,
     part_of,
-    same_places,
+    same_targets,
     spelt_out,
     suspects,
 )
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import ChunkRecord
     from grader.emulator.machine.values import Value
-    from grader.emulator.memory.memory import Place
+    from grader.emulator.memory.memory import Target
     from grader.emulator.races.conflicts import Conflict
     from grader.emulator.races.event import Event
     from grader.emulator.races.events import Events
@@ -68,7 +68,7 @@ class Held:
     rows: int = 0
     bytes: int = 0
 
-    def add(self, access: Access, count: int) -> None:
+    def add(self, access: LoggedAccess, count: int) -> None:
         """One more, by so many lanes; raises TooMuchHeldError where that is too much."""
         self.rows += count
         self.bytes += sum(
@@ -97,8 +97,8 @@ class AccessLog:
     events: Events
     grain: int = 4
     tracked: frozenset[str] = frozenset()
-    shared: list[Access] = field(default_factory=list)
-    arrays: list[Access] = field(default_factory=list)
+    shared: list[LoggedAccess] = field(default_factory=list)
+    arrays: list[LoggedAccess] = field(default_factory=list)
     conflicts: list[tuple[str, Conflict, ChunkRecord]] = field(default_factory=list)
     """State space, conflict, and the chunk that it happened in; machines are not kept alive for it."""
     order_mattered: bool = False
@@ -115,7 +115,7 @@ class AccessLog:
     """Whether all blocks of the chunk have passed as many barriers."""
     _written: set[str] = field(default_factory=set)
     _again: dict[tuple[str, int, int], list[int]] = field(default_factory=dict)
-    """Where in its list the first and the latest of a site's accesses to the same places stand."""
+    """Where in its list the first and the latest of a site's accesses to the same targets stand."""
 
     def begin(self, m: Machine) -> None:
         """A new chunk of blocks starts."""
@@ -127,36 +127,36 @@ class AccessLog:
             self.first_updates = np.zeros(math.prod(m.geometry.launch.grid) * m.geometry.threads, np.int64)
         self.events.begin(m)
 
-    def read(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def read(self, m: Machine, site: int, target: Target, size: int) -> None:
         """Lanes read."""
         kind = self.events.kind_of_read(site)
-        if place.space == "shared":
-            self._keep(m, site, kind, place, size, None)
+        if target.space == "shared":
+            self._keep(m, site, kind, target, size, None)
             return
-        arrays = self._arrays(m, place)
+        arrays = self._arrays(m, target)
         if arrays & (self.tracked | self._written):
-            self._keep(m, site, kind, place, size, None)
+            self._keep(m, site, kind, target, size, None)
         self._seen_reads |= arrays - self._written
 
-    def write(self, m: Machine, site: int, place: Place, value: Value) -> None:
+    def write(self, m: Machine, site: int, target: Target, value: Value) -> None:
         """Lanes write."""
-        self._must_track(m, place)
-        kind = self.events.kind_of_write(site, place)
-        self._keep(m, site, kind, place, value.dtype.itemsize, value)
+        self._must_track(m, target)
+        kind = self.events.kind_of_write(site, target)
+        self._keep(m, site, kind, target, value.dtype.itemsize, value)
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         """Lanes read and write as one."""
-        self._must_track(m, place)
-        self._keep(m, site, self.events.kind_of_update(site), place, size, None)
-        lanes = m.lanes() if place.lanes is None else place.lanes
+        self._must_track(m, target)
+        self._keep(m, site, self.events.kind_of_update(site), target, size, None)
+        lanes = m.lanes() if target.lanes is None else target.lanes
         lanes = lanes + m.geometry.first_block * m.geometry.threads
         first = lanes[self.first_updates[lanes] == 0]
         self.first_updates[first] = self.events.clock
 
-    def write_async(self, m: Machine, site: int, place: Place, size: int) -> int:
+    def write_async(self, m: Machine, site: int, target: Target, size: int) -> int:
         """Lanes begin copies whose engines write shared memory; gives the moment, see `copies_landed`."""
-        self._must_track(m, place)
-        self._keep(m, site, WRITE, place, size, None, engine=True)
+        self._must_track(m, target)
+        self._keep(m, site, WRITE, target, size, None, engine=True)
         return self.events.clock
 
     def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: Value) -> None:
@@ -188,14 +188,14 @@ class AccessLog:
     def at_phase(
         self,
         m: Machine,
-        what: int,
+        kind: int,
         lanes: NDArray[np.intp],
         byte: NDArray[np.int64],
         phase: NDArray[np.uint64],
     ) -> None:
-        """See `Events.at_phase`."""
+        """Lanes, or their copies, arrive in a phase of a barrier, or find it complete."""
         self._again.clear()
-        self.events.at_phase(m, what, lanes, byte, phase)
+        self.events.at_phase(m, kind, lanes, byte, phase)
 
     def interval_ended(self, m: Machine, blocks: NDArray[np.bool_] | None) -> None:
         """A barrier is complete: judge the shared accesses of these blocks since the one before."""
@@ -203,14 +203,14 @@ class AccessLog:
         if self._epoch is not None:
             self._epoch[slice(None) if blocks is None else blocks] += 1
             self._one_epoch = bool(np.ptp(self._epoch) == 0)
-        ended, going_on = self.shared, list[Access]()
+        ended, going_on = self.shared, list[LoggedAccess]()
         if blocks is not None:
-            ended = [part for each in self.shared if (part := of_blocks(m, each, blocks))]
-            going_on = [part for each in self.shared if (part := of_blocks(m, each, ~blocks))]
+            ended = [part for access in self.shared if (part := of_blocks(m, access, blocks))]
+            going_on = [part for access in self.shared if (part := of_blocks(m, access, ~blocks))]
         self._judge_shared(m, ended, blocks)
-        under_way = [part for each in ended if each.engine and (part := self._under_way(m, each))]
+        under_way = [part for access in ended if access.engine and (part := self._under_way(m, access))]
         self.shared = going_on + under_way
-        m.charge(len(under_way), sum(each.byte.size for each in under_way))
+        m.charge(len(under_way), sum(access.byte.size for access in under_way))
         if blocks is None:
             self._held["shared"] = Held()
         self.events.barrier(m, blocks)
@@ -241,7 +241,7 @@ class AccessLog:
         """Of conflicts that were suspected for the lack of whole barriers those that nothing else orders."""
         noted = self.events.through_memory
         conflicts = find_unordered(rows, events, scope, self.allowance, noted=noted)
-        updates = (rows.kind & UPDATES).any() or any(event.what == UPDATE for event in events)
+        updates = (rows.kind & UPDATES).any() or any(event.kind == UPDATE for event in events)
         if updates and _weights(conflicts) != _weights(suspected):
             self.order_mattered = True
         return conflicts
@@ -250,28 +250,30 @@ class AccessLog:
         """The rows with what only all of them together tell about the kind of each."""
         return with_flags(validated(rows, self.events.strengths), self.events.strengths)
 
-    def _judge_shared(self, m: Machine, accesses: list[Access], blocks: NDArray[np.bool_] | None) -> None:
-        if not any(each.kind & WRITES for each in accesses):
+    def _judge_shared(
+        self, m: Machine, accesses: list[LoggedAccess], blocks: NDArray[np.bool_] | None
+    ) -> None:
+        if not any(access.kind & WRITES for access in accesses):
             return
-        accesses = [each._replace(byte=m.memo.unfold(each.byte)) for each in accesses]
+        accesses = [access._replace(byte=m.memo.unfold(access.byte)) for access in accesses]
         count = m.shared.bytes.size // self.grain
-        cells = [(each, each.byte // self.grain) for each in accesses]
+        cells = [(access, access.byte // self.grain) for access in accesses]
         suspect = suspects(m, cells, count)
-        if all(each is None for each in suspect):
+        if all(marked is None for marked in suspect):
             return
-        engines = any(each.engine for each in accesses)
+        engines = any(access.engine for access in accesses)
         events = self.events.since_barrier(m, blocks)
         chosen = []
         outermost = Outermost(count)
-        for (each, cell), marked in zip(cells, suspect, strict=True):
+        for (access, cell), marked in zip(cells, suspect, strict=True):
             if marked is None:
                 continue
             here = marked[cell]
-            if not each.kind & WRITES and not events and not engines and here.any():
+            if not access.kind & WRITES and not events and not engines and here.any():
                 here &= outermost.of(cell)
             if here.any():
-                chosen.append(part_of(m, each, here))
-        if sum(each.byte.size for each in chosen) > MOST_JUDGED:
+                chosen.append(part_of(m, access, here))
+        if sum(access.byte.size for access in chosen) > MOST_JUDGED:
             chosen = lowest_cells(m, chosen, MOST_JUDGED)
         rows = self._resolved(spelt_out(m, chosen, self.grain))
         conflicts = find_conflicts(rows)
@@ -280,25 +282,27 @@ class AccessLog:
             conflicts = self._unordered(rows, events, scope, conflicts)
         self.conflicts.extend(("shared", conflict, m.record()) for conflict in conflicts)
 
-    def _under_way(self, m: Machine, access: Access) -> Access | None:
+    def _under_way(self, m: Machine, access: LoggedAccess) -> LoggedAccess | None:
         """The part of asynchronous copies that their lanes have not waited for."""
         still = self.events.landed_until(access.lanes) < access.when
         if still.ndim == 0:  # no copy has landed yet
             return access if still else None
         return part_of(m, access, still) if still.any() else None
 
-    def _arrays(self, m: Machine, place: Place) -> set[str]:
+    def _arrays(self, m: Machine, target: Target) -> set[str]:
         """The global arrays that an access may go to: usually one, more where lanes choose between them."""
-        index = place.bytes
+        index = target.bytes
         low, high = (int(index),) * 2 if index.ndim == 0 else (int(index.min()), int(index.max()))
         holder = m.memory.holding(low, high + 1)
-        return {holder.name} if holder else {each.name for each in m.memory.touching(low, high + 1)}
+        return (
+            {holder.name} if holder else {allocation.name for allocation in m.memory.touching(low, high + 1)}
+        )
 
-    def _must_track(self, m: Machine, place: Place) -> None:
+    def _must_track(self, m: Machine, target: Target) -> None:
         """Before a write: the reads of these arrays must have been kept, and are from now on."""
-        if place.space == "shared":
+        if target.space == "shared":
             return
-        arrays = self._arrays(m, place)
+        arrays = self._arrays(m, target)
         for array in sorted(arrays & self._seen_reads - self.tracked):
             raise RestartTracking(array)
         self._written |= arrays
@@ -308,40 +312,44 @@ class AccessLog:
         m: Machine,
         site: int,
         kind: int,
-        place: Place,
+        target: Target,
         size: int,
         value: Value | None,
         *,
         engine: bool = False,
     ) -> None:
         when = self.events.tick()
-        log = self.shared if place.space == "shared" else self.arrays
-        lanes = place.lanes
+        log = self.shared if target.space == "shared" else self.arrays
+        lanes = target.lanes
         warp_epoch = self.events.warp_epoch_of(m, lanes)
         epoch: Value = np.int64(0)
-        if place.space != "shared" and self._epoch is not None:
+        if target.space != "shared" and self._epoch is not None:
             block = m.block_of if lanes is None else m.block_of[lanes]
             epoch = self._epoch[0] if self._one_epoch else self._epoch[block]
         count = m.size if lanes is None else len(lanes)
-        first = spread(place.bytes, count)  # folded: most are never looked at again
+        first = spread(target.bytes, count)  # folded: most are never looked at again
         for offset in range(0, max(size, self.grain), self.grain):
             byte = first + offset if offset else first
-            access = Access(site, kind, lanes, byte, when, value, epoch, warp_epoch, engine, self.events.span)
-            self._append(log, (place.space, site, offset), access, count)
+            access = LoggedAccess(
+                site, kind, lanes, byte, when, value, epoch, warp_epoch, engine, self.events.span
+            )
+            self._append(log, (target.space, site, offset), access, count)
         if kind & STRONG:
-            self.events.accessed(m, access, place, size)
+            self.events.accessed(m, access, target, size)
 
-    def _append(self, log: list[Access], key: tuple[str, int, int], access: Access, count: int) -> None:
-        """Of a loop over the same places the first and the latest round say all: keep those two."""
-        known = self._again.get(key)
-        if known is None or not same_places(log[known[0]], access):
+    def _append(
+        self, log: list[LoggedAccess], key: tuple[str, int, int], access: LoggedAccess, count: int
+    ) -> None:
+        """Keep the first and the latest round of a loop over the same targets: they say all."""
+        rounds = self._again.get(key)
+        if rounds is None or not same_targets(log[rounds[0]], access):
             self._again[key] = [len(log)]
-        elif len(known) == 1:
-            known.append(len(log))
+        elif len(rounds) == 1:
+            rounds.append(len(log))
         else:
-            first, latest = log[known[0]], log[known[1]]
+            first, latest = log[rounds[0]], log[rounds[1]]
             back = first.value is not None and np.array_equal(first.value, access.value)  # type: ignore[arg-type]
-            log[known[1]] = access._replace(value=latest.value) if back else access
+            log[rounds[1]] = access._replace(value=latest.value) if back else access
             return
         self._held[key[0]].add(access, count)
         log.append(access)

@@ -89,16 +89,16 @@ def unordered(
         allowance.spend(len(events) + lanes * len(shown) // FEW_LANES)
         clocks = _Clocks(classes, columns, locations, shown, scope)
         for part in _moments(rows.when[later], events, clocks):
-            known = clocks.reached(asked[part], columns.of_pair[part], rows.when[earlier[part]])
-            known |= clocks.reached(asked[part], locations.column[part], locations.rank[part])
-            racing[part] &= ~(known & within[part])
+            ordered = clocks.reached(asked[part], columns.of_pair[part], rows.when[earlier[part]])
+            ordered |= clocks.reached(asked[part], locations.column[part], locations.rank[part])
+            racing[part] &= ~(ordered & within[part])
     return racing
 
 
 class _Columns(NamedTuple):
-    """Which column tells of whom: ``own`` and ``engine`` of each class (-1: none), ``of_pair`` a pair's."""
+    """Which column tells of whom: ``lane`` and ``engine`` of each class (-1: none), ``of_pair`` a pair's."""
 
-    own: NDArray[np.intp]
+    lane: NDArray[np.intp]
     engine: NDArray[np.intp]
     of_pair: NDArray[np.intp]
     total: int
@@ -148,7 +148,7 @@ class _Clocks:
         self._block = classes.first // scope.threads
         self._own, self._engine = (
             np.where((column >= shown.start) & (column < shown.stop), column - shown.start, -1)
-            for column in (columns.own, columns.engine)
+            for column in (columns.lane, columns.engine)
         )
         self._sightings = locations.sightings()
         self._fences: dict[bool, Clock] = {}
@@ -182,17 +182,17 @@ class _Clocks:
 
     def apply(self, event: Event) -> None:
         """Let the event happen."""
-        if event.what == BARRIER:
+        if event.kind == BARRIER:
             self._whole_blocks(event)
             return
         rows, keys = self._classes.of(event.lanes), np.broadcast_to(event.key, event.lanes.shape)
-        if event.what in AT_LOCATION:
-            for column, places, count in self._sightings.of(event):
+        if event.kind in AT_LOCATION:
+            for column, positions, count in self._sightings.of(event):
                 if column in self._shown:
-                    at = rows[places], column - self._shown.start
+                    at = rows[positions], column - self._shown.start
                     self._clock[at] = np.maximum(self._clock[at], count)
         rows, first = np.unique(rows, return_index=True)
-        self._apply[event.what](event, rows, keys[first])
+        self._apply[event.kind](event, rows, keys[first])
 
     def _told(self, rows: NDArray[np.intp], when: int) -> Clock:
         """What classes hand on: all that they know, and what all of their lanes did."""
@@ -207,9 +207,9 @@ class _Clocks:
         self._clock[rows] = _highest_of_each(keys[order], self._told(rows, event.when))
 
     def _post(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
-        told = self._told(rows, event.when)
+        clocks = self._told(rows, event.when)
         for key in np.unique(keys).tolist():
-            highest = told[keys == key].max(axis=0)
+            highest = clocks[keys == key].max(axis=0)
             self._posted[key] = np.maximum(highest, self._posted.get(key, 0))
 
     def _take(self, _event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
@@ -220,9 +220,9 @@ class _Clocks:
     def _leave_copies(self, event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         engine = self._engine[rows]
         for key in np.unique(keys).tolist():
-            told = np.zeros(self._clock.shape[1], np.int32)
-            told[engine[(keys == key) & (engine >= 0)]] = event.when
-            self._posted[key] = np.maximum(told, self._posted.get(key, 0))
+            clock = np.zeros(self._clock.shape[1], np.int32)
+            clock[engine[(keys == key) & (engine >= 0)]] = event.when
+            self._posted[key] = np.maximum(clock, self._posted.get(key, 0))
 
     def _await(self, _event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         for key in np.unique(keys).tolist():
@@ -233,9 +233,9 @@ class _Clocks:
         for for_all, pending in self._pending.items():
             if event.wide or not for_all:
                 self._clock[rows] = np.maximum(self._clock[rows], pending[rows])
-        told = self._told(rows, event.when)
+        clocks = self._told(rows, event.when)
         for for_all in (False, True) if event.wide else (False,):
-            self._fences.setdefault(for_all, np.zeros_like(self._clock))[rows] = told
+            self._fences.setdefault(for_all, np.zeros_like(self._clock))[rows] = clocks
 
     def _landed(self, _event: Event, rows: NDArray[np.intp], keys: NDArray[np.int64]) -> None:
         mine = np.flatnonzero(self._engine[rows] >= 0)
@@ -246,10 +246,10 @@ class _Clocks:
         rows = np.flatnonzero(np.isin(self._block, event.lanes // self._scope.threads))
         if not rows.size:
             return
-        told = self._told(rows, event.when)
+        clocks = self._told(rows, event.when)
         for pending in self._pending.values():
-            np.maximum(told, pending[rows], out=told)
-        self._clock[rows] = _highest_of_each(self._block[rows], told)
+            np.maximum(clocks, pending[rows], out=clocks)
+        self._clock[rows] = _highest_of_each(self._block[rows], clocks)
         for fence in self._fences.values():
             fence[rows] = _highest_of_each(self._block[rows], fence[rows])
 
@@ -325,14 +325,14 @@ class _Clocks:
         """A lane leaves at a location what it knows, or knew at its latest fence."""
         left = self._left.setdefault(key, {})
         for_all = event.wide and self._scope.across_blocks
-        for wide, place in ((False, int(self._block[row])), *(((True, _FOR_ALL),) if for_all else ())):
+        for wide, reader in ((False, int(self._block[row])), *(((True, _FOR_ALL),) if for_all else ())):
             if event.releases:
-                told = self._told(np.array([row]), event.when)[0]
+                clock = self._told(np.array([row]), event.when)[0]
             elif wide in self._fences:
-                told = self._fences[wide][row]
+                clock = self._fences[wide][row]
             else:
                 continue
-            left[place] = np.maximum(told, left.get(place, 0))
+            left[reader] = np.maximum(clock, left.get(reader, 0))
 
 
 _FOR_ALL = -1

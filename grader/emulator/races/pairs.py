@@ -67,7 +67,7 @@ def find_unordered(
 def _observed(
     rows: Rows, few: Rows, earlier: NDArray[np.intp], later: NDArray[np.intp], scope: Scope
 ) -> NDArray[np.bool_]:
-    """See `observed`: the pairs are of ``few`` rows, and all ``rows`` may be observations."""
+    """Like `observed`, where the pairs are of ``few`` rows, and all ``rows`` may be observations."""
     if not len(earlier):
         return np.zeros(0, np.bool_)
     both = Rows._make(np.concatenate(columns) for columns in zip(few, rows, strict=True))

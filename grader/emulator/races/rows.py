@@ -50,7 +50,7 @@ def conflicting(
     return racy
 
 
-class Access(NamedTuple):
+class LoggedAccess(NamedTuple):
     """One instruction's accesses: most are never looked at again.
 
     ``byte`` is where each of ``lanes`` reads or writes, maybe folded; ``when`` counts all accesses and
@@ -91,13 +91,13 @@ class Rows(NamedTuple):
         return Rows._make(column[rows] for column in self)
 
 
-def spelt_out(m: Machine, accesses: list[Access], grain: int) -> Rows:
+def spelt_out(m: Machine, accesses: list[LoggedAccess], grain: int) -> Rows:
     """The rows of some accesses."""
 
     def column(values: Iterator[Value]) -> NDArray[np.int64]:
         return np.concatenate([np.asarray(value, np.int64) for value in values])
 
-    lanes = [lanes_of(m, each) for each in accesses]
+    lanes = [lanes_of(m, access) for access in accesses]
     counts = [len(part) for part in lanes]
 
     def each_lane(values: Iterator[Value]) -> NDArray[np.int64]:
@@ -105,37 +105,37 @@ def spelt_out(m: Machine, accesses: list[Access], grain: int) -> Rows:
 
     lane = column(iter(lanes))
     return Rows(
-        cell=column(m.memo.unfold(each.byte) // grain for each in accesses),
-        lane=lane + COPY_ENGINE * each_lane(np.int64(each.engine) for each in accesses),
+        cell=column(m.memo.unfold(access.byte) // grain for access in accesses),
+        lane=lane + COPY_ENGINE * each_lane(np.int64(access.engine) for access in accesses),
         block=m.block_of[lane].astype(np.int64),
         warp=m.warp_of[lane].astype(np.int64),
-        site=each_lane(np.int64(each.site) for each in accesses),
-        kind=each_lane(np.int64(each.kind) for each in accesses),
-        when=each_lane(np.int64(each.when) for each in accesses),
-        epoch=each_lane(each.epoch for each in accesses),
-        warp_epoch=each_lane(each.warp_epoch for each in accesses),
-        value=np.concatenate([_bits(each, count) for each, count in zip(accesses, counts, strict=True)]),
+        site=each_lane(np.int64(access.site) for access in accesses),
+        kind=each_lane(np.int64(access.kind) for access in accesses),
+        when=each_lane(np.int64(access.when) for access in accesses),
+        epoch=each_lane(access.epoch for access in accesses),
+        warp_epoch=each_lane(access.warp_epoch for access in accesses),
+        value=np.concatenate([_bits(access, count) for access, count in zip(accesses, counts, strict=True)]),
     )
 
 
-def _bits(access: Access, count: int) -> NDArray[np.uint64]:
+def _bits(access: LoggedAccess, count: int) -> NDArray[np.uint64]:
     if access.value is None:
         return np.zeros(count, np.uint64)
     return np.broadcast_to(access.value.view(f"u{access.value.dtype.itemsize}"), count).astype(np.uint64)
 
 
-def lanes_of(m: Machine, access: Access) -> NDArray[np.intp]:
+def lanes_of(m: Machine, access: LoggedAccess) -> NDArray[np.intp]:
     """The lanes of an access as indices."""
     return np.arange(m.size) if access.lanes is None else access.lanes
 
 
-def of_blocks(m: Machine, access: Access, blocks: NDArray[np.bool_]) -> Access | None:
+def of_blocks(m: Machine, access: LoggedAccess, blocks: NDArray[np.bool_]) -> LoggedAccess | None:
     """The part of an access that lanes of some blocks make; None if they make none of it."""
     chosen = blocks[m.block_of[lanes_of(m, access)]]
     return part_of(m, access, chosen) if chosen.any() else None
 
 
-def part_of(m: Machine, access: Access, mask: NDArray[np.bool_]) -> Access:
+def part_of(m: Machine, access: LoggedAccess, mask: NDArray[np.bool_]) -> LoggedAccess:
     """The part of an access that some of its lanes make."""
 
     def part(value: Value) -> Value:
@@ -150,7 +150,7 @@ def part_of(m: Machine, access: Access, mask: NDArray[np.bool_]) -> Access:
     )
 
 
-def lowest_cells(m: Machine, accesses: list[Access], most: int) -> list[Access]:
+def lowest_cells(m: Machine, accesses: list[LoggedAccess], most: int) -> list[LoggedAccess]:
     """The parts of accesses, unfolded, that go to the lowest bytes: about so many in all."""
     bytes_ = np.concatenate([access.byte for access in accesses])
     bound = max(int(np.partition(bytes_, most)[most]), int(bytes_.min()) + 16)
@@ -158,7 +158,7 @@ def lowest_cells(m: Machine, accesses: list[Access], most: int) -> list[Access]:
     return [part_of(m, access, low) for access, low in parts if low.any()]
 
 
-def same_places(one: Access, other: Access) -> bool:
+def same_targets(one: LoggedAccess, other: LoggedAccess) -> bool:
     """Whether the same lanes access the same cells, with nothing in between that orders them."""
     if one.kind != other.kind or one.byte.shape != other.byte.shape or one.byte.item(0) != other.byte.item(0):
         return False
@@ -170,7 +170,7 @@ def same_places(one: Access, other: Access) -> bool:
     return one.lanes is other.lanes or np.array_equal(one.lanes, other.lanes)  # type: ignore[arg-type]
 
 
-Accesses: TypeAlias = "list[tuple[Access, NDArray[np.int64]]]"
+Accesses: TypeAlias = "list[tuple[LoggedAccess, NDArray[np.int64]]]"
 """Accesses, each with its cells."""
 
 
@@ -180,16 +180,16 @@ def suspects(m: Machine, accesses: Accesses, count: int) -> list[NDArray[np.bool
     Where all warps keep synchronising, several threads of one warp must touch a cell between two such
     moments; touched at different moments it takes threads of several warps.
     """
-    spans = {each.span for each, _ in accesses}
-    if len(spans) == 1 or -1 in spans or any(each.engine for each, _ in accesses):
+    spans = {access.span for access, _ in accesses}
+    if len(spans) == 1 or -1 in spans or any(access.engine for access, _ in accesses):
         return [suspect_cells(m, accesses, count, np.arange(m.size))] * len(accesses)
     across = suspect_cells(m, accesses, count, m.warp_of)
-    found = {}
+    suspect_by_span = {}
     for span in spans:
-        part = [(each, cell) for each, cell in accesses if each.span == span]
+        part = [(access, cell) for access, cell in accesses if access.span == span]
         within = suspect_cells(m, part, count, np.arange(m.size))
-        found[span] = within if across is None else across if within is None else within | across
-    return [found[each.span] for each, _ in accesses]
+        suspect_by_span[span] = within if across is None else across if within is None else within | across
+    return [suspect_by_span[access.span] for access, _ in accesses]
 
 
 def suspect_cells(
@@ -200,13 +200,13 @@ def suspect_cells(
     ``agent`` gives each lane's number, or that of its warp.
     """
     written = np.zeros(count, np.bool_)
-    for each, cell in accesses:
-        if each.kind & WRITES:
+    for access, cell in accesses:
+        if access.kind & WRITES:
             written[cell] = True
     touching = [
-        (cell, agent[lanes_of(m, each)] + (COPY_ENGINE if each.engine else 0))
-        for each, cell in accesses
-        if each.kind & WRITES or written[cell].any()
+        (cell, agent[lanes_of(m, access)] + (COPY_ENGINE if access.engine else 0))
+        for access, cell in accesses
+        if access.kind & WRITES or written[cell].any()
     ]
     shared = touched_by_several(lambda: touching, count) & written
     return shared if shared.any() else None
@@ -243,9 +243,9 @@ class Outermost:
         self._last = np.empty(cells, np.intp)
 
     def of(self, cell: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """A mask over the lanes of an access, in increasing order; of equal places the last one stays."""
-        place = np.arange(len(cell))
-        self._last[cell] = place
-        self._first[cell[::-1]] = place[::-1]
-        ends: NDArray[np.bool_] = (self._first[cell] == place) | (self._last[cell] == place)
+        """A mask over the lanes of an access, in increasing order; of equal cells the last one stays."""
+        position = np.arange(len(cell))
+        self._last[cell] = position
+        self._first[cell[::-1]] = position[::-1]
+        ends: NDArray[np.bool_] = (self._first[cell] == position) | (self._last[cell] == position)
         return ends

@@ -113,11 +113,11 @@ def validated(rows: Rows, strengths: Strengths) -> Rows:
     if not comparing:
         return rows
     swaps = atomic & np.isin(rows.site, comparing)
-    _, place = np.unique(np.stack((rows.cell, rows.lane)), axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    latest = np.full(int(place.max()) + 1, -1, np.int64)
-    np.maximum.at(latest, place[swaps], rows.when[swaps])
-    good = (rows.kind == READ) & (latest[place] > rows.when)
+    _, group = np.unique(np.stack((rows.cell, rows.lane)), axis=1, return_inverse=True)
+    group = group.reshape(-1)
+    latest = np.full(int(group.max()) + 1, -1, np.int64)
+    np.maximum.at(latest, group[swaps], rows.when[swaps])
+    good = (rows.kind == READ) & (latest[group] > rows.when)
     return rows._replace(kind=np.where(good, STRONG_READ, rows.kind))
 
 

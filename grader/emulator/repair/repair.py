@@ -22,7 +22,7 @@ from grader.ptx.nodes import edited, exchanged
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from grader.emulator.repair.statements import Place
+    from grader.emulator.repair.statements import Gap
     from grader.model import Argument, Finding, Launch, Run
     from grader.ptx import Module
 
@@ -45,7 +45,7 @@ MOST_FINDINGS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trial:
+class RepairCase:
     """A case to try repairs on: the launch, what was found in it, and the vector steps it took."""
 
     launch: Launch
@@ -78,22 +78,22 @@ def key(finding: Finding) -> Key:
     return finding.kind, finding.hazard, finding.line, finding.other_line
 
 
-def fitting(trials: Iterable[Trial]) -> list[Trial]:
+def fitting(trials: Iterable[RepairCase]) -> list[RepairCase]:
     """Of these the smallest, as many as the budget allows to run several times; the smallest first.
 
     The smallest to show a hazard is always among them, unless it alone would take a quarter of the budget.
     """
-    waiting = sorted((each for each in trials if len(each.keys) <= MOST_FINDINGS), key=Trial.work)
-    kept: list[Trial] = []
+    waiting = sorted((trial for trial in trials if len(trial.keys) <= MOST_FINDINGS), key=RepairCase.work)
+    kept: list[RepairCase] = []
     seen: set[Key] = set()
-    for trial in [each for each in waiting if each.work() <= WORK // 4]:
+    for trial in [trial for trial in waiting if trial.work() <= WORK // 4]:
         if trial.keys - seen:
             kept.append(trial)
             seen |= trial.keys
     for trial in waiting:
-        if trial not in kept and sum(each.work() for each in [*kept, trial]) <= WORK // 8:
+        if trial not in kept and sum(candidate.work() for candidate in [*kept, trial]) <= WORK // 8:
             kept.append(trial)
-    return sorted(kept, key=Trial.work)
+    return sorted(kept, key=RepairCase.work)
 
 
 MOST_INSTRUCTIONS = 3_000
@@ -116,17 +116,17 @@ class _Cut(NamedTuple):
     """A place that comes between the accesses of races; ``behind`` says how far behind each one's first."""
 
     statements: Statements
-    place: Place
+    gap: Gap
     behind: Mapping[Key, int]
 
     def rank(self, left: Collection[Key]) -> tuple[int, ...]:
         """How good it is for the races that are left: least is best."""
-        served = [self.behind[each] for each in left if each in self.behind]
-        return (*self.statements.depth(self.place.at), -len(served), min(served), self.place.at)
+        served = [self.behind[race] for race in left if race in self.behind]
+        return (*self.statements.depth(self.gap.at), -len(served), min(served), self.gap.at)
 
 
 @dataclass(eq=False)
-class Workshop:
+class RepairSearch:
     """A kernel to be repaired; ``run`` launches a module with detection, in at most so many steps.
 
     ``trials`` are cases that ran, the smallest first. To take a barrier away is tried on ``thorough`` as
@@ -137,23 +137,23 @@ class Workshop:
     module: Module
     entry: str
     source: Source
-    trials: Sequence[Trial]
-    run: Callable[[Module, Trial, int], Run]
-    thorough: tuple[Trial, ...] = ()
+    trials: Sequence[RepairCase]
+    run: Callable[[Module, RepairCase, int], Run]
+    thorough: tuple[RepairCase, ...] = ()
     repeated: Collection[int] = ()
-    is_right: Callable[[Trial, Run], bool] = lambda *_: True
+    is_right: Callable[[RepairCase, Run], bool] = lambda *_: True
     """Whether the outputs of a trial's run are what they should be."""
     left: int = WORK
-    """Work that may still be done, see `Trial.work`."""
+    """Work that may still be done, see `RepairCase.work`."""
 
     functions: dict[str, Statements] = field(init=False)
     strong: bool = False
-    found: dict[Key, str] = field(default_factory=dict)
+    repair_of: dict[Key, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Read the kernel, and those functions it calls that have lines in the student's file."""
         self.functions = {}
-        defined = {each.name: each for each in self.module.functions if each.defined}
+        defined = {function.name: function for function in self.module.functions if function.defined}
         todo, seen = [self.entry], {self.entry}
         while todo:
             function = defined.get(todo.pop())
@@ -172,7 +172,7 @@ class Workshop:
         with suppress(_OutOfWorkError):
             self._add_barriers()
             self._move_barriers()
-        return self.found
+        return self.repair_of
 
     def unneeded(self) -> list[int]:
         """The lines of barriers without which nothing changes, all of them removed together.
@@ -194,14 +194,14 @@ class Workshop:
         return sorted(lines)
 
     def _add_barriers(self) -> None:
-        missing = [each for each in self._wanted() if each[0] == FindingKind.RACE]
+        missing = [race for race in self._wanted() if race[0] == FindingKind.RACE]
         cuts = list(self._cuts(missing))
         while missing:
             useful = [cut for cut in cuts if missing[0] in cut.behind]
-            for cut in sorted(useful, key=lambda each: each.rank(missing))[:ATTEMPTS]:
+            for cut in sorted(useful, key=lambda cut: cut.rank(missing))[:ATTEMPTS]:
                 if self._try(cut, frozenset(missing).intersection(cut.behind)):
                     break
-            missing = [each for each in missing[1:] if each not in self.found]
+            missing = [race for race in missing[1:] if race not in self.repair_of]
 
     def _wanted(self) -> Iterator[Key]:
         """The hazards of all trials that a barrier in one place might end."""
@@ -216,16 +216,16 @@ class Workshop:
     def _cuts(self, races: list[Key]) -> Iterator[_Cut]:
         """The places that come between the accesses of some race."""
         for statements in self.functions.values():
-            ways = {each: self._ways(statements, each) for each in races}
-            ways = {each: (first, second) for each, (first, second) in ways.items() if first and second}
-            for place in statements.places if ways else ():
+            ways = {race: self._ways(statements, race) for race in races}
+            ways = {race: (first, second) for race, (first, second) in ways.items() if first and second}
+            for gap in statements.gaps if ways else ():
                 behind = {
-                    each: (place.at - first[-1]) % len(statements.lines)
-                    for each, (first, second) in ways.items()
-                    if not statements.flow.reaches(first, second, barring=place.at)
+                    race: (gap.at - first[-1]) % len(statements.lines)
+                    for race, (first, second) in ways.items()
+                    if not statements.flow.reaches(first, second, barring=gap.at)
                 }
                 if behind:
-                    yield _Cut(statements, place, behind)
+                    yield _Cut(statements, gap, behind)
 
     def _ways(self, statements: Statements, race: Key) -> tuple[list[int], list[int]]:
         """The instructions of a function that make the first and the second access of a race."""
@@ -236,29 +236,29 @@ class Workshop:
 
     def _accesses(self, statements: Statements, line: int, *, writing: bool, seen: set[str]) -> list[int]:
         """The accesses of a line, in the function itself or in those that it calls."""
-        found = statements.accesses(line, writing=writing)
+        accesses = statements.accesses(line, writing=writing)
         seen = {*seen, statements.function.name}
         for name in set(calls(statements.function)) - seen:
             callee = self.functions.get(name)
             if callee and self._accesses(callee, line, writing=writing, seen=seen):
-                found += statements.calls_of(name)
-        return sorted(found)
+                accesses += statements.calls_of(name)
+        return sorted(accesses)
 
     def _try(self, cut: _Cut, races: frozenset[Key]) -> bool:
         """Put a barrier in; true, and noted, if it removes the races."""
-        function, place = cut.statements.function, cut.place
+        function, gap = cut.statements.function, cut.gap
         for barrier in self._barriers(races):
-            there = replace(barrier, location=function.body[place.at].location)
-            module = exchanged(self.module, edited(function, {place.at: there}))
+            located = replace(barrier, location=function.body[gap.at].location)
+            module = exchanged(self.module, edited(function, {gap.at: located}))
             ended = self._for_good(module, races) if self._holds(module, races) else frozenset()
             if not ended:
                 continue
-            how = f"add {_CALLED[barrier]} {place.at_words}"
+            how = f"add {_CALLED[barrier]} {gap.at_words}"
             if barrier is BLOCK_BARRIER and not set(self._wanted()) - races:
                 with suppress(_OutOfWorkError):
-                    spare = self._spare(cut, races, there)
-                    how = f"move the {_CALLED[barrier]} of line {spare} {place.to_words}" if spare else how
-            self.found.update(dict.fromkeys(ended, f"{how}: tried, and the race is gone"))
+                    spare = self._spare(cut, races, located)
+                    how = f"move the {_CALLED[barrier]} of line {spare} {gap.to_words}" if spare else how
+            self.repair_of.update(dict.fromkeys(ended, f"{how}: tried, and the race is gone"))
             return True
         return False
 
@@ -283,17 +283,17 @@ class Workshop:
         )
         x, y, z = self.trials[0].launch.block
         by_warps = x * y * z > _WARP or any(
-            each.opcode == "bar" and "warp" in each.modifiers
+            instruction.opcode == "bar" and "warp" in instruction.modifiers
             for function in self.module.functions
-            for each in function.body
+            for instruction in function.body
         )
         return [WARP_BARRIER, BLOCK_BARRIER] if of_warp and by_warps else [BLOCK_BARRIER]
 
     def _spare(self, cut: _Cut, races: frozenset[Key], barrier: Instruction) -> int:
         """The line of a barrier that is of no use as soon as another stands in a better place; else 0."""
-        statements, at = cut.statements, cut.place.at
-        near = sorted(statements.barriers(), key=lambda each: (abs(each - at), each))
-        for line in list(dict.fromkeys(statements.lines[each] for each in near))[:ATTEMPTS]:
+        statements, at = cut.statements, cut.gap.at
+        near = sorted(statements.barriers(), key=lambda barrier_at: (abs(barrier_at - at), barrier_at))
+        for line in list(dict.fromkeys(statements.lines[barrier_at] for barrier_at in near))[:ATTEMPTS]:
             moved = edited(statements.function, {at: barrier}, statements.barriers(line))
             judged = self._can_be_judged(statements, line)
             if judged and self._holds(exchanged(self.module, moved), races, thoroughly=True):
@@ -310,7 +310,9 @@ class Workshop:
 
     def _move_barriers(self) -> None:
         """Repair barriers that some threads do not reach."""
-        for divergence in [each for each in self._wanted() if each[0] == FindingKind.BARRIER_DIVERGENCE]:
+        for divergence in [
+            hazard for hazard in self._wanted() if hazard[0] == FindingKind.BARRIER_DIVERGENCE
+        ]:
             for statements in self.functions.values():
                 barriers = statements.barriers(divergence[2] or 0)
                 if barriers:
@@ -320,18 +322,18 @@ class Workshop:
         apart, _ = statements.depth(barriers[0])
         loops = statements.flow.loops_around(barriers[0])
         better = [
-            place
-            for place in statements.places
-            if statements.depth(place.at)[0] < apart and statements.flow.loops_around(place.at) == loops
+            gap
+            for gap in statements.gaps
+            if statements.depth(gap.at)[0] < apart and statements.flow.loops_around(gap.at) == loops
         ]
-        better.sort(key=lambda place: (abs(place.at - barriers[0]), place.at))
+        better.sort(key=lambda gap: (abs(gap.at - barriers[0]), gap.at))
         line = divergence[2]
-        for place in better[:ATTEMPTS]:
-            there = replace(BLOCK_BARRIER, location=statements.function.body[place.at].location)
-            moved = edited(statements.function, {place.at: there}, barriers)
+        for gap in better[:ATTEMPTS]:
+            located = replace(BLOCK_BARRIER, location=statements.function.body[gap.at].location)
+            moved = edited(statements.function, {gap.at: located}, barriers)
             if self._holds(exchanged(self.module, moved), frozenset({divergence}), thoroughly=True):
-                how = f"move the {_CALLED[BLOCK_BARRIER]} of line {line} {place.to_words}"
-                self.found[divergence] = f"{how}: tried, and every thread reaches it"
+                how = f"move the {_CALLED[BLOCK_BARRIER]} of line {line} {gap.to_words}"
+                self.repair_of[divergence] = f"{how}: tried, and every thread reaches it"
                 return
 
     def _holds(self, module: Module, gone: frozenset[Key], *, thoroughly: bool = False) -> bool:
@@ -345,12 +347,12 @@ class Workshop:
             others += [trial for trial in self.thorough if trial not in self.trials]
         return all(self._attempt(module, trial) <= trial.keys - gone for trial in (*showing, *others))
 
-    def _attempt(self, module: Module, trial: Trial) -> frozenset[Key]:
+    def _attempt(self, module: Module, trial: RepairCase) -> frozenset[Key]:
         run = self._run(module, trial)
         keys = frozenset(map(key, run.findings))
         return keys if run.completed else keys | {(FindingKind.TIMEOUT, "", None, None)}
 
-    def _run(self, module: Module, trial: Trial) -> Run:
+    def _run(self, module: Module, trial: RepairCase) -> Run:
         """A trial of a changed kernel; raises _OutOfWorkError where the budget does not last for it."""
         limit = 2 * trial.steps + 1_000
         if self.left < trial.work(limit):

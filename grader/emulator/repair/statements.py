@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from grader.cpp import CppText
 from grader.ptx import Address, Symbol
 from grader.ptx.flow import Flow
 
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
     from grader.ptx import Function, Instruction, Location, Module
     from grader.ptx.flow import Loop
-
-_NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|^[ \t]*#(?:\\\n|[^\n])*',
-    re.DOTALL | re.MULTILINE,
-)
-"""Comments, texts and directives. What is not closed ends somewhere, so that nothing is read twice."""
 
 MOST_LINES = 40
 """Lines of one statement, at most."""
@@ -39,7 +34,7 @@ _READS, _WRITES = ("ld", "ldu", "ldmatrix"), ("st",)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Gap:
     """A place before the instruction ``at``; it reads as ``adding X {at_words}``, ``moving X {to_words}``."""
 
     at: int
@@ -52,8 +47,7 @@ class Source:
 
     def __init__(self, module: Module, name: str, lines: Sequence[str]) -> None:
         self.files = {number for number, path in module.files if path.rsplit("/", 1)[-1] == name}
-        text = _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), "\n".join(lines))
-        self.lines = text.split("\n")
+        self.lines = CppText("\n".join(lines)).code.split("\n")
         opened = (line.count("(") - line.count(")") for line in self.lines)
         self.open = tuple(accumulate(opened))
         """How many parentheses are open at the end of each line."""
@@ -143,11 +137,11 @@ class Statements:
         return apart, len(self.flow.loops_around(at))
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def gaps(self) -> tuple[Gap, ...]:
         """All places between statements."""
-        found = [self._place(at) for at in range(1, len(self.lines)) if self._begins(at)]
-        first = {place.at_words: place for place in reversed(found) if place is not None}
-        return tuple(sorted(first.values(), key=lambda place: place.at))
+        gaps = [self._gap(at) for at in range(1, len(self.lines)) if self._begins(at)]
+        first = {gap.at_words: gap for gap in reversed(gaps) if gap is not None}
+        return tuple(sorted(first.values(), key=lambda gap: gap.at))
 
     def _begins(self, at: int) -> bool:
         """Whether a statement, or the way back to the head of a loop, begins here."""
@@ -163,7 +157,7 @@ class Statements:
         headers = {loop.header for loop in self.flow.loops_around(at)}
         return bool(headers.intersection(self.flow.successors[self.flow.block_of[at]]))
 
-    def _place(self, at: int) -> Place | None:
+    def _gap(self, at: int) -> Gap | None:
         line = self.heads[at]
         around = self.flow.loops_around(at)
         head = self._extent(around[0])[0] if around else 0
@@ -172,8 +166,8 @@ class Statements:
             if not brace:
                 return None
             where = f"the end of the loop that begins on line {head}, before the `}}` on line {brace}"
-            return Place(at, f"at {where}", f"to {where}")
-        above = max((each for each in self.lines if 0 < each < line), default=0)
+            return Gap(at, f"at {where}", f"to {where}")
+        above = max((number for number in self.lines if 0 < number < line), default=0)
         if not above:
             return None
         where = f"between lines {above} and {line}"
@@ -181,7 +175,7 @@ class Statements:
         ended = [first for first, last in inner if first <= above <= last < line]
         if ended:
             where += f", after the loop that begins on line {min(ended)}"
-        return Place(at, where, f"to the place {where}")
+        return Gap(at, where, f"to the place {where}")
 
     def _extent(self, loop: Loop) -> tuple[int, int]:
         """The first and the last line of a loop."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.machine import Machine
-    from grader.emulator.memory.memory import Allocation, Place, Region
+    from grader.emulator.memory.memory import Allocation, Region, Target
     from grader.emulator.naming import SharedArray
     from grader.model import Argument
     from grader.model.trace import Numbers
@@ -91,24 +91,24 @@ class Arrays:
     """The arrays of a launch by number, in the order in which the block comes to them."""
 
     given: Mapping[str, Argument]
-    known: list[Touched] = field(default_factory=list)
+    touched: list[Touched] = field(default_factory=list)
     _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def holding(
-        self, m: Machine, place: Place, index: NDArray[np.int64], size: int, kind: str, base: int
+        self, m: Machine, target: Target, index: NDArray[np.int64], size: int, kind: str, base: int
     ) -> list[tuple[int, Any, int]]:
         """The arrays that bytes lie in: number, which of the bytes, and where the array begins."""
-        if place.space != "shared":
+        if target.space != "shared":
             return [
-                (number, part, self.known[number].start) for number, part in self.of_global(m, index, size)
+                (number, part, self.touched[number].start) for number, part in self.of_global(m, index, size)
             ]
-        found = []
+        parts = []
         for array in m.reporter.names.shared:
             start = base + array.start
             part = (index >= start) & (index < start + array.size)
             if part.any() and array.size >= size:
-                found.append((self.of_shared(array, size, kind), part, start))
-        return found[:1] if all(part.all() for _, part, _ in found) else found
+                parts.append((self.of_shared(array, size, kind), part, start))
+        return parts[:1] if all(part.all() for _, part, _ in parts) else parts
 
     def of_global(self, m: Machine, index: NDArray[np.int64], size: int) -> Iterator[tuple[int, Any]]:
         """For each array that some of the bytes lie in, its number and which of them (a mask or a slice)."""
@@ -116,28 +116,32 @@ class Arrays:
         if holder is not None:
             yield self._global(m, holder), slice(None)
             return
-        for each in m.memory.touching(int(index.min()), int(index.max()) + size):
-            within = (index >= each.start) & (index + size <= each.end)
+        for allocation in m.memory.touching(int(index.min()), int(index.max()) + size):
+            within = (index >= allocation.start) & (index + size <= allocation.end)
             if within.any():
-                yield self._global(m, each), within
+                yield self._global(m, allocation), within
 
-    def _global(self, m: Machine, place: Allocation) -> int:
-        key = ("global", place.start)
+    def _global(self, m: Machine, allocation: Allocation) -> int:
+        key = ("global", allocation.start)
         if key not in self._numbers:
-            argument = self.given.get(place.name) if place.direction in ("in", "out", "inout") else None
-            if argument is not None and argument.value.nbytes == place.end - place.start:
+            argument = (
+                self.given.get(allocation.name) if allocation.direction in ("in", "out", "inout") else None
+            )
+            if argument is not None and argument.value.nbytes == allocation.end - allocation.start:
                 dtype = argument.value.dtype
                 given = as_numbers(np.asarray(argument.value)).reshape(-1)
                 before = None if argument.direction == "out" else given
             else:
-                size = place.itemsize if place.itemsize in _SIZES else 1
+                size = allocation.itemsize if allocation.itemsize in _SIZES else 1
                 dtype = np.dtype(f"f{size}" if size in (4, 8) else f"i{size}")
-                before = m.memory.bytes[place.start : place.end].copy().view(dtype)
-            count = (place.end - place.start) // dtype.itemsize
-            shape = place.shape or (count,)
-            made = Touched(place.name, "global", place.start, dtype.itemsize, count, dtype, shape)
-            made.direction, made.before = place.direction, before
-            self._enter(key, made)
+                before = m.memory.bytes[allocation.start : allocation.end].copy().view(dtype)
+            count = (allocation.end - allocation.start) // dtype.itemsize
+            shape = allocation.shape or (count,)
+            touched = Touched(
+                allocation.name, "global", allocation.start, dtype.itemsize, count, dtype, shape
+            )
+            touched.direction, touched.before = allocation.direction, before
+            self._enter(key, touched)
         return self._numbers[key]
 
     def of_shared(self, array: SharedArray, size: int, kind: str) -> int:
@@ -151,25 +155,25 @@ class Arrays:
                 key, Touched(array.name, "shared", array.start, itemsize, count, dtype, shape or (count,))
             )
         number = self._numbers[key]
-        touched = self.known[number]
+        touched = self.touched[number]
         if kind in ("f16", "f32", "f64") and DTYPES[kind].itemsize == touched.itemsize:
             touched.dtype = DTYPES[kind]
         return number
 
-    def _enter(self, key: tuple[str, int], made: Touched) -> None:
-        self._numbers[key] = len(self.known)
-        self.known.append(made)
+    def _enter(self, key: tuple[str, int], touched: Touched) -> None:
+        self._numbers[key] = len(self.touched)
+        self.touched.append(touched)
 
     def records(self) -> tuple[TracedArray, ...]:
         """The arrays as records, each with the window that is worth showing."""
-        return tuple(map(_record, self.known))
+        return tuple(map(_record, self.touched))
 
 
 def _type(kind: str, size: int) -> np.dtype[Any]:
     """How to read elements that are accessed as a PTX type: without a sign only where nothing else fits."""
-    known = DTYPES.get(kind)
-    if known is not None and known.kind == "f" and known.itemsize == size:
-        return known
+    dtype = DTYPES.get(kind)
+    if dtype is not None and dtype.kind == "f" and dtype.itemsize == size:
+        return dtype
     return np.dtype(f"i{size}")
 
 
@@ -212,14 +216,14 @@ def window_of(elements: set[int], count: int, columns: int) -> Window:
     return Window(first_row, shown_rows, first_column, shown_columns, cropped)
 
 
-def values_at(place: Place, index: NDArray[np.int64], size: int, dtype: np.dtype[Any]) -> Numbers:
+def values_at(target: Target, index: NDArray[np.int64], size: int, dtype: np.dtype[Any]) -> Numbers:
     """What lies at some bytes; None where nothing was stored yet."""
-    missing = place.region.uninitialised(index, size)
-    read = as_type(place.region.read(index, np.dtype(f"u{size}")), dtype).tolist()
+    missing = target.region.uninitialised(index, size)
+    read = as_type(target.region.read(index, np.dtype(f"u{size}")), dtype).tolist()
     if missing is None:
         return tuple(read)
-    there = np.broadcast_to(~missing, index.shape)
-    return tuple(value if known else None for value, known in zip(read, there, strict=True))
+    is_set = np.broadcast_to(~missing, index.shape)
+    return tuple(value if is_known else None for value, is_known in zip(read, is_set, strict=True))
 
 
 def as_type(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -240,21 +244,21 @@ class _Values:
     """What the registers of a function are made of."""
 
     function: Function
-    made: dict[str, list[Instruction]] = field(default_factory=dict)
+    definitions: dict[str, list[Instruction]] = field(default_factory=dict)
     _slices: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Note who defines which register."""
         for instruction in self.function.body:
             if instruction.operands and isinstance(instruction.operands[0], Register):
-                self.made.setdefault(instruction.operands[0].name, []).append(instruction)
+                self.definitions.setdefault(instruction.operands[0].name, []).append(instruction)
 
     def behind(self, register: str) -> frozenset[str]:
         """The registers that a value is computed from, by arithmetic alone; itself among them."""
         if register not in self._slices:
             seen, left = {register}, [register]
             while left:
-                for instruction in self.made.get(left.pop(), ()):
+                for instruction in self.definitions.get(left.pop(), ()):
                     if instruction.opcode in _GATHERING | _PASSED_ON:
                         new = set(_registers(instruction)) - seen
                         seen |= new
@@ -264,11 +268,11 @@ class _Values:
 
     def from_elsewhere(self, register: str) -> bool:
         """Whether a value depends on memory, on another thread, or on what a function gave."""
-        parameters = {each.name for each in self.function.parameters}
+        parameters = {variable.name for variable in self.function.parameters}
         return any(
-            made.opcode in _FROM_ELSEWHERE and not _is_parameter(made, parameters)
-            for each in self.behind(register)
-            for made in self.made.get(each, ())
+            instruction.opcode in _FROM_ELSEWHERE and not _is_parameter(instruction, parameters)
+            for source in self.behind(register)
+            for instruction in self.definitions.get(source, ())
         )
 
 
@@ -276,12 +280,12 @@ def gathered(
     function: Function, line_of: Callable[[Instruction], int | None], source: Sequence[str]
 ) -> dict[int, int]:
     """The instructions of a function that gather, as index → line; one for each line, its last."""
-    values, found = _Values(function), dict[int, int]()
+    values, index_of = _Values(function), dict[int, int]()
     for index, instruction in enumerate(function.body):
         line = line_of(instruction)
         if line and _may_gather(instruction) and _gathers(values, instruction, _text(source, line)):
-            found[line] = index
-    return {index: line for line, index in found.items()}
+            index_of[line] = index
+    return {index: line for line, index in index_of.items()}
 
 
 def name_of(line: int, source: Sequence[str]) -> str:
@@ -321,7 +325,7 @@ def _gathers(values: _Values, instruction: Instruction, text: str) -> bool:
 
 
 def _registers(instruction: Instruction) -> list[str]:
-    return [each.name for each in instruction.operands[1:] if isinstance(each, Register)]
+    return [operand.name for operand in instruction.operands[1:] if isinstance(operand, Register)]
 
 
 def _is_parameter(instruction: Instruction, parameters: set[str]) -> bool:

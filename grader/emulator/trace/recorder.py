@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.values import Lanes, Value
-    from grader.emulator.memory.memory import Place, StrayAccess
+    from grader.emulator.memory.memory import StrayAccess, Target
     from grader.model import Dim3
     from grader.model.trace import Numbers
     from grader.ptx import Instruction
@@ -52,7 +52,7 @@ class Interval:
     steps: dict[tuple[int, int], list[Batch]] = field(default_factory=dict)
     unset: list[tuple[int, int, int, int]] = field(default_factory=list)
     """Reads of what nobody wrote: line, array, element, thread."""
-    told: list[tuple[object, ...]] = field(default_factory=list)
+    reported: list[tuple[object, ...]] = field(default_factory=list)
     """The keys of findings that came up meanwhile."""
     ends: str = ""
     barrier_lines: tuple[int, ...] = ()
@@ -81,7 +81,7 @@ def part_of(batch: Batch, mask: NDArray[np.bool_]) -> Batch:
     def chosen(values: Sequence[Any]) -> tuple[Any, ...]:
         if len(values) != mask.size:
             return tuple(values)
-        return tuple(value for value, there in zip(values, mask, strict=True) if there)
+        return tuple(value for value, is_chosen in zip(values, mask, strict=True) if is_chosen)
 
     return Batch(
         batch.kind,
@@ -99,13 +99,13 @@ def intervals_of(recorded: Sequence[Interval]) -> tuple[TracedInterval, ...]:
     zeros = _Zeros(_filled(recorded))
     return tuple(
         TracedInterval(
-            each.ends,
-            each.barrier_lines,
-            tuple(_step(key, batches, zeros, number) for key, batches in each.steps.items()),
-            tuple(each.shared),
-            tuple(each.sums),
+            interval.ends,
+            interval.barrier_lines,
+            tuple(_step(key, batches, zeros, number) for key, batches in interval.steps.items()),
+            tuple(interval.shared),
+            tuple(interval.sums),
         )
-        for number, each in enumerate(recorded)
+        for number, interval in enumerate(recorded)
     )
 
 
@@ -127,8 +127,8 @@ class _Zeros:
                     self.loaded[thread] = interval
         if batch.kind != "store" or (batch.target, line) not in self.filled:
             return ()
-        loads = [each for each in batches if each.kind == "load" and each.target not in shared]
-        here = {thread for each in loads for thread in each.threads.tolist()}
+        loads = [batch for batch in batches if batch.kind == "load" and batch.target not in shared]
+        here = {thread for batch in loads for thread in batch.threads.tolist()}
         return tuple(
             thread
             for thread, value in zip(batch.threads.tolist(), batch.values, strict=False)
@@ -138,7 +138,7 @@ class _Zeros:
 
 def _filled(recorded: Sequence[Interval]) -> frozenset[tuple[int, int]]:
     """The shared arrays and lines that store there while global memory is read: what it says, or zero."""
-    shared = {number for each in recorded for number, _ in each.shared}
+    shared = {number for interval in recorded for number, _ in interval.shared}
     filled = set()
     for interval in recorded:
         batches = [(line, batch) for (line, _), all_ in interval.steps.items() for batch in all_]
@@ -211,21 +211,21 @@ class Recorder(Observer):
         self.machine = m if 0 <= within < m.geometry.blocks else None
         self.low = within * self.threads
 
-    def loaded(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def loaded(self, m: Machine, site: int, target: Target, size: int) -> None:
         """Keep the access, and which threads read what nobody wrote."""
-        self._read(m, site, place, size)
-        self._access(m, "load", site, place, size)
+        self._read(m, site, target, size)
+        self._access(m, "load", site, target, size)
 
-    def stored(self, m: Machine, site: int, place: Place, value: Value) -> None:
+    def stored(self, m: Machine, site: int, target: Target, value: Value) -> None:
         """Keep the access with its values."""
-        self._access(m, "store", site, place, value.dtype.itemsize, value)
+        self._access(m, "store", site, target, value.dtype.itemsize, value)
 
-    def atomic(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def atomic(self, m: Machine, site: int, target: Target, size: int) -> None:
         """Keep the access, and which threads read what nobody wrote."""
-        self._read(m, site, place, size)
-        self._access(m, "atomic", site, place, size)
+        self._read(m, site, target, size)
+        self._access(m, "atomic", site, target, size)
 
-    def copied(self, m: Machine, source: Place | None, destination: Place, size: int, read: int) -> int:
+    def copied(self, m: Machine, source: Target | None, destination: Target, size: int, read: int) -> int:
         """Keep loads, and the copies as stores when they are issued, of values not known yet."""
         if source is not None:
             for part_of_source, bytes_ in parts_of(source, read):
@@ -238,10 +238,12 @@ class Recorder(Observer):
         """A barrier is complete: close the interval if it is one of the traced block."""
         mine = m is self.machine and (blocks is None or blocks[self.low // self.threads])
         if mine:
-            there = [(each, self._mine(each.group.lanes)[1]) for each in m.waiting if not each.goes_on]
-            arrived = np.concatenate([np.zeros(0, np.intp), *(threads for _, threads in there)])
+            arrivals = [
+                (waiting, self._mine(waiting.group.lanes)[1]) for waiting in m.waiting if not waiting.goes_on
+            ]
+            arrived = np.concatenate([np.zeros(0, np.intp), *(threads for _, threads in arrivals)])
             self.now.absent = tuple(np.setdiff1d(np.arange(self.threads), arrived).tolist())
-            lines = {self._line(m, each.site) for each, threads in there if threads.size}
+            lines = {self._line(m, waiting.site) for waiting, threads in arrivals if threads.size}
             self.close("barrier", tuple(sorted(lines - {0})))
 
     def computed(self, m: Machine, instruction: Instruction, line: int, value: Value) -> None:
@@ -264,9 +266,9 @@ class Recorder(Observer):
         names, (space, verb, size) = m.reporter.names, access
         starts = np.broadcast_to(address, lanes.shape)[mine].tolist()
         accesses = [Bad(verb, space, start, size, m.memory.base) for start in starts]
-        words = [outside(m, names, m.bounds[site], each).element for each in accesses]
+        words = [outside(m, names, m.bounds[site], bad).element for bad in accesses]
         instruction = names.program.sites[site]
-        numbers_of = {array.name: number for number, array in enumerate(self.arrays.known)}
+        numbers_of = {array.name: number for number, array in enumerate(self.arrays.touched)}
         target = numbers_of.get(words[0].partition("[")[0], -1)
         batch = Batch(
             "outside",
@@ -277,23 +279,23 @@ class Recorder(Observer):
         )
         self._keep(names.line(instruction) or 0, batch, again=False)
 
-    def _read(self, m: Machine, site: int, place: Place, size: int) -> None:
+    def _read(self, m: Machine, site: int, target: Target, size: int) -> None:
         """Note which threads read what nobody wrote."""
-        missing = place.uninitialised(size)
+        missing = target.uninitialised(size)
         if missing is not None:
-            self._unset(m, site, place, missing, size)
+            self._unset(m, site, target, missing, size)
 
-    def _unset(self, m: Machine, site: int, place: Place, missing: NDArray[np.bool_], size: int) -> None:
+    def _unset(self, m: Machine, site: int, target: Target, missing: NDArray[np.bool_], size: int) -> None:
         """Some lanes read what nobody wrote."""
-        which, threads = self._mine(place.lanes)
-        if m is not self.machine or self.full or not threads.size or place.space == "local":
+        which, threads = self._mine(target.lanes)
+        if m is not self.machine or self.full or not threads.size or target.space == "local":
             return
-        there = missing[which] if missing.size > 1 else np.broadcast_to(missing, threads.shape)
-        index = spread(place.index, m.size if place.lanes is None else len(place.lanes))[which][there]
+        is_missing = missing[which] if missing.size > 1 else np.broadcast_to(missing, threads.shape)
+        index = spread(target.index, m.size if target.lanes is None else len(target.lanes))[which][is_missing]
         line = self._line(m, site)
-        for array, part, start in self.arrays.holding(m, place, index, size, "", self._shared_base(m)):
-            elements = (index[part] - start) // self.arrays.known[array].itemsize
-            pairs = zip(elements.tolist(), threads[there][part].tolist(), strict=True)
+        for array, part, start in self.arrays.holding(m, target, index, size, "", self._shared_base(m)):
+            elements = (index[part] - start) // self.arrays.touched[array].itemsize
+            pairs = zip(elements.tolist(), threads[is_missing][part].tolist(), strict=True)
             self.now.unset.extend((line, array, element, thread) for element, thread in pairs)
 
     def close(self, ends: str, lines: tuple[int, ...] = ()) -> None:
@@ -303,7 +305,7 @@ class Recorder(Observer):
             return
         self.now.ends, self.now.barrier_lines = ends, lines
         base = self._shared_base(m)
-        for number, touched in enumerate(self.arrays.known):
+        for number, touched in enumerate(self.arrays.touched):
             if touched.space == "shared":
                 self.now.shared.append((number, touched.read(m.shared, base + touched.start)))
                 self.taken += touched.count
@@ -328,29 +330,29 @@ class Recorder(Observer):
         return m.reporter.names.line(m.reporter.names.program.sites[site]) or 0
 
     def _access(
-        self, m: Machine, kind: str, site: int, place: Place, size: int, value: Value | None = None
+        self, m: Machine, kind: str, site: int, target: Target, size: int, value: Value | None = None
     ) -> None:
-        which, threads = self._mine(place.lanes)
+        which, threads = self._mine(target.lanes)
         if m is not self.machine or self.full or not threads.size:
             return
         instruction = m.reporter.names.program.sites[site]
-        line, count = self._line(m, site), m.size if place.lanes is None else len(place.lanes)
-        index = np.broadcast_to(place.index, count)[which]
+        line, count = self._line(m, site), m.size if target.lanes is None else len(target.lanes)
+        index = np.broadcast_to(target.index, count)[which]
         values = None if value is None else spread(value, count)[which]
-        if place.space == "local":
+        if target.space == "local":
             if values is not None and values.dtype.kind == "f" and name_of(line, self.source):
                 self._local(m, line, instruction, threads, index, values)
             return
         type_ = instruction.modifiers[-1] if instruction.modifiers else ""
-        for array, part, start in self.arrays.holding(m, place, index, size, type_, self._shared_base(m)):
-            touched = self.arrays.known[array]
+        for array, part, start in self.arrays.holding(m, target, index, size, type_, self._shared_base(m)):
+            touched = self.arrays.touched[array]
             elements = ((index[part] - start) // touched.itemsize).tolist()
             touched.elements.update(elements)
-            told: Numbers = ()
+            read: Numbers = ()
             if values is not None:
-                told = numbers(as_type(values[part], touched.dtype))
+                read = numbers(as_type(values[part], touched.dtype))
             elif kind == "load":  # what an atomic or a copy will leave there is not known yet
-                told = values_at(place, index[part], size, touched.dtype)
+                read = values_at(target, index[part], size, touched.dtype)
             words = (".".join(instruction.modifiers[-3:]),) if kind == "atomic" else ()
             batch = Batch(
                 kind.replace("copy", "store"),
@@ -358,10 +360,10 @@ class Recorder(Observer):
                 instruction.ptx_line,
                 threads[part],
                 tuple(elements),
-                told,
+                read,
                 words,
             )
-            self._keep(line, batch, again=place.request != 0)
+            self._keep(line, batch, again=target.request != 0)
 
     def _local(
         self,
@@ -374,17 +376,25 @@ class Recorder(Observer):
     ) -> None:
         """A store to a local variable that lies in the frame: an array, or one whose address is used."""
         places = index - m.local_start[self.low + threads]
-        for place in np.unique(places).tolist():
-            mine = places == place
-            self._sum(line, place, instruction, threads[mine], values[mine])
+        for offset in np.unique(places).tolist():
+            mine = places == offset
+            self._sum(line, offset, instruction, threads[mine], values[mine])
 
     def _sum(
-        self, line: int, place: int, instruction: Instruction, threads: NDArray[np.intp], values: NDArray[Any]
+        self,
+        line: int,
+        offset: int,
+        instruction: Instruction,
+        threads: NDArray[np.intp],
+        values: NDArray[Any],
     ) -> None:
         """Threads have a new value in an accumulator."""
-        key = (line, place)
+        key = (line, offset)
         if key not in self.accumulators:
-            if place >= 0 and sum(each[0] == line for each in self.accumulators) >= MOST_ELEMENTS:
+            if (
+                offset >= 0
+                and sum(accumulator[0] == line for accumulator in self.accumulators) >= MOST_ELEMENTS
+            ):
                 return
             self.accumulators.append(key)
             self.sums.append(np.full(self.threads, None, object))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.launch import STEPS, Execution, Kernel, Look
+from grader.emulator.launch import STEPS, Execution, Kernel, LaunchOptions
 from grader.emulator.linking.linker import link_function
 from grader.emulator.naming import Names
 from grader.emulator.races import RestartTracking
@@ -100,11 +100,13 @@ def trace(
             block=block[0] + x * (block[1] + y * block[2]),
             threads=int(np.prod(launch.block)),
             grid=launch.grid,
-            arrays=Arrays({each.label: each for each in arguments if isinstance(each.value, np.ndarray)}),
+            arrays=Arrays(
+                {argument.label: argument for argument in arguments if isinstance(argument.value, np.ndarray)}
+            ),
             source=text,
         )
-        look = Look(detect=True, races=True, observers=(recorder,))
-        execution = Execution(followed, launch, arguments, look, tracked=tracked)
+        options = LaunchOptions(detect=True, races=True, observers=(recorder,))
+        execution = Execution(followed, launch, arguments, options, tracked=tracked)
         execution.reporter.listener = partial(note_end, recorder)
         try:
             with np.errstate(all="ignore"):
@@ -118,8 +120,8 @@ def trace(
 def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, block: Dim3) -> Trace:
     if recorder.now.steps or not recorder.intervals:
         recorder.close("exit" if run.completed else "stopped")
-    findings = tuple(each for each in run.findings if each.severity is not Severity.INFO)
-    keys = numbers_of(findings, reporter.found)
+    findings = tuple(finding for finding in run.findings if finding.severity is not Severity.INFO)
+    keys = numbers_of(findings, reporter.by_key)
     return Trace(
         launch,
         block,
@@ -134,14 +136,14 @@ def _traced(recorder: Recorder, reporter: Reporter, run: Run, launch: Launch, bl
 
 def _accumulators(recorder: Recorder) -> tuple[Accumulator, ...]:
     """What gathers, by name where the source shows one; of local arrays by element."""
-    found = []
-    for line, place in recorder.accumulators:
+    accumulators = []
+    for line, offset in recorder.accumulators:
         beside = sorted(other for number, other in recorder.accumulators if number == line and other >= 0)
-        element = beside.index(place) if place >= 0 and len(beside) > 1 else -1
+        element = beside.index(offset) if offset >= 0 and len(beside) > 1 else -1
         name = name_of(line, recorder.source)
         lines = {other for other, _ in recorder.accumulators if name_of(other, recorder.source) == name}
-        found.append(Accumulator(line, name, element, twice=len(lines) > 1))
-    return tuple(found)
+        accumulators.append(Accumulator(line, name, element, twice=len(lines) > 1))
+    return tuple(accumulators)
 
 
 def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool) -> list[str]:
@@ -156,7 +158,9 @@ def _notes(recorder: Recorder, findings: tuple[Finding, ...], *, completed: bool
         notes.append("the launch stopped before this block began")
     elif not completed:
         ends = (FindingKind.FAULT, FindingKind.TIMEOUT, FindingKind.BARRIER_DIVERGENCE)
-        why = next((each.message for each in findings if each.kind in ends), "the launch was stopped")
+        why = next(
+            (finding.message for finding in findings if finding.kind in ends), "the launch was stopped"
+        )
         notes.append(f"what follows is missing, for the launch did not come to its end: {why}")
     return notes
 
@@ -168,7 +172,7 @@ def note_end(recorder: Recorder, key: Key, finding: Finding) -> None:
     x, y, _ = recorder.grid
     block = finding.block
     if block is None or block[0] + x * (block[1] + y * block[2]) == recorder.block:
-        recorder.now.told.append(key)
+        recorder.now.reported.append(key)
 
 
 def numbers_of(findings: tuple[Finding, ...], reported: Mapping[Key, Finding]) -> dict[Key, int]:
@@ -189,7 +193,7 @@ def located(
     keys: Mapping[Key, int],
 ) -> tuple[TracedInterval, ...]:
     """The intervals, each with what went wrong in it."""
-    names = {each.name: number for number, each in enumerate(recorder.arrays.known)}
+    names = {array.name: number for number, array in enumerate(recorder.arrays.touched)}
     return tuple(
         replace(interval, hazards=tuple(_hazards(interval, noted, findings, names, keys)))
         for interval, noted in zip(intervals, recorder.intervals, strict=True)
@@ -203,20 +207,20 @@ def _hazards(
     names: Mapping[str, int],
     keys: Mapping[Key, int],
 ) -> Iterator[TracedHazard]:
-    told = {keys[key] for key in noted.told if key in keys}
+    numbers = {keys[key] for key in noted.reported if key in keys}
     for number, finding in enumerate(findings):
         array = names.get(finding.array, -1)
         if finding.kind is FindingKind.RACE:
             yield from _races(interval, number, finding, array)
         elif finding.kind is FindingKind.UNINITIALISED:
-            reads = [each for each in noted.unset if each[:2] == (finding.line, array)]
+            reads = [read for read in noted.unset if read[:2] == (finding.line, array)]
             yield from _some(number, array, ((element, thread) for _, _, element, thread in reads))
         elif finding.kind in (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED):
             yield from _outside(interval, number, finding, array)
         elif finding.kind is FindingKind.BARRIER_DIVERGENCE and finding.line in interval.barrier_lines:
-            told.discard(number)
-            yield from (TracedHazard(number, threads=each) for each in (noted.absent,) if each)
-    yield from (TracedHazard(number) for number in sorted(told))
+            numbers.discard(number)
+            yield from (TracedHazard(number, threads=absent) for absent in (noted.absent,) if absent)
+    yield from (TracedHazard(number) for number in sorted(numbers))
 
 
 def _outside(interval: TracedInterval, number: int, finding: Finding, array: int) -> Iterator[TracedHazard]:
@@ -228,9 +232,9 @@ def _outside(interval: TracedInterval, number: int, finding: Finding, array: int
 
 
 def _some(finding: int, array: int, pairs: Iterable[tuple[int, int]]) -> Iterator[TracedHazard]:
-    found = list(pairs)
-    if found:
-        elements, threads = (tuple(sorted(set(each))) for each in zip(*found, strict=True))
+    touched = list(pairs)
+    if touched:
+        elements, threads = (tuple(sorted(set(column))) for column in zip(*touched, strict=True))
         yield TracedHazard(finding, array, elements, threads)
 
 
@@ -254,12 +258,12 @@ def _clash(kind: str, other: str) -> bool:
 
 def _accesses(interval: TracedInterval, line: int | None, array: int) -> dict[int, set[tuple[int, str]]]:
     """By element the threads that touched it on a line, and how."""
-    found: dict[int, set[tuple[int, str]]] = {}
+    touched: dict[int, set[tuple[int, str]]] = {}
     for step in interval.steps:
         if step.line != line:
             continue
         for event in step.events:
             if event.target == array and event.kind in ("load", "store", "atomic"):
                 for element, thread in zip(event.elements, event.threads, strict=True):
-                    found.setdefault(element, set()).add((thread, event.kind))
-    return found
+                    touched.setdefault(element, set()).add((thread, event.kind))
+    return touched

@@ -1,24 +1,57 @@
-"""The stages of an assignment that asks for a whole program."""
+"""The stages of an assignment that asks for a whole program.
+
+Each case is run in a folder of its own, under limits, on a GPU where the program needs one.
+
+    Build ─sandbox, case by case▶ ProgramRun ─compared▶ CaseEvidence
+
+What the program says of itself is kept as it is; nothing here believes it.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.assignment import reference_folder
+from grader.assignment import reference_folder, wanted_files
+from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
 from grader.errors import OurError
-from grader.kinds.program import running
-from grader.kinds.program.outputs import verify
-from grader.kinds.program.running import nothing
-from grader.model import Build
+from grader.gpu import devices
+from grader.kinds.program.outputs import compared, verify
+from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import load_oracle
 from grader.plan import Plan, drawn_cases
+from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
     from grader.backends.backend import Backend
-    from grader.model import Assignment, Evidence, Named, Submission
+    from grader.gpu.devices import Gpu
+    from grader.gpu.pool import GpuPool
+    from grader.model import Assignment, Case, Named, ProgramInterface, Submission
     from grader.nvcc import Tools
+    from grader.oracle import Oracle
+    from grader.sandbox import Result, Sandbox
 
-__all__ = ["gather", "nothing", "plan"]
+NAME, DEVICE = "host", "no GPU"
+"""What a grade calls the place where a program ran that did without a GPU."""
+
+PROGRAM = "program"
+"""The executable's name in a run's folder; a program may print it (``argv[0]``)."""
+
+NEEDS_GPU = "this program calls CUDA, and there is no GPU here to run it on"
+
+PROCESSES = 64
+_STACK_BYTES = 8 * 2**20
+"""What each thread reserves of the address space, and hardly ever uses (pthread_create(3))."""
+
+_DRIVER_BYTES = 2**30
+"""Memory of the host that a CUDA context takes, the driver's, beside the program's own."""
+
+_CORES = 4
+"""Processor time counts for all threads: this many may be busy all the time."""
+
+_AFTER_A_HANG, _AT_LEAST_SECONDS = 0.25, 1.0
+"""The share of its time that a case still gets once another one did not end."""
 
 
 def plan(
@@ -42,7 +75,159 @@ def gather(
     built: Build,
     tools: Tools | None,
 ) -> tuple[Evidence, Named[float]]:
-    """Run the program case by case."""
+    """All that can be known of a program; a failure of ours is in the records, case by case."""
     if tools is None:
         return nothing(plan, Build(ok=False, error="there is no compiler")), ()
-    return running.gather(plan, built, tools), ()
+    return _evidence(plan, built, tools), ()
+
+
+def _evidence(plan: Plan, built: Build, tools: Tools) -> Evidence:
+    if not built.calls_device:
+        return Evidence(NAME, built, run_cases(plan, built, tools), device=DEVICE)
+    backend, pool = plan.backend, plan.backend.pool
+    if pool is None:
+        skipped = tuple(CaseEvidence(case, completed=False, skipped=NEEDS_GPU) for case in plan.cases)
+        return Evidence(NAME, built, skipped, device=DEVICE)
+    gpu = next(iter(pool.healthy()), None)
+    if gpu is None:
+        cases, device = _all_failed(plan, "no GPU is fit for use; try `grader doctor`"), backend.device
+    else:
+        cases, device = run_cases(plan, built, tools, gpu), gpu.name
+    return Evidence(backend.name, built, cases, device=device, measures_time=backend.measures_time)
+
+
+def nothing(plan: Plan, built: Build) -> Evidence:
+    """The evidence where no program could be run."""
+    backend = plan.backend
+    if backend.pool is None:
+        return Evidence(NAME, built, device=DEVICE)
+    return Evidence(backend.name, built, device=backend.device, measures_time=backend.measures_time)
+
+
+def run_cases(plan: Plan, built: Build, tools: Tools, gpu: Gpu | None = None) -> tuple[CaseEvidence, ...]:
+    """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
+
+    A case that does not end costs its time; those after it get less, for most of them will not end either.
+    """
+    limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
+    cases: list[CaseEvidence] = []
+    try:
+        oracle = load_oracle(reference_folder(plan.assignment)) if plan.assignment.reference else None
+        with tools.sandbox.stage(Stage(limits, gpu.uuid if gpu else "")) as sandbox:
+            runner = _Runner(plan, built, tools, sandbox, oracle, gpu)
+            for case in plan.cases:
+                evidence = runner.evidence(case, limits)
+                cases.append(evidence)
+                if evidence.program is not None and evidence.program.ending == Status.TIME:
+                    limits = _shorter(plan.assignment.program, limits)
+    except OurError as problem:
+        return (*cases, *_all_failed(plan, str(problem))[len(cases) :])
+    return tuple(cases)
+
+
+def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
+    """How far a run may go.
+
+    Memory is limited for all its processes together, where the sandbox can; and beside a GPU, whose driver
+    reserves far more than there is, also each process's address space.
+    """
+    stacks, driver = PROCESSES * _STACK_BYTES, _DRIVER_BYTES if on_gpu else 0
+    return Limits(
+        wall_seconds=interface.seconds,
+        cpu_seconds=math.ceil(interface.seconds * _CORES),
+        memory_bytes=0 if on_gpu else interface.memory_bytes + stacks,
+        total_bytes=interface.memory_bytes + driver,
+        processes=PROCESSES,
+    )
+
+
+def _shorter(interface: ProgramInterface, limits: Limits) -> Limits:
+    seconds = max(_AFTER_A_HANG * interface.seconds, _AT_LEAST_SECONDS)
+    return replace(limits, wall_seconds=min(seconds, interface.seconds))
+
+
+def _all_failed(plan: Plan, reason: str) -> tuple[CaseEvidence, ...]:
+    return tuple(CaseEvidence(case, completed=False, error=reason) for case in plan.cases)
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """One submission's program, to be run case by case."""
+
+    plan: Plan
+    built: Build
+    tools: Tools
+    sandbox: Sandbox
+    oracle: Oracle | None
+    gpu: Gpu | None
+
+    def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
+        """What a case shows; whatever fails on our side is in its ``error``."""
+        job = Job(
+            argv=(f"./{PROGRAM}", *case.arguments),
+            files=((PROGRAM, self.built.program),),
+            wanted=wanted_files(self.plan.assignment),
+            limits=limits,
+            gpu=self.gpu.uuid if self.gpu else "",
+            stdin=case.stdin.encode(),
+        )
+        try:
+            run = program_run(self._ran(job), limits)
+            comparisons, findings = compared(self.plan.assignment, case, run, self.oracle)
+        except OurError as problem:
+            return CaseEvidence(case, completed=False, error=str(problem))
+        return CaseEvidence(
+            case,
+            comparisons=comparisons,
+            findings=(*_ending(case, run), *findings),
+            seconds=run.seconds,
+            completed=ended_by_itself(run),
+            program=run,
+        )
+
+    def _ran(self, job: Job) -> Result:
+        """A run; on a GPU a second one, alone, where the first did not end: it may have been kept waiting."""
+        if self.gpu is None:
+            return self.sandbox.run(job)
+        with devices.slot(self.gpu, devices.HARNESS):
+            result = self.sandbox.run(job)
+        if result.outcome.status is not Status.TIME:
+            return result
+        with devices.alone(self.gpu):
+            result = self.sandbox.run(job)
+        if result.outcome.status is Status.TIME and (pool := self.plan.backend.pool):
+            _check(pool, self.tools, self.gpu)
+        return result
+
+
+def _check(pool: GpuPool, tools: Tools, gpu: Gpu) -> None:
+    """Raise OurError, and take the GPU out of use, where it is not well after a program that hung."""
+    from grader.gpu import trial  # noqa: PLC0415 - hardly ever needed
+
+    faults = trial.faults(replace(pool, sanitizer=""), tools, gpu)
+    if faults:
+        devices.mark_sick(gpu, faults[0])
+        raise OurError(f"the GPU did not recover from a program that had to be stopped: {faults[0]}")
+
+
+def program_run(result: Result, limits: Limits) -> ProgramRun:
+    """What a job's result says of the program.
+
+    A positive status is the program's own: no limit ended it, whatever its last words are. A stream that is
+    as long as it may be was cut, even if the program was done before that was seen.
+    """
+    outcome = result.outcome
+    ending = Status.EXIT if outcome.returncode > 0 else outcome.status
+    if ending is Status.EXIT and max(len(outcome.stdout), len(outcome.stderr)) >= limits.output_bytes:
+        ending = Status.OUTPUT
+    return ProgramRun(
+        str(ending), outcome.returncode, outcome.stdout, outcome.stderr, result.files, outcome.seconds
+    )
+
+
+def _ending(case: Case, run: ProgramRun) -> tuple[Finding, ...]:
+    """The finding for a program that did not come to its end."""
+    if ended_by_itself(run):
+        return ()
+    message = f"the program did not come to its end: {why_it_stopped(run)}"
+    return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)

@@ -24,12 +24,12 @@ _SEVERITIES = list(Severity)
 
 
 @dataclass(eq=False, slots=True)
-class Collected:
+class FindingStore:
     """Findings by what makes them one: kind, line or pair of lines, array."""
 
     names: Names
     file: str = ""
-    found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+    by_key: dict[tuple[object, ...], Finding] = field(default_factory=dict)
     unset: dict[tuple[object, ...], Unset] = field(default_factory=dict)
     """By the key of a finding: the shared array that holds nothing yet."""
     listener: Callable[[tuple[object, ...], Finding], None] | None = None
@@ -41,24 +41,24 @@ class Collected:
         """One more; ``gravest``: it takes the place of a less severe one that it counts with."""
         if self.listener is not None:
             self.listener(key, finding)
-        known = self.found.get(key)
-        if known is not None:
-            worse = gravest and _SEVERITIES.index(finding.severity) < _SEVERITIES.index(known.severity)
-            kept = replace(finding, file=self.file) if worse else known
-            self.found[key] = replace(kept, count=known.count + count)
-        elif len(self.found) < _MOST:
-            self.found[key] = replace(finding, file=self.file, count=count)
+        earlier = self.by_key.get(key)
+        if earlier is not None:
+            worse = gravest and _SEVERITIES.index(finding.severity) < _SEVERITIES.index(earlier.severity)
+            kept = replace(finding, file=self.file) if worse else earlier
+            self.by_key[key] = replace(kept, count=earlier.count + count)
+        elif len(self.by_key) < _MOST:
+            self.by_key[key] = replace(finding, file=self.file, count=count)
 
     def findings(self) -> tuple[Finding, ...]:
         """What was found: by severity, what ended the launch first, then what happened most often."""
-        findings = (worded(self._with_reason(key, finding)) for key, finding in self.found.items())
+        findings = (worded(self._with_reason(key, finding)) for key, finding in self.by_key.items())
         return tuple(sorted(findings, key=_order))
 
     def _with_reason(self, key: tuple[object, ...], finding: Finding) -> Finding:
         """A read of what nobody wrote, with who should have written it."""
         if key not in self.unset:
             return finding
-        return with_reason(self.unset[key], finding, self.found.values(), self.names)
+        return with_reason(self.unset[key], finding, self.by_key.values(), self.names)
 
 
 def _order(finding: Finding) -> tuple[int, bool, int, int, int, str]:

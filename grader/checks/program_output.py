@@ -1,0 +1,210 @@
+"""What a program printed: bytes of anybody's making → text to compare, and text that is safe to be shown.
+
+The difference of two texts is told by its first lines. Lines that are the same at the start and at the end
+are left out first; what is between is aligned, so that one line too many does not make all that follow
+differ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from grader.text import count, escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from grader.model import ProgramRun
+
+WIDEST = 58
+"""Characters of a line that are shown: with what stands before it, it fits a terminal of 80 columns."""
+
+BEFORE = 20
+"""Characters that are shown before the place in a long line that matters."""
+
+BLANKS = " \t\r\f\v"
+
+
+def content(run: ProgramRun, of: str) -> str | None:
+    """What a run left under this name, a stream or a file; None where there is no such file."""
+    streams = {"stdout": run.stdout, "stderr": run.stderr}
+    data = streams[of] if of in streams else dict(run.files).get(of)
+    return None if data is None else decoded(data)
+
+
+def decoded(content: bytes) -> str:
+    """UTF-8 with U+FFFD for what is none, and lines that end in a line feed."""
+    return content.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a text without blanks at their ends and without empty lines at the end of all."""
+    stripped = [line.rstrip(BLANKS) for line in text.split("\n")]
+    while stripped and not stripped[-1]:
+        stripped.pop()
+    return stripped
+
+
+def without_end_blanks(text: str) -> str:
+    """The text as `lines` sees it."""
+    return "\n".join(lines(text))
+
+
+def visible(character: str) -> str:
+    r"""A character that does nothing to a terminal: control characters are written out, as `\x1b` or `\t`."""
+    return escaped(character)
+
+
+def safe_line(line: str, limit: int = WIDEST) -> str:
+    """A line as it is shown: every character visible, and cut at the limit."""
+    shown = "".join(map(visible, line[: limit + 1]))
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def quoted(text: str, limit: int = WIDEST) -> str:
+    """A text in backticks, on one line."""
+    return f"`{safe_line(text, limit)}`"
+
+
+def window(line: str, position: int) -> tuple[str, int]:
+    """The part of a line around a place, as it is shown, and where the place is in it."""
+    start = max(0, position - BEFORE) if position > WIDEST - BEFORE else 0
+    opening = "…" if start else ""
+    at = len(opening) + sum(len(visible(character)) for character in line[start:position])
+    return opening + safe_line(line[start:]), at
+
+
+def indented(shown: Iterable[str]) -> str:
+    """Lines of a block below a sentence."""
+    return "".join(f"\n  {line}" for line in shown)
+
+
+MOST_ROWS = 12
+"""Rows of a difference that are shown."""
+
+MOST_ALIGNED = 60
+"""Lines on either side that are aligned; beyond them only their number is told."""
+
+EMPTY = "(an empty line)"
+
+
+@dataclass(frozen=True, slots=True)
+class LineChange:
+    """One line that is not as expected; ``expected`` or ``got`` is None where the line is extra or missing.
+
+    ``line`` counts from 1 in what was printed; a line that is missing should come before it.
+    """
+
+    line: int
+    expected: str | None
+    got: str | None
+
+
+def line_changes(expected: Sequence[str], got: Sequence[str]) -> tuple[LineChange, ...]:
+    """What is not as expected, in the order of the lines; empty where nothing differs."""
+    start = _equal_at_start(expected, got)
+    room = min(len(expected), len(got)) - start
+    end = min(room, _equal_at_start(expected[::-1], got[::-1]))
+    expected_part = expected[start : len(expected) - end][:MOST_ALIGNED]
+    actual = got[start : len(got) - end][:MOST_ALIGNED]
+    aligned = SequenceMatcher(None, expected_part, actual, autojunk=False).get_opcodes()
+    if max(len(expected), len(got)) - start - end > MOST_ALIGNED and len(aligned) > 1:
+        aligned.pop()  # only the end of what was aligned, perhaps
+    return tuple(
+        change
+        for kind, i, j, k, m in aligned
+        if kind != "equal"
+        for change in _paired(expected_part[i:j], actual[k:m], start + k + 1)
+    )
+
+
+def _equal_at_start(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines are the same at the start."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _paired(expected: Sequence[str], got: Sequence[str], line: int) -> Iterator[LineChange]:
+    """Lines that stand for each other side by side, those that have none before or after them."""
+    longer = max(len(expected), len(got))
+    shifts = range(longer - min(len(expected), len(got)) + 1)
+    expected_part, actual = (
+        _with_gaps(lines, other, shifts, longer) for lines, other in ((expected, got), (got, expected))
+    )
+    for pair in zip(expected_part, actual, strict=True):
+        yield LineChange(line, *pair)
+        line += pair[1] is not None
+
+
+def _with_gaps(lines: Sequence[str], other: Sequence[str], shifts: range, longer: int) -> list[str | None]:
+    """The lines, and None where they have no partner; moved to where they are most like the other ones."""
+    best = 0
+    if len(lines) < longer:
+        best = max(shifts, key=lambda shift: sum(map(_likeness, lines, other[shift:])))
+    return [*[None] * best, *lines, *[None] * (longer - len(lines) - best)]
+
+
+def _likeness(one: str, other: str) -> int:
+    """How many characters are the same at both ends, of those that matter."""
+    one, other = one[:WIDEST], other[:WIDEST]
+    return _equal_at_start(one, other) + _equal_at_start(one[::-1], other[::-1])
+
+
+def headline(changes: Sequence[LineChange], expected: int, got: int, name: str) -> str:
+    """What the first changes are about, of so many lines: `line 3 of the file `a` is not as expected`."""
+    first = changes[0]
+    if first.got is None:
+        alike = takewhile(lambda change: change.got is None and change.line == first.line, changes)
+        at_end = first.line > got
+        lines = _lines_are(expected - got if at_end else len(tuple(alike)))
+        return f"{lines} missing {'at the end' if at_end else f'before line {first.line}'} of {name}"
+    if first.expected is None and first.line > expected:
+        return f"{_lines_are(got - expected)} too many at the end of {name}"
+    if first.expected is None:
+        return f"line {first.line} of {name} is one too many"
+    return f"line {first.line} of {name} {_how_it_differs(first.expected, first.got)}"
+
+
+def _lines_are(lines: int) -> str:
+    return f"{count(lines, 'line')} {'is' if lines == 1 else 'are'}"
+
+
+def _how_it_differs(expected: str, got: str) -> str:
+    if "".join(expected.split()) == "".join(got.split()):
+        return "differs in blanks"
+    if expected.casefold() == got.casefold():
+        return "differs in upper and lower case"
+    return "is not as expected"
+
+
+def change_rows(changes: Sequence[LineChange]) -> tuple[str, ...]:
+    """The first changes as lines of text, each with its number; at most `MOST_ROWS`."""
+    shown: list[str] = []
+    for number, change in enumerate(changes):
+        block = list(_rows_of_change(change))
+        if len(shown) + len(block) >= MOST_ROWS:
+            shown.append(f"… and {count(len(changes) - number, 'more line')}")
+            break
+        shown += block
+    return tuple(shown)
+
+
+def _rows_of_change(change: LineChange) -> Iterator[str]:
+    if change.got is None:
+        yield f"missing before line {change.line}: {_quoted_line(change.expected or '')}"
+    elif change.expected is None:
+        yield f"too many, line {change.line}: {_quoted_line(change.got)}"
+    else:
+        position = _equal_at_start(change.expected, change.got)
+        wanted, _ = window(change.expected, position)
+        got, caret = window(change.got, position)
+        yield f"line {change.line}"
+        yield f"  expected: {wanted or EMPTY}"
+        yield f"  got:      {got or EMPTY}"
+        yield f"            {'^':>{caret + 1}}"
+
+
+def _quoted_line(text: str) -> str:
+    return safe_line(text) if text else EMPTY
