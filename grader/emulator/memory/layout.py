@@ -158,7 +158,7 @@ def lay_out(
         if isinstance(a.value, np.ndarray) and not a.symbol
     ]
     heap = plan.allocate(HEAP, HEAP_BYTES, 1) if _takes_memory(module) else None
-    memory = GlobalMemory(plan, AddressSpace.drawn(drawn_from(arguments)), track=track)
+    memory = GlobalMemory.planned(plan, AddressSpace.drawn(drawn_from(arguments)), track=track)
     for name, (argument, value) in filled.items():
         arrays.append((argument, value, replace(named[name], end=named[name].start + value.nbytes)))
     if heap is not None:
