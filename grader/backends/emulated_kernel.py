@@ -13,6 +13,7 @@ from grader.emulator.definedness import mattering_reads
 from grader.emulator.launch import STEPS, Kernel
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.scheduler import may_depend_on_order
+from grader.emulator.memory.layout import lay_out
 from grader.emulator.repair.repair import RepairCase, RepairSearch, fitting, key
 from grader.emulator.repair.statements import Source
 from grader.emulator.two_builds import is_clean, is_steady, merge_runs
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.emulator.by_hand import Handwriting
+    from grader.emulator.memory.layout import LayOut
     from grader.model import (
         Advice,
         Argument,
@@ -53,6 +55,8 @@ class EmulatedKernel:
     file: str
     steps: int = STEPS
     text: tuple[str, ...] = ()
+    lay_out: LayOut = lay_out
+    """Puts memory in place before each attempt at a launch."""
     _trials: dict[str, RepairCase] = field(default_factory=dict)
     _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
@@ -206,7 +210,9 @@ class EmulatedKernel:
         if detect not in self._kernels:
             module = parse(self.build.hazard_ptx if detect else self.build.ptx)
             shapes = self.build.shared_shapes
-            self._kernels[detect] = Kernel(module, self.build.entry, self.source, self.file, shapes)
+            self._kernels[detect] = Kernel(
+                module, self.build.entry, self.source, self.file, shapes, lay_out=self.lay_out
+            )
         return self._kernels[detect]
 
 

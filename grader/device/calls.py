@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.device.device import MOST_HANDLES, Event
 from grader.device.errors import CudaError
-from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError
+from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import (
     VERSION,
@@ -111,7 +111,8 @@ def _free(device: Device, message: Free, caller: int) -> Reply:
     """``cudaFree`` waits for the device, as a device's does."""
     allocation = device.memory.starting_at(message.address)
     pinned = Sharing(message.sharing) is Sharing.PINNED if message.sharing in set(Sharing) else False
-    if allocation is None or (allocation.sharing is Sharing.PINNED) != pinned:
+    ours = allocation is not None and allocation.owner is Owner.PROGRAM
+    if allocation is None or not ours or (allocation.sharing is Sharing.PINNED) != pinned:
         device.note(_bad_free(device, message.address, caller))
         return _REFUSED
     device.memory.free(allocation)
@@ -483,7 +484,7 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     del message, caller
     code = device.settle()
     for allocation in list(device.memory.live.values()):
-        if allocation not in device.launches.variables.values():
+        if allocation.owner is Owner.PROGRAM:
             device.memory.free(allocation)
     device.launches.reset()
     device.streams.clear()

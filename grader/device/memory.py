@@ -11,6 +11,7 @@ import mmap
 import os
 from bisect import bisect_right, insort
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,14 @@ class OutOfMemoryError(Exception):
     """There is no room for an allocation."""
 
 
+class Owner(Enum):
+    """Whose an allocation is."""
+
+    PROGRAM = "program"
+    VARIABLE = "variable"
+    """It holds a variable of the program's files, and is there from the start to the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """Bytes ``start`` up to ``end`` of device memory; ``caller`` is where the program asked for them."""
@@ -47,6 +56,7 @@ class Allocation:
     sharing: Sharing
     caller: int
     number: int
+    owner: Owner = Owner.PROGRAM
 
     @property
     def size(self) -> int:
@@ -85,14 +95,14 @@ class DeviceMemory:
         untouched = mmap.mmap(-1, span, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.written = np.frombuffer(untouched, np.uint8)
 
-    def allocate(self, size: int, sharing: Sharing, caller: int) -> Allocation:
+    def allocate(self, size: int, sharing: Sharing, caller: int, owner: Owner = Owner.PROGRAM) -> Allocation:
         """Bytes that nobody has written; raises OutOfMemoryError."""
         if size > self.limit - self.taken or len(self.live) >= MOST_ALLOCATIONS:
             raise OutOfMemoryError
         step = PAGE if sharing else ALIGNMENT
         start = self._room(size, step)
         self._count += 1
-        allocation = Allocation(start, start + size, sharing, caller, self._count)
+        allocation = Allocation(start, start + size, sharing, caller, self._count, owner)
         self.live[start] = allocation
         insort(self._starts, start)
         self.taken += size
@@ -137,6 +147,21 @@ class DeviceMemory:
         index = address - BASE
         return next((old for old in self.freed.values() if old.start <= index < old.end), None)
 
+    def nearest(self, address: int) -> Allocation | None:
+        """An allocation, live or freed, that an address in device memory may be meant for; None elsewhere."""
+        if not BASE <= address < BASE + len(self.bytes):
+            return None
+        return self.holding(address) or self.once_holding(address) or next(iter(self.live.values()), None)
+
+    def in_order(self) -> list[Allocation]:
+        """All allocations by where they start."""
+        return [self.live[start] for start in self._starts]
+
+    @property
+    def end(self) -> int:
+        """Bytes up to which memory was ever given out, and a red zone behind them."""
+        return self._next
+
     def rows(self, address: int, pitch: int, width: int, height: int) -> NDArray[np.uint8] | None:
         """``height`` rows of ``width`` bytes (``[height, width]``); None unless all lie in one allocation."""
         allocation = self.holding(address)
@@ -148,11 +173,6 @@ class DeviceMemory:
     def rows_written(self, address: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:
         """Which bytes of such rows hold a value, in the same shape."""
         return _strided(self.written, address - BASE, pitch, width, height)
-
-    def snapshot(self) -> NDArray[np.uint8]:
-        """The bytes as they are now; what is written to them is nobody else's (copy on write)."""
-        private = mmap.mmap(self.file, len(self.bytes), mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
-        return np.frombuffer(private, np.uint8)
 
     def close(self) -> None:
         """Give the memory back to this machine."""

@@ -262,7 +262,7 @@ class DeclarationReader(ConstantReader):
 
     def variable(self, space: str, linkage: str) -> Variable:
         """``.align 4 .b8 name[1024] = {…}`` after its state space."""
-        align, type_, lanes = 0, "", 1
+        align, type_, lanes, managed = 0, "", 1, False
         while (token := self.peek()).text.startswith("."):
             word = self.take().text[1:]
             if word == "align":
@@ -274,18 +274,23 @@ class DeclarationReader(ConstantReader):
             elif word not in ("ptr", "global", "shared", "const", "local", "attribute", "managed", "unified"):
                 raise self.unexpected(token, "a type")
             elif word == "attribute":
-                self.skip_parentheses()
+                managed = ".managed" in self.parenthesised()
         line, name = self.line(), self.take().text
         count = self.extents() * lanes
         initial = self.initialiser() if self.accept("=") else ()
-        return Variable(space, name, type_, count, align or TYPE_BYTES[type_] * lanes, initial, linkage, line)
+        align = align or TYPE_BYTES[type_] * lanes
+        return Variable(space, name, type_, count, align, initial, linkage, line, managed=managed)
 
-    def skip_parentheses(self) -> None:
-        """Past `( … )`."""
+    def parenthesised(self) -> list[str]:
+        """The words of `( … )`."""
         self.expect("(")
+        words = []
         while not self.accept(")"):
-            if self.take().kind == "end":
+            token = self.take()
+            if token.kind == "end":
                 raise self.unexpected(END, "`)`")
+            words.append(token.text)
+        return words
 
     def extents(self) -> int:
         """`[4][8]` as the number of elements; 0 for `[]`."""

@@ -148,6 +148,8 @@ class Variable:
     linkage: str = ""
     ptx_line: int = 0
     text: Extent = field(default=(0, 0), compare=False)
+    managed: bool = False
+    """Whether the host reaches it by the same address (section 5.4.8)."""
 
     @property
     def size(self) -> int:

@@ -164,7 +164,7 @@ def lay_out(
     if heap is not None:
         memory.remove(heap)
         memory.heap = Heap(memory, heap.start, heap.end)
-    shared, shared_bytes = _shared_layout(module, function, launch)
+    shared, shared_bytes = shared_layout(module, function, launch)
     addresses = {array.name: array.start for array in shared}
     addresses |= {name: memory.base + allocation.start for name, allocation in named.items()}
     addresses |= function_addresses(module)
@@ -257,7 +257,7 @@ def _in_scope(module: Module, function: Function) -> Iterator[Variable]:
             yield from other.variables
 
 
-def _shared_layout(module: Module, function: Function, launch: Launch) -> tuple[tuple[SharedArray, ...], int]:
+def shared_layout(module: Module, function: Function, launch: Launch) -> tuple[tuple[SharedArray, ...], int]:
     """Where shared variables lie: static ones in order, then the dynamic ones, which share one place."""
     variables = [v for v in _in_scope(module, function) if v.space == "shared"]
     arrays, end = [], 0

@@ -1,0 +1,282 @@
+"""Launches of a whole program on the emulator: kernels that the grader compiled, on memory that outlives them.
+
+Each launch runs twice, as for a kernel that is handed in alone: the build for hazards first, on a copy, and then
+the one that counts, whose arrays are kept.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.backends.emulated_kernel import EmulatedKernel
+from grader.device.device import LaunchOutcome, LoadedKernel
+from grader.device.errors import CudaError
+from grader.device.memory import BASE, Owner
+from grader.device.mistakes import HostCode, HostMistake
+from grader.device.protocol import Sharing
+from grader.emulator.linking.program import function_addresses, initial_bytes
+from grader.emulator.memory.layout import Layout, shared_layout
+from grader.emulator.memory.memory import WINDOW, AddressSpace, GlobalMemory
+from grader.emulator.memory.memory import Allocation as Array
+from grader.model import Argument, FindingKind, Launch
+from grader.nvcc.mangled import read_name
+from grader.ptx import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from grader.device.memory import Allocation, DeviceMemory
+    from grader.device.protocol import LaunchKernel
+    from grader.model import Build, Finding, Run
+    from grader.ptx import Function, Module
+
+_SPACE = AddressSpace(BASE, {"shared": BASE - 4 * WINDOW, "local": BASE - 8 * WINDOW}, 1 << 40)
+
+MOST_THREADS, MOST_EXTENTS, MOST_BLOCKS = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
+_POINTER_BYTES = 8
+
+_ENDS: Mapping[str, CudaError] = {
+    "assertion": CudaError.ASSERT,
+    "trap": CudaError.LAUNCH_FAILURE,
+    "stack-overflow": CudaError.HARDWARE_STACK_ERROR,
+    "never-ends": CudaError.LAUNCH_TIMEOUT,
+    "block-hangs": CudaError.LAUNCH_TIMEOUT,
+}
+"""What a launch that stops with a finding of this code gives the host."""
+
+_BAD_ACCESSES = (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRun:
+    """What one launch showed: the kernel, where the program launched it, how, and the run."""
+
+    kernel: str
+    caller: int
+    launch: Launch
+    run: Run
+
+
+@dataclass(eq=False, slots=True)
+class EmulatedLaunches:
+    """The kernels of a program; ``name_of`` says what the program calls an allocation."""
+
+    memory: DeviceMemory
+    build: Build
+    file: str
+    note: Callable[[HostMistake], None]
+    name_of: Callable[[Allocation], str]
+    runs: list[KernelRun] = field(default_factory=list)
+    kernels: tuple[LoadedKernel, ...] = field(init=False)
+    variables: dict[tuple[int, str], Allocation] = field(default_factory=dict)
+    _modules: dict[str, Module] = field(default_factory=dict)
+    _emulated: dict[str, EmulatedKernel] = field(default_factory=dict)
+    _layouts: list[Layout] = field(default_factory=list)
+    _directions: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        module = parse(self.build.ptx)
+        entries = [function for function in module.functions if function.is_entry]
+        self.kernels = tuple(map(_loaded, entries))
+        for variable in module.variables:
+            if variable.space in ("global", "const"):
+                sharing = Sharing.MANAGED if variable.managed else Sharing.DEVICE
+                allocation = self.memory.allocate(variable.size, sharing, 0, Owner.VARIABLE)
+                self.variables[0, variable.name] = allocation
+                self._directions[allocation.start] = "const" if variable.space == "const" else "inout"
+        self._modules[self.build.ptx] = module
+        self.reset()
+
+    def reset(self) -> None:
+        """Put variables back to what they hold at the start."""
+        module = self._modules[self.build.ptx]
+        addresses = self._addresses(module)
+        for variable in module.variables:
+            allocation = self.variables.get((0, variable.name))
+            if allocation is not None:
+                content = initial_bytes(variable, addresses, module) if variable.initial else 0
+                self.memory.bytes[allocation.start : allocation.end] = content
+                self.memory.written[allocation.start : allocation.end] = 1
+
+    def _addresses(self, module: Module) -> dict[str, int]:
+        return {name: a.address for (_, name), a in self.variables.items()} | function_addresses(module)
+
+    def launch(self, request: LaunchKernel, caller: int, shared_limit: int) -> LaunchOutcome:
+        """Run a kernel; a launch that a device refuses is noted, and never runs."""
+        kernel = self.kernels[request.kernel]
+        launch = Launch(
+            (request.grid_x, request.grid_y, request.grid_z),
+            (request.block_x, request.block_y, request.block_z),
+            request.shared_bytes,
+        )
+        reason = _refused(launch, shared_limit)
+        if reason:
+            details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
+            self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
+            return LaunchOutcome(CudaError.INVALID_VALUE)
+        arguments = self._arguments(kernel, request.parameters, caller)
+        self._layouts.clear()
+        run = self._kernel(kernel.name).launch(launch, arguments)
+        self._keep(run)
+        self.runs.append(KernelRun(kernel.name, caller, launch, run))
+        counters = run.counters
+        return LaunchOutcome(
+            CudaError.SUCCESS,
+            later=_ended(run),
+            dram_bytes=32 * (counters.global_load_sectors + counters.global_store_sectors),
+            lane_instructions=counters.instructions,
+            printed=run.printed.encode(),
+        )
+
+    def _kernel(self, name: str) -> EmulatedKernel:
+        if name not in self._emulated:
+            build = replace(self.build, entry=name)
+            source = self.build.source_name
+            self._emulated[name] = EmulatedKernel(build, source, self.file, lay_out=self._lay_out)
+        return self._emulated[name]
+
+    def _arguments(self, kernel: LoadedKernel, content: bytes, caller: int) -> tuple[Argument, ...]:
+        """The parameters as they are; pointers to memory of the host are noted."""
+        types = read_name(kernel.name).types or ()
+        arguments = []
+        for number, (offset, size) in enumerate(kernel.parameters):
+            value = np.frombuffer(content[offset : offset + size], f"V{size}")[0]
+            arguments.append(Argument(f"parameter {number + 1}", "value", value))
+            pointer = number < len(types) and types[number].kind == "pointer" and size == _POINTER_BYTES
+            if pointer:
+                (address,) = struct.unpack("<Q", content[offset : offset + size])
+                if address and self.memory.nearest(address) is None:
+                    details = (("kernel", str(read_name(kernel.name))), ("argument", number + 1))
+                    self.note(HostMistake(HostCode.HOST_POINTER_IN_KERNEL, caller, details=details))
+        return tuple(arguments)
+
+    def _lay_out(
+        self,
+        module: Module,
+        function: Function,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        *,
+        track: bool,  # noqa: ARG002 - which bytes hold a value is known here, always
+    ) -> Layout:
+        """A copy of device memory, and the parameters of a launch."""
+        types = read_name(function.name).types or ()
+        pointed: dict[str, Array | None] = {}
+        pieces: dict[str, dict[int, Any]] = {}
+        widths: dict[int, int] = {}
+        for number, (formal, argument) in enumerate(zip(function.parameters, arguments, strict=True)):
+            content = np.asarray(argument.value).tobytes()
+            pieces[formal.name] = _pieces(content)
+            allocation = None
+            if number < len(types) and types[number].kind == "pointer":
+                allocation = self.memory.holding(struct.unpack("<Q", content)[0])
+            if allocation is not None:
+                widths.setdefault(allocation.start, _BYTES.get(types[number].name, 1))
+            pointed[formal.name] = None if allocation is None else self._array(allocation, widths)
+        arrays = tuple(self._array(allocation, widths) for allocation in self.memory.in_order())
+        used = self.memory.end
+        memory = GlobalMemory(
+            _SPACE, arrays, self.memory.bytes[:used].copy(), self.memory.written[:used].copy()
+        )
+        shared, shared_bytes = shared_layout(module, function, launch)
+        addresses = {array.name: array.start for array in shared} | self._addresses(module)
+        inouts = tuple(
+            (Argument(str(array.start), "inout", memory.bytes[array.start : array.end]), array)
+            for array in arrays
+            if not array.constant
+        )
+        listed = tuple((argument, np.asarray(argument.value), array) for argument, array in inouts)
+        layout = Layout(memory, listed, shared, shared_bytes, addresses, pieces, pointed)
+        self._layouts.append(layout)
+        return layout
+
+    def _array(self, allocation: Allocation, widths: Mapping[int, int]) -> Array:
+        """An allocation as the emulator knows arrays."""
+        width = widths.get(allocation.start, 1)
+        width = width if allocation.size % width == 0 else 1
+        direction = self._directions.get(allocation.start, "inout")
+        name = self.name_of(allocation)
+        return Array(name, allocation.start, allocation.end, width, (allocation.size // width,), direction)
+
+    def _keep(self, run: Run) -> None:
+        """Put what a launch wrote into the memory that stays."""
+        for name, content in run.outputs:
+            start = int(name)
+            allocation = self.memory.live[start]
+            self.memory.bytes[start : allocation.end] = content.view(np.uint8)
+        for layout in self._layouts:
+            written = layout.memory.initialised
+            if written is not None:
+                self.memory.written[: len(written)] |= written
+
+
+def _loaded(function: Function) -> LoadedKernel:
+    """A kernel with the places of its parameters, as C lays out a struct of them."""
+    places, end = [], 0
+    for formal in function.parameters:
+        start = -(-end // formal.align) * formal.align
+        places.append((start, formal.size))
+        end = start + formal.size
+    return LoadedKernel(function.name, 0, tuple(places), 32, 0, 0, 0, MOST_THREADS)
+
+
+_BYTES = {
+    "char": 1, "signed char": 1, "unsigned char": 1, "bool": 1,
+    "short": 2, "unsigned short": 2, "__half": 2, "__nv_bfloat16": 2,
+    "int": 4, "unsigned int": 4, "float": 4,
+    "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8, "double": 8,
+}  # fmt: skip
+"""Bytes of an element that a parameter points to."""
+
+
+def _pieces(content: bytes) -> dict[int, Any]:
+    """A parameter's value by byte offset: one number where it is one, else bytes."""
+    if len(content) in (1, 2, 4, 8):
+        return {0: np.frombuffer(content, f"u{len(content)}")[0]}
+    return dict(enumerate(np.frombuffer(content, np.uint8)))
+
+
+def _refused(launch: Launch, shared_limit: int) -> str:
+    """Why a device refuses such a launch; empty if it does not."""
+    if 0 in launch.grid or 0 in launch.block:
+        return "nothing"
+    if np.prod(launch.block, dtype=object) > MOST_THREADS:
+        return "threads"
+    if any(extent > most for extent, most in zip(launch.block, MOST_EXTENTS, strict=True)):
+        return "block"
+    if any(extent > most for extent, most in zip(launch.grid, MOST_BLOCKS, strict=True)):
+        return "grid"
+    return "shared" if launch.shared_bytes > shared_limit else ""
+
+
+def _shape(launch: Launch) -> tuple[tuple[str, int | str], ...]:
+    extents = {"grid": launch.grid, "block": launch.block}
+    texts = tuple((name, ", ".join(map(str, extent))) for name, extent in extents.items())
+    return (*texts, ("shared_bytes", launch.shared_bytes))
+
+
+def _ended(run: Run) -> CudaError:
+    """What the host is told of a launch when it waits for it."""
+    codes = [_ENDS[str(finding.code)] for finding in run.findings if str(finding.code) in _ENDS]
+    if codes and not run.completed:
+        return codes[0]
+    if any(_far(finding) for finding in run.findings):
+        return CudaError.ILLEGAL_ADDRESS
+    if any(finding.kind is FindingKind.MISALIGNED for finding in run.findings):
+        return CudaError.MISALIGNED_ADDRESS
+    return CudaError.SUCCESS
+
+
+def _far(finding: Finding) -> bool:
+    """Whether an access goes where a device has no memory at all; one just beyond an array it does not notice."""
+    return finding.kind is FindingKind.OUT_OF_BOUNDS and str(finding.code) in (
+        "null-pointer",
+        "stray-pointer",
+        "number-as-pointer",
+        "no-array",
+        "unset-pointer",
+    )
