@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from grader.sandbox import Sandbox
 
 PROGRAM = "program"
-MOST_ADDRESSES = 1000
+MOST_ADDRESSES = 5000
 
-_LIMITS = Limits(wall_seconds=20.0, cpu_seconds=10)
+_LIMITS = Limits(wall_seconds=20.0, cpu_seconds=10, output_bytes=64 << 20)
+_CALL = re.compile(r"\scall\s+[0-9a-f]+ <_*cuda\w+>\n\s*(?P<next>[0-9a-f]+):")
 _ADDRESS = re.compile(r"0x([0-9a-f]+)")
 _PLACE = re.compile(r"(?P<file>.*):(?P<line>\d+)(?: \(discriminator \d+\))?")
 
@@ -36,6 +37,15 @@ def call_lines(
     chains = dict(_chains(result.outcome.stdout.decode(errors="replace")))
     lines = {address: _line(chains.get(max(0, address - 1), ()), source) for address in addresses}
     return {address: line for address, line in lines.items() if line}
+
+
+def calls_of_runtime(sandbox: Sandbox, program: bytes) -> tuple[int, ...]:
+    """The addresses to which calls of the CUDA runtime return in a linked program."""
+    argv = ("objdump", "--disassemble", "--no-show-raw-insn", "--section=.text", PROGRAM)
+    result = sandbox.run(Job(argv, ((PROGRAM, program),), limits=_LIMITS))
+    return tuple(
+        int(match["next"], 16) for match in _CALL.finditer(result.outcome.stdout.decode(errors="replace"))
+    )
 
 
 def _chains(listing: str) -> Iterator[tuple[int, list[str]]]:

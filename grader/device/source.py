@@ -1,0 +1,74 @@
+"""What a program calls its device memory, by the lines of the calls that allocate it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grader.cpp import CppText
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tree_sitter import Node
+
+    from grader.device.memory import Allocation
+
+_ALLOCATING = {
+    "cudaHostAlloc",
+    "cudaMalloc",
+    "cudaMallocAsync",
+    "cudaMallocHost",
+    "cudaMallocManaged",
+    "cudaMallocPitch",
+}
+_AROUND = {"cast_expression": "value", "pointer_expression": "argument", "parenthesized_expression": ""}
+
+
+@dataclass(eq=False, slots=True)
+class HostSource:
+    """The student's file, and which of its lines the calls of the program return to."""
+
+    text: str
+    call_lines: Mapping[int, int]
+    _names: Mapping[int, list[str]] | None = field(default=None)
+
+    def line_of(self, caller: int) -> int | None:
+        """The line of a call."""
+        return self.call_lines.get(caller)
+
+    def name_of(self, allocation: Allocation) -> str:
+        """What the program calls an allocation: ``d_A``; else where it comes from."""
+        line = self.line_of(allocation.caller)
+        if self._names is None:
+            self._names = allocated_names(self.text)
+        names = self._names.get(line or 0, [])
+        if len(names) == 1:
+            return names[0]
+        return f"the array of line {line}" if line else f"array {allocation.number}"
+
+
+def allocated_names(text: str) -> Mapping[int, list[str]]:
+    """What each line allocates, as it is written there."""
+    names: defaultdict[int, list[str]] = defaultdict(list)
+    source = CppText(text)
+    for call in source.nodes("call_expression"):
+        if source.of(call.child_by_field_name("function")).partition("<")[0] in _ALLOCATING:
+            arguments = call.child_by_field_name("arguments")
+            first = (
+                arguments.named_children[0] if arguments is not None and arguments.named_children else None
+            )
+            name = source.words(_bare(first))
+            for line in range(call.start_point[0] + 1, call.end_point[0] + 2):
+                names[line].append(name)
+    return names
+
+
+def _bare(node: Node | None) -> Node | None:
+    """An expression without casts, ``&`` and parentheses around it."""
+    while node is not None and node.type in _AROUND:
+        name = _AROUND[node.type]
+        inner = node.child_by_field_name(name) if name else None
+        node = inner or (node.named_children[-1] if node.named_children else None)
+    return node
