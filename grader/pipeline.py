@@ -19,7 +19,7 @@ from grader import __version__, score
 from grader.assignment import execution_digests
 from grader.backends.emulator import EMULATOR
 from grader.checks import run_checks
-from grader.diagnosis import advise, first_cause, surroundings
+from grader.diagnosis import advise, context_of_submission, first_cause
 from grader.kinds import kind_of
 from grader.model import (
     Build,
@@ -79,9 +79,9 @@ def grade_built(
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
     """Evidence → grade: checks and points; pure but for the versions it notes."""
     began = time.perf_counter()
-    around = surroundings(plan.assignment, evidence)
+    context = context_of_submission(plan.assignment, evidence)
     evidence = replace(evidence, array_parameters=_array_parameters(plan.assignment, evidence.build))
-    results = advise(run_checks(plan.assignment.rubric, evidence), plan.assignment.feedback, around)
+    results = advise(run_checks(plan.assignment.rubric, evidence), plan.assignment.feedback, context)
     if evidence.build.error:
         results = tuple(
             replace(
@@ -92,7 +92,7 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
             )
             for result in results
         )
-    cause = None if evidence.build.error else first_cause(plan.assignment, evidence, results, around)
+    cause = None if evidence.build.error else first_cause(plan.assignment, evidence, results, context)
     total = score.total(results)
     return Grade(
         assignment_id=plan.assignment.id,

@@ -10,7 +10,7 @@ import pytest
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment
 from grader.checks import wording
-from grader.diagnosis.surroundings import surroundings
+from grader.diagnosis.causes import context_of_submission
 from grader.model import Build, Evidence, Submission
 from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.renaming import student_names
@@ -96,7 +96,7 @@ def test_an_output_is_quoted_by_both_names() -> None:
 def test_what_is_known_of_arrays_has_the_names_of_findings() -> None:
     """Else no access beyond a matrix would be told from one beyond a shared array."""
     built = Build(ok=True, student_names=(("A", "M"), ("C", "P")))
-    assert surroundings(MATMUL, Evidence("emulator", built)).arrays == {"M", "B", "P"}
+    assert context_of_submission(MATMUL, Evidence("emulator", built)).arrays == {"M", "B", "P"}
 
 
 def test_findings_name_what_stands_on_the_line(tools: Tools) -> None:

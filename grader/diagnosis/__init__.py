@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis.advice import line_advice, unneeded_barriers
 from grader.diagnosis.agreement import agreed, described, telling
+from grader.diagnosis.causes import SubmissionContext, context_of_submission
 from grader.diagnosis.facts import Diagnosis, WrongOutput
 from grader.diagnosis.findings import advise, explain_findings
-from grader.diagnosis.first import first_cause
+from grader.diagnosis.first_cause import first_cause
 from grader.diagnosis.hypotheses import NO_HYPOTHESES, Hypotheses, candidates, load_hypotheses
-from grader.diagnosis.surroundings import Surroundings, surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,17 +26,17 @@ __all__ = [
     "NO_HYPOTHESES",
     "Diagnosis",
     "Hypotheses",
-    "Surroundings",
+    "SubmissionContext",
     "WrongOutput",
     "advise",
     "agreed",
+    "context_of_submission",
     "explain_findings",
     "explain_output",
     "first_cause",
     "fitting",
     "line_advice",
     "load_hypotheses",
-    "surroundings",
     "telling",
     "unneeded_barriers",
 ]

@@ -44,14 +44,14 @@ LEAST_PARTED_TIMES = 2
 
 def line_advice(lines: tuple[LineCounters, ...], warps: int, file: str) -> tuple[Advice, ...]:
     """Advice from the counters of a launch of so many warps, the most rewarding first."""
-    found = [
+    pieces = [
         *_coalescing(lines, "load", file),
         *_coalescing(lines, "store", file),
         *_redundant(lines, file),
         *_conflicts(lines, file),
         *_divergence(lines, warps, file),
     ]
-    return tuple(sorted(found, key=lambda each: (-each.weight, each.line or 0))[:MOST])
+    return tuple(sorted(pieces, key=lambda advice: (-advice.weight, advice.line or 0))[:MOST])
 
 
 def unneeded_barriers(lines: Iterable[int], file: str) -> tuple[Advice, ...]:
@@ -64,32 +64,32 @@ def unneeded_barriers(lines: Iterable[int], file: str) -> tuple[Advice, ...]:
 
 
 def _coalescing(lines: tuple[LineCounters, ...], way: str, file: str) -> Iterator[Advice]:
-    total = sum(each.global_load_sectors + each.global_store_sectors for each in lines)
-    for each in lines:
-        requests = getattr(each, f"global_{way}_requests")
-        sectors = getattr(each, f"global_{way}_sectors")
-        least = max(requests, -(-getattr(each, f"global_{way}_bytes") // SECTOR))
+    total = sum(counters.global_load_sectors + counters.global_store_sectors for counters in lines)
+    for counters in lines:
+        requests = getattr(counters, f"global_{way}_requests")
+        sectors = getattr(counters, f"global_{way}_sectors")
+        least = max(requests, -(-getattr(counters, f"global_{way}_bytes") // SECTOR))
         share = (sectors - least) / total if total else 0.0
         if share < LEAST_SECTORS_SHARE or sectors < LEAST_SECTORS_FACTOR * least:
             continue
-        if each.global_stride <= NEIGHBOURS or (way == "store" and each.global_atomics):
+        if counters.global_stride <= NEIGHBOURS or (way == "store" and counters.global_atomics):
             continue
-        verb, name = ("read", "write")[way == "store"], _array(each)
+        verb, name = ("read", "write")[way == "store"], _array(counters)
         message = (
-            f"neighbouring threads {verb} {name} {each.global_stride} bytes apart, so that a warp moves"
+            f"neighbouring threads {verb} {name} {counters.global_stride} bytes apart, so that a warp moves"
             f" {_number(sectors / requests)} sectors of 32 bytes where {_number(least / requests)} would do:"
             f" let `threadIdx.x` run along the last index of {name}"
         )
-        yield Advice(AdviceKind.COALESCING, message, file, each.line, each.array, share)
+        yield Advice(AdviceKind.COALESCING, message, file, counters.line, counters.array, share)
 
 
 def _redundant(lines: tuple[LineCounters, ...], file: str) -> Iterator[Advice]:
-    total = sum(each.global_load_bytes for each in lines)
+    total = sum(counters.global_load_bytes for counters in lines)
     alike: dict[tuple[int, str], list[LineCounters]] = defaultdict(list)
-    for each in lines:
-        loads, distinct = each.global_loads, each.global_loads_distinct
+    for counters in lines:
+        loads, distinct = counters.global_loads, counters.global_loads_distinct
         if distinct and loads >= LEAST_LOADS_FACTOR * distinct:
-            alike[each.line, _number(loads / distinct)].append(each)
+            alike[counters.line, _number(loads / distinct)].append(counters)
     for (line, times), group in alike.items():
         spared = sum((1 - e.global_loads_distinct / e.global_loads) * e.global_load_bytes for e in group)
         if spared / total < LEAST_LOADS_SHARE:
@@ -104,38 +104,38 @@ def _redundant(lines: tuple[LineCounters, ...], file: str) -> Iterator[Advice]:
 
 
 def _conflicts(lines: tuple[LineCounters, ...], file: str) -> Iterator[Advice]:
-    total = sum(each.shared_requests + each.shared_bank_conflicts for each in lines)
-    for each in lines:
-        extra = each.shared_bank_conflicts
+    total = sum(counters.shared_requests + counters.shared_bank_conflicts for counters in lines)
+    for counters in lines:
+        extra = counters.shared_bank_conflicts
         if not extra or extra / total < LEAST_PASSES_SHARE:
             continue
-        if extra < LEAST_EXTRA_PASSES * each.shared_requests:
+        if extra < LEAST_EXTRA_PASSES * counters.shared_requests:
             continue
-        name, passes = _array(each), _number(1 + extra / each.shared_requests)
-        apart = f" {each.shared_stride} bytes apart" if each.shared_stride else ""
+        name, passes = _array(counters), _number(1 + extra / counters.shared_requests)
+        apart = f" {counters.shared_stride} bytes apart" if counters.shared_stride else ""
         message = (
             f"the threads of a warp use {name}{apart}, which falls on few of the 32 banks, so that a request"
             f" takes {passes} passes instead of 1: make the rows of {name} one element longer, or let"
             " `threadIdx.x` run along its last index"
         )
-        yield Advice(AdviceKind.BANK_CONFLICTS, message, file, each.line, each.array, extra / total)
+        yield Advice(AdviceKind.BANK_CONFLICTS, message, file, counters.line, counters.array, extra / total)
 
 
 def _divergence(lines: tuple[LineCounters, ...], warps: int, file: str) -> Iterator[Advice]:
     branches: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for each in lines:
-        branches[each.line][0] += each.branches
-        branches[each.line][1] += each.divergent_branches
-    total = sum(came for came, _ in branches.values())
-    for line, (came, parted) in branches.items():
-        if parted <= LEAST_PARTED_SHARE * came or parted < LEAST_PARTED_TIMES * warps:
+    for counters in lines:
+        branches[counters.line][0] += counters.branches
+        branches[counters.line][1] += counters.divergent_branches
+    total = sum(reached for reached, _ in branches.values())
+    for line, (reached, divergent) in branches.items():
+        if divergent <= LEAST_PARTED_SHARE * reached or divergent < LEAST_PARTED_TIMES * warps:
             continue
         message = (
-            f"at {_number(100 * parted / came)} % of the branches on this line the threads of a warp part,"
-            " and both ways run one after the other: let whole warps go the same way, for example the first"
-            " threads of the block and not every second one"
+            f"at {_number(100 * divergent / reached)} % of the branches on this line the threads of a warp"
+            " part, and both ways run one after the other: let whole warps go the same way, for example the"
+            " first threads of the block and not every second one"
         )
-        yield Advice(AdviceKind.DIVERGENCE, message, file, line, "", parted / total)
+        yield Advice(AdviceKind.DIVERGENCE, message, file, line, "", divergent / total)
 
 
 def _array(line: LineCounters) -> str:

@@ -54,22 +54,22 @@ def described(
 
     ``array`` is the output, ``inputs`` are the arrays that are read, in the order of the parameters.
     """
-    said = texts(feedback)
-    found = said.mistake(mistake)
-    names = list(inputs) or [said.phrase("the-input")]
-    places = {
+    texts_of_course = texts(feedback)
+    mistake_texts = texts_of_course.mistake(mistake)
+    names = list(inputs) or [texts_of_course.phrase("the-input")]
+    names_in_text = {
         "output": array,
         "a": names[0],
         "b": names[min(1, len(names) - 1)],
-        "tile": next((name for name, _ in constants), said.phrase("the-tile")),
+        "tile": next((name for name, _ in constants), texts_of_course.phrase("the-tile")),
     }
     return Diagnosis(
         mistake=mistake,
-        title=found.title,
-        explanation=found.explanation.format(**places),
-        hint=found.hint.format(**places),
-        concept=found.concept,
-        read=said.pointer(found.concept),
+        title=mistake_texts.title,
+        explanation=mistake_texts.explanation.format(**names_in_text),
+        hint=mistake_texts.hint.format(**names_in_text),
+        concept=mistake_texts.concept,
+        read=texts_of_course.pointer(mistake_texts.concept),
     )
 
 
@@ -87,19 +87,19 @@ def agreed(assignment: Assignment, built: Build, cases: tuple[CaseEvidence, ...]
     named: dict[tuple[str, str], str] = {}
     for (_, array), wrong in groups.items():
         for case, _ in wrong:
-            named[case.case.id, array] = _voted(assignment, case, wrong)
+            named[case.case.id, array] = _voted_mistake(assignment, case, wrong)
     return tuple(_with_mistakes(assignment, built, case, named) for case in cases)
 
 
-def _voted(
+def _voted_mistake(
     assignment: Assignment, case: CaseEvidence, wrong: Sequence[tuple[CaseEvidence, Comparison]]
 ) -> str:
     """The mistake of a case: that of all, or else that of the cases of the first item that looks at it."""
     for cases in (wrong, _of_its_item(assignment, case, wrong)):
-        visible = [one for one in cases if one[0].case.visibility is Visibility.VISIBLE]
-        found = common([comparison for _, comparison in visible or cases])
-        if found:
-            return found
+        visible = [pair for pair in cases if pair[0].case.visibility is Visibility.VISIBLE]
+        mistake = common([comparison for _, comparison in visible or cases])
+        if mistake:
+            return mistake
     return ""
 
 
@@ -108,19 +108,20 @@ def _of_its_item(
 ) -> list[tuple[CaseEvidence, Comparison]]:
     items = (item for item in assignment.rubric if item.check == "output" and item.looks_at(case.case))
     item = next(items, None)
-    return [one for one in wrong if item is None or item.looks_at(one[0].case)]
+    return [pair for pair in wrong if item is None or item.looks_at(pair[0].case)]
 
 
 def common(wrong: Sequence[Comparison]) -> str:
     """The first mistake that fits all of these that can tell, and of several one that fits the others."""
-    clear = [each for each in wrong if each.telling] or list(wrong)
-    clear = [each for each in clear if each.fitting != (SMALL_ERRORS,)] or clear
-    candidates = list(_in_all(clear))
-    return next(iter([each for each in _in_all(wrong) if each in candidates] or candidates), "")
+    clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
+    specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
+    candidates = list(_in_all(specific or clear))
+    fitting_all = [mistake for mistake in _in_all(wrong) if mistake in candidates]
+    return next(iter(fitting_all or candidates), "")
 
 
 def _in_all(wrong: Iterable[Comparison]) -> Iterator[str]:
-    first, *others = [each.fitting for each in wrong] or [()]
+    first, *others = [comparison.fitting for comparison in wrong] or [()]
     return (mistake for mistake in first if all(mistake in fitting for fitting in others))
 
 
@@ -133,16 +134,16 @@ def _with_mistakes(
     interface = assignment.interface
     parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
     built = dict(built.others).get(case.case.kernel, built)
-    inputs = [
-        built.label(each.name) for each in parameters if each.extents and each.direction in ("in", "inout")
-    ]
-    told = []
+    inputs = [built.label(array.name) for array in parameters if array.extents and array.direction != "out"]
+    comparisons = []
     for comparison in case.comparisons:
         mistake = named.get((case.case.id, comparison.array), "")
         if not mistake:
-            told.append(replace(comparison, mistake="", explanation="", hint=""))
+            comparisons.append(replace(comparison, mistake="", explanation="", hint=""))
             continue
         array = built.label(comparison.array)
-        found = described(mistake, array, inputs, built.constants, assignment.feedback)
-        told.append(replace(comparison, mistake=mistake, explanation=found.explanation, hint=found.advice))
-    return replace(case, comparisons=tuple(told))
+        diagnosis = described(mistake, array, inputs, built.constants, assignment.feedback)
+        comparisons.append(
+            replace(comparison, mistake=mistake, explanation=diagnosis.explanation, hint=diagnosis.advice)
+        )
+    return replace(case, comparisons=tuple(comparisons))

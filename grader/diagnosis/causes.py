@@ -2,29 +2,114 @@
 
 A race is read as follows (the emulator's convention): ``hazard`` is second access after first, ``line`` and
 ``thread`` belong to the second access, ``other_line`` and ``other_thread`` to the first. So in a RAW ``line``
-reads what ``other_line`` writes, and in a WAR ``line`` overwrites what ``other_line`` reads.
+reads what ``other_line`` writes, and in a WAR ``line`` overwrites what ``other_line`` reads. What else is
+known of the submission is a `SubmissionContext`.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.diagnosis.surroundings import NOWHERE
-from grader.model import FindingCode, FindingKind, Severity, SourceRemark
+from grader.model import FindingCode, FindingKind, KernelInterface, Severity, SourceRemark, Visibility
 from grader.ptx.by_hand import needs_texture
 
 if TYPE_CHECKING:
-    from grader.diagnosis.surroundings import Surroundings
-    from grader.model import Finding
+    from grader.model import Assignment, Evidence, Finding
 
-EXCHANGED = frozenset({"parameter-order"})
+OPERANDS = ("a-leading-dimension", "b-leading-dimension")
+"""What outputs show of the first matrix that is read, and of the second."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionContext:
+    """The arrays without rows and columns, what the outputs show, and which stores leave their array.
+
+    Arrays have the names of findings, the student's own. ``vectors`` holds those without rows and columns,
+    ``arrays`` all that are parameters, ``shown`` the id of the mistake that most wrong elements show,
+    ``misread`` the array whose rows the kernel takes to be of another length, if that is it, ``spilled``
+    pairs of an array with rows and a line that stores beyond its end, and ``rewritten`` those of an array
+    and a line on which several threads store to one element.
+    """
+
+    vectors: frozenset[str] = frozenset()
+    arrays: frozenset[str] = frozenset()
+    shown: str = ""
+    misread: str = ""
+    spilled: frozenset[tuple[str, int | None]] = frozenset()
+    rewritten: frozenset[tuple[str, int | None]] = frozenset()
+
+
+NO_CONTEXT = SubmissionContext()
+"""Nothing is known."""
+
+
+def context_of_submission(assignment: Assignment, evidence: Evidence) -> SubmissionContext:
+    """All that advice about one item may take from the others, of visible cases alone."""
+    shown_cases = tuple(case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
+    evidence = replace(evidence, cases=shown_cases)
+    interface = assignment.interface
+    parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
+    label = evidence.build.label
+    matrices = tuple(parameter for parameter in parameters if len(parameter.extents) > 1)
+    shown, output = _most_shown_mistake(evidence)
+    read = [parameter.name for parameter in matrices if parameter.direction != "out"]
+    arrays = {"output-leading-dimension": output} | dict(zip(OPERANDS, read, strict=False))
+    return SubmissionContext(
+        vectors=frozenset(label(parameter.name) for parameter in parameters if len(parameter.extents) == 1),
+        arrays=frozenset(label(parameter.name) for parameter in parameters if parameter.extents),
+        shown=shown,
+        misread=label(arrays.get(shown, "")),
+        spilled=_lines_storing_beyond(evidence, frozenset(label(parameter.name) for parameter in matrices)),
+        rewritten=_lines_of_several_writers(evidence),
+    )
+
+
+def _most_shown_mistake(evidence: Evidence) -> tuple[str, str]:
+    """The mistake that most elements show, and in which output: small shapes look like several."""
+    weights: Counter[tuple[str, str]] = Counter()
+    for case in evidence.cases:
+        for comparison in case.comparisons:
+            if comparison.mistake:
+                weights[comparison.mistake, comparison.array] += comparison.wrong
+    return weights.most_common(1)[0][0] if weights else ("", "")
+
+
+def _lines_of_several_writers(evidence: Evidence) -> frozenset[tuple[str, int | None]]:
+    """Arrays and the lines on which several threads store different values to one element."""
+    findings = (finding for case in evidence.cases for finding in case.findings)
+    return frozenset(
+        (finding.array, finding.line)
+        for finding in findings
+        if finding.kind is FindingKind.RACE
+        and finding.hazard == "WAW"
+        and finding.line == finding.other_line
+        and finding.severity is not Severity.INFO
+    )
+
+
+def _lines_storing_beyond(evidence: Evidence, matrices: frozenset[str]) -> frozenset[tuple[str, int | None]]:
+    """Arrays and the lines that store beyond them."""
+    stores = (
+        (finding.array, finding.line)
+        for case in evidence.cases
+        for finding in case.findings
+        if finding.kind is FindingKind.OUT_OF_BOUNDS and finding.direction == "store"
+    )
+    return frozenset((array, line) for array, line in stores if array in matrices)
+
+
+# --- which mistake a finding suggests ------------------------------------------------------------
+
+SIZES_EXCHANGED = frozenset({"parameter-order"})
 """What an output shows where the kernel takes one size for another: its guards are of no use then."""
 
-ARRAY = re.compile(r"(?!local$|shared$|0x)[A-Za-z_$][\w$]*$", re.ASCII)
+ARRAY_NAME = re.compile(r"(?!local$|shared$|0x)[A-Za-z_$][\w$]*$", re.ASCII)
 """The name of an array; the emulator also gives addresses and places."""
 
-SIMPLE = {
+BY_KIND = {
     FindingKind.BARRIER_DIVERGENCE: "barrier-divergence",
     FindingKind.MISALIGNED: "misaligned-access",
     FindingKind.UNINITIALISED: "uninitialised-read",
@@ -33,13 +118,13 @@ SIMPLE = {
     FindingKind.UNSUPPORTED: "written-by-hand",
 }
 
-OF_SOURCE = {
+BY_REMARK = {
     SourceRemark.ONE_ADDRESS: "shared-arrays-overlap",
     SourceRemark.STEPPED_TWICE: "loop-stepped-twice",
 }
 """What a text shows, whatever it did."""
 
-ENDINGS = {
+BY_ENDING = {
     "time": "program-endless",
     "memory": "program-memory",
     "output-limit": "program-flood",
@@ -87,47 +172,47 @@ GUARDS = frozenset({"guard-bounds-swapped", "rows-and-columns-swapped"})
 """What an output shows where the bounds of a guard are exchanged, or may be."""
 
 
-def mistake_behind(finding: Finding, around: Surroundings = NOWHERE) -> str:
+def mistake_behind(finding: Finding, context: SubmissionContext = NO_CONTEXT) -> str:
     """The id of the mistake, empty where a finding suggests none."""
-    if finding.hazard in ENDINGS:
-        return ENDINGS[finding.hazard]
-    if finding.kind is FindingKind.MISTAKE and finding.hazard in OF_SOURCE:
-        return OF_SOURCE[SourceRemark(finding.hazard)]
+    if finding.hazard in BY_ENDING:
+        return BY_ENDING[finding.hazard]
+    if finding.kind is FindingKind.MISTAKE and finding.hazard in BY_REMARK:
+        return BY_REMARK[SourceRemark(finding.hazard)]
     if finding.kind is FindingKind.OUT_OF_BOUNDS:
-        return _out_of_bounds(finding, around)
+        return _out_of_bounds(finding, context)
     if finding.kind is FindingKind.RACE:
         # Which order is missing is not known of a hidden case, whose data could have chosen it.
-        return _spilled(finding, around) or (_race(finding, around) if finding.hazard else "")
+        return _stored_into_next_row(finding, context) or (_race(finding, context) if finding.hazard else "")
     if finding.kind is FindingKind.UNSUPPORTED and needs_texture(finding.hazard):
         return "texture-fetch"
-    return BY_CODE.get(finding.code) or SIMPLE.get(finding.kind, "")
+    return BY_CODE.get(finding.code) or BY_KIND.get(finding.kind, "")
 
 
-def _out_of_bounds(finding: Finding, around: Surroundings) -> str:
+def _out_of_bounds(finding: Finding, context: SubmissionContext) -> str:
     """A load or a store that leaves its array; or what the output shows."""
     array, way = finding.array, finding.direction
-    if way and ARRAY.match(array) and around.arrays and array not in around.arrays:
+    if way and ARRAY_NAME.match(array) and context.arrays and array not in context.arrays:
         return f"{way}-beyond-own-array"
-    if around.shown in EXCHANGED:
+    if context.shown in SIZES_EXCHANGED:
         return "sizes-exchanged"
-    if array in around.vectors and way:
+    if array in context.vectors and way:
         return f"{way}-beyond-vector"
-    if around.shown in GUARDS:
+    if context.shown in GUARDS:
         return "guard-exchanged"
-    if way and array and array == around.misread:
+    if way and array and array == context.misread:
         return f"row-length-of-{way}"
     return f"{way or 'access'}-out-of-bounds"
 
 
-def _spilled(finding: Finding, around: Surroundings) -> str:
+def _stored_into_next_row(finding: Finding, context: SubmissionContext) -> str:
     """A race of a store that also leaves its array: what it stores beyond a row lies in the next one."""
     array = finding.array
-    if not around.spilled & {(array, finding.line), (array, finding.other_line)}:
+    if not context.spilled & {(array, finding.line), (array, finding.other_line)}:
         return ""
-    return "guard-exchanged" if around.shown in GUARDS else "store-into-next-row"
+    return "guard-exchanged" if context.shown in GUARDS else "store-into-next-row"
 
 
-def _race(finding: Finding, around: Surroundings) -> str:
+def _race(finding: Finding, context: SubmissionContext) -> str:
     """Which order is missing."""
     same = finding.line is not None and finding.line == finding.other_line
     if finding.other_block is not None and finding.other_block != finding.block:
@@ -135,8 +220,8 @@ def _race(finding: Finding, around: Surroundings) -> str:
     if finding.severity is Severity.WARNING:
         return "race-inside-warp"
     if finding.hazard == "WAW":
-        return _stores(same=same or finding.line is None, around=around)
-    if around.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)}:
+        return _stores(same=same or finding.line is None, context=context)
+    if context.rewritten & {(finding.array, finding.line), (finding.array, finding.other_line)}:
         return "unsynchronised-update"  # no barrier helps where several threads store to one element
     return "update-in-place" if same else _barrier(finding)
 
@@ -145,16 +230,16 @@ def _barrier(finding: Finding) -> str:
     """Which barrier is missing between a read and a write on different lines."""
     if finding.hazard == "RAW":
         return "barrier-before-reading"
-    return "barrier-before-overwriting" if _goes_back(finding) else "barrier-between"
+    return "barrier-before-overwriting" if _is_in_a_loop(finding) else "barrier-between"
 
 
-def _stores(*, same: bool, around: Surroundings) -> str:
+def _stores(*, same: bool, context: SubmissionContext) -> str:
     """Two stores to one element, on the same line or not."""
     if not same:
         return "barrier-between-stores"
-    return "store-into-next-row" if around.shown == "store-unguarded" else "two-writers"
+    return "store-into-next-row" if context.shown == "store-unguarded" else "two-writers"
 
 
-def _goes_back(finding: Finding) -> bool:
+def _is_in_a_loop(finding: Finding) -> bool:
     """Whether the second access stands above the first: then a loop lies between them."""
     return finding.line is None or finding.other_line is None or finding.line < finding.other_line

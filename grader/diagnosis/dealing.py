@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grader.diagnosis.moved import WARP
+from grader.diagnosis.general import WARP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -140,21 +140,21 @@ def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = No
     share of the numbers that are there, and of the wrong elements.
     """
     alternatives = np.asarray(predicted, np.float64).reshape(-1, *output.got.shape)
-    seen = np.ones(output.got.shape, np.bool_) if known is None else known
+    judged = np.ones(output.got.shape, np.bool_) if known is None else known
     if not output.completed:
-        seen = seen & ~output.unwritten
+        judged = judged & ~output.unwritten
     tolerance = output.tolerance(alternatives)
     with np.errstate(invalid="ignore"):
         close = np.abs(alternatives - output.values) <= tolerance
     contradicted = ~np.any(close | (np.isnan(alternatives) & output.empty), axis=0)
-    if np.any(contradicted & seen):
+    if np.any(contradicted & judged):
         return False
     numbers = ~output.empty
-    foreseen = int(np.count_nonzero(numbers & seen & np.any(close, axis=0)))
+    foreseen = int(np.count_nonzero(numbers & judged & np.any(close, axis=0)))
     if not foreseen or foreseen * LEAST_SHARE < int(np.count_nonzero(numbers)):
         return False
     with np.errstate(invalid="ignore"):
         harmless = np.abs(alternatives - output.wanted) <= tolerance
     wrong = output.wrong
-    explained = int(np.count_nonzero(seen & wrong & ~np.any(harmless, axis=0)))
+    explained = int(np.count_nonzero(judged & wrong & ~np.any(harmless, axis=0)))
     return explained > 0 and explained * LEAST_SHARE >= int(np.count_nonzero(wrong))

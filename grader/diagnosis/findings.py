@@ -1,21 +1,24 @@
-"""What findings suggest: their mistakes (`causes`) with lines and arrays, and what to try."""
+"""What findings suggest: their mistakes (`causes`) with lines and arrays, and what to try.
+
+A compiler's message says what is wrong, but often not what to do about it: `compile_hint` does.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from grader.diagnosis.causes import ARRAY, IMPORTANCE, mistake_behind
-from grader.diagnosis.compilation import compile_hint
+from grader.diagnosis.causes import ARRAY_NAME, IMPORTANCE, NO_CONTEXT, mistake_behind
 from grader.diagnosis.facts import Diagnosis
-from grader.diagnosis.surroundings import NOWHERE
 from grader.mistakes import texts
-from grader.model import Verdict
+from grader.model import FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.diagnosis.surroundings import Surroundings
+    from grader.diagnosis.causes import SubmissionContext
     from grader.mistakes import Texts
     from grader.model import CheckResult, Finding, Named
 
@@ -41,7 +44,7 @@ class Suspect:
         constants = (name for name, _ in finding.constants)
         return cls(
             mistake,
-            (array,) if ARRAY.match(array) else tuple(constants),
+            (array,) if ARRAY_NAME.match(array) else tuple(constants),
             () if finding.line is None else (finding.line,),
             () if finding.other_line is None else (finding.other_line,),
             (finding.repair,) if finding.repair else (),
@@ -59,59 +62,67 @@ class Suspect:
         same = self.mistake == other.mistake and bool(self.other_lines) == bool(other.other_lines)
         return both if same and both._forward() == self._forward() == other._forward() else None
 
-    def diagnosis(self, said: Texts) -> Diagnosis:
+    def diagnosis(self, texts_of_course: Texts) -> Diagnosis:
         """The mistake's texts with these names and lines."""
-        found = said.mistake(self.mistake)
-        arrays = _listed([f"`{name}`" for name in self.arrays], said)
-        around = "around-line" if len(self.lines) == 1 else "around-lines"
-        places = {
-            "array": arrays or said.phrase("memory"),
-            "at": _at(self.lines, said),
-            "other_at": _at(self.other_lines, said),
-            "between": self._between(said),
-            "around": said.phrase(
-                around if self.lines else "around-nothing", lines=_numbers(self.lines, said)
+        mistake_texts = texts_of_course.mistake(self.mistake)
+        arrays = _joined_names([f"`{name}`" for name in self.arrays], texts_of_course)
+        phrase_around = "around-line" if len(self.lines) == 1 else "around-lines"
+        names_in_text = {
+            "array": arrays or texts_of_course.phrase("memory"),
+            "at": _at_lines(self.lines, texts_of_course),
+            "other_at": _at_lines(self.other_lines, texts_of_course),
+            "between": self._between(texts_of_course),
+            "around": texts_of_course.phrase(
+                phrase_around if self.lines else "around-nothing",
+                lines=_line_numbers(self.lines, texts_of_course),
             ),
-            "constants": arrays or said.phrase("the-block"),
+            "constants": arrays or texts_of_course.phrase("the-block"),
         }
-        explanation, hint = found.explanation.format(**places), found.hint.format(**places)
+        explanation, hint = (
+            mistake_texts.explanation.format(**names_in_text),
+            mistake_texts.hint.format(**names_in_text),
+        )
         if self.repairs:  # what was tried says more than what is usual
             hint = " ".join(f"{repair[:1].upper()}{repair[1:]}." for repair in self.repairs)
-        read = said.pointer(found.concept)
-        return Diagnosis(self.mistake, found.title, explanation, hint, found.concept, read)
+        read = texts_of_course.pointer(mistake_texts.concept)
+        return Diagnosis(self.mistake, mistake_texts.title, explanation, hint, mistake_texts.concept, read)
 
     def _forward(self) -> bool:
         """Whether all first accesses stand above all second ones."""
         return bool(self.lines and self.other_lines) and self.other_lines[-1] < self.lines[0]
 
-    def _between(self, said: Texts) -> str:
+    def _between(self, texts_of_course: Texts) -> str:
         """Where to put what is missing, in the order of the program."""
         if not self.lines or not self.other_lines:
-            return said.phrase("between-accesses")
+            return texts_of_course.phrase("between-accesses")
         first, second = self.other_lines[-1], self.lines[0]
         if first == second:
-            return said.phrase("between-accesses-on", line=first)
-        return said.phrase("between-lines" if first < second else "after-line", first=first, second=second)
+            return texts_of_course.phrase("between-accesses-on", line=first)
+        return texts_of_course.phrase(
+            "between-lines" if first < second else "after-line", first=first, second=second
+        )
 
 
-def _at(lines: tuple[int, ...], said: Texts) -> str:
+def _at_lines(lines: tuple[int, ...], texts_of_course: Texts) -> str:
     """` on line 13`, ` on lines 13 and 14`."""
     if not lines:
         return ""
-    return said.phrase("at-line" if len(lines) == 1 else "at-lines", lines=_numbers(lines, said))
+    return texts_of_course.phrase(
+        "at-line" if len(lines) == 1 else "at-lines", lines=_line_numbers(lines, texts_of_course)
+    )
 
 
-def _numbers(lines: tuple[int, ...], said: Texts) -> str:
-    return _listed([str(line) for line in lines], said)
+def _line_numbers(lines: tuple[int, ...], texts_of_course: Texts) -> str:
+    return _joined_names([str(line) for line in lines], texts_of_course)
 
 
-def _listed(words: list[str], said: Texts) -> str:
+def _joined_names(words: list[str], texts_of_course: Texts) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return said.phrase("and").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    return texts_of_course.phrase("and").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def explain_findings(
-    findings: Iterable[Finding], feedback: Named[Named[str]] = (), around: Surroundings = NOWHERE
+    findings: Iterable[Finding], feedback: Named[Named[str]] = (), context: SubmissionContext = NO_CONTEXT
 ) -> tuple[Diagnosis, ...]:
     """Name the mistakes behind findings, the one to repair first in front, in the words of ``feedback``.
 
@@ -119,45 +130,169 @@ def explain_findings(
     """
     suspects: list[Suspect] = []
     for finding in findings:
-        mistake = mistake_behind(finding, around)
+        mistake = mistake_behind(finding, context)
         if mistake:
             _join(suspects, Suspect.of(mistake, finding))
-    updates = {(each.arrays, each.lines) for each in suspects if each.mistake == "unsynchronised-update"}
+    updates = {
+        (suspect.arrays, suspect.lines) for suspect in suspects if suspect.mistake == "unsynchronised-update"
+    }
     suspects = [s for s in suspects if s.mistake != "two-writers" or (s.arrays, s.lines) not in updates]
-    rank = {mistake: place for place, mistake in enumerate(IMPORTANCE)}
+    rank = {mistake: index for index, mistake in enumerate(IMPORTANCE)}
     suspects.sort(key=lambda suspect: rank.get(suspect.mistake, len(rank)))
-    said = texts(feedback)
-    return tuple(suspect.diagnosis(said) for suspect in suspects)
+    texts_of_course = texts(feedback)
+    return tuple(suspect.diagnosis(texts_of_course) for suspect in suspects)
 
 
 def advise(
-    results: Iterable[CheckResult], feedback: Named[Named[str]] = (), around: Surroundings = NOWHERE
+    results: Iterable[CheckResult], feedback: Named[Named[str]] = (), context: SubmissionContext = NO_CONTEXT
 ) -> tuple[CheckResult, ...]:
     """Results with the hints that their findings suggest, in place of what the staff wrote for the item.
 
-    ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`), ``around`` what else is known
+    ``feedback`` is what the staff say of mistakes (`grader.model.Assignment`), ``context`` what else is known
     of the submission. A hint that is not the staff's
     (a named mistake's) is specific already, and stays.
     """
-    return tuple(_advised(result, feedback, around) for result in results)
+    return tuple(_advised(result, feedback, context) for result in results)
 
 
 def _join(suspects: list[Suspect], new: Suspect) -> None:
     """Add a suspect, or make it one with the first that the same repair would end."""
-    for place, known in enumerate(suspects):
-        both = known.joined(new)
+    for index, suspect in enumerate(suspects):
+        both = suspect.joined(new)
         if both is not None:
-            suspects[place] = both
+            suspects[index] = both
             return
     suspects.append(new)
 
 
-def _advised(result: CheckResult, feedback: Named[Named[str]], around: Surroundings) -> CheckResult:
+def _advised(result: CheckResult, feedback: Named[Named[str]], context: SubmissionContext) -> CheckResult:
     if result.verdict is not Verdict.FAIL or result.hint not in {"", result.item.hint}:
         return result
     compiling = compile_hint(result.findings)
-    first = explain_findings(result.findings, feedback, around)[:MOST_HINTS]
+    first = explain_findings(result.findings, feedback, context)[:MOST_HINTS]
     hints = [compiling, *(diagnosis.hint for diagnosis in first)]
     sentences = [hint[:1].upper() + hint[1:] for hint in dict.fromkeys(hints) if hint]
     reading = [diagnosis.read for diagnosis in first if diagnosis.read]
     return replace(result, hint=" ".join([*sentences, *dict.fromkeys(reading)]) or result.hint)
+
+
+# --- what a compiler's message suggests ------------------------------------------------------------
+
+BUILTINS = (
+    "__syncthreads",
+    "__syncwarp",
+    "__shared__",
+    "__global__",
+    "__device__",
+    "__host__",
+    "__constant__",
+    "__restrict__",
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "warpSize",
+    "atomicAdd",
+)
+"""CUDA's own names that are often misspelt."""
+
+ALIKE = 0.75
+"""Of `difflib`: `__syncthread`, `blockidx` and `thread_idx` are near enough, `block` and `sync` are not."""
+
+UNKNOWN = re.compile(r'identifier "(\w+)" is undefined|"(\w+)" has not been declared', re.ASCII)
+
+PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), hint)
+    for pattern, hint in (
+        (
+            r"^the \w+ holds \d+ .* files \(.*; expected exactly one$",
+            "leave one file with your kernel in what you hand in; its headers may stay beside it.",
+        ),
+        (
+            r"^`.*` is empty; expected",
+            "save the file in your editor, and look at what you hand in before you do.",
+        ),
+        (
+            r"^`.*` has [\d,]+ bytes; expected",
+            "hand in the source text alone, without data and without what was made of it.",
+        ),
+        (
+            r"^the \w+ (?:has no source file|is empty); expected",
+            "put the file with your kernel into it, with the ending `.cu`.",
+        ),
+        (
+            r"^`.*` is .*; expected the source text of your kernel$",
+            "hand in the `.cu` file as your editor saves it.",
+        ),
+        (
+            r"no kernel named `\w+` is compiled: `#\w+",
+            "write the kernel outside of that `#if`, or define in the file what the directive asks for.",
+        ),
+        (
+            r"no kernel named `(\w+)`.* no `__global__` function",
+            "put `__global__` before `void {0}`: without it the function is host code and no kernel.",
+        ),
+        (
+            r"no kernel named `(\w+)`.* asked for, too$",
+            "write a kernel `{0}` as well: each kernel that the hand-out asks for has to be in the file.",
+        ),
+        (
+            r"the kernel `(\w+)` is a template that this file never uses, so that nothing gives",
+            (
+                "launch the kernel in `main` with the values that you mean, or name them in a line after it: "
+                "`template __global__ void {0}<…>(…);`."
+            ),
+        ),
+        (
+            r"no kernel named `(\w+)`",
+            "name your kernel `{0}`, exactly as the hand-out does.",
+        ),
+        (
+            "[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00b4]",
+            "replace typographic quotes by straight ones: they come from a text editor or a web page.",
+        ),
+        (
+            r"calling a (?:constexpr )?__host__ function ?\(\"(?:std::)?ceilf?\b",
+            "that function exists on the host only; for a rounded-up quotient write `(a + b - 1) / b`.",
+        ),
+        (
+            r"calling a (?:constexpr )?__host__ function",
+            "a kernel can only call functions of the device: put `__device__` before it if it is your own.",
+        ),
+        (
+            r'^expected a ";"',
+            "put a `;` where the statement before ends: the compiler notices only at the next one.",
+        ),
+        (
+            r"zero-sized variable|array.*(?:greater than zero|negative)",
+            "an array needs at least one element: look at the constant that its size is made of.",
+        ),
+    )
+)
+"""What a message looks like, and what to do; `{0}` is its first group."""
+
+
+def compile_hint(findings: Iterable[Finding]) -> str:
+    """What to do about the first error of a compiler that is known; empty where none is."""
+    errors = (
+        finding.message
+        for finding in findings
+        if finding.kind is FindingKind.COMPILE and finding.severity is Severity.ERROR
+    )
+    return next(filter(None, map(_hint, errors)), "")
+
+
+def _hint(message: str) -> str:
+    for pattern, hint in PATTERNS:
+        match = pattern.search(message)
+        if match:
+            return hint.format(*match.groups())
+    misspelt = UNKNOWN.search(message)
+    return "" if misspelt is None else _spelling(misspelt[1] or misspelt[2])
+
+
+def _spelling(name: str) -> str:
+    """Which of CUDA's names was meant, if it looks like one."""
+    plain = {builtin.lower(): builtin for builtin in BUILTINS}
+    meant = get_close_matches(name.lower(), plain, 1, ALIKE)
+    return f"did you mean `{plain[meant[0]]}` where it says `{name}`?" if meant else ""

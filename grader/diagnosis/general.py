@@ -1,4 +1,4 @@
-"""Hypotheses that know nothing of the operation: what was stored, where, and how far off it is."""
+"""Hypotheses that know nothing of the operation: what was stored, where, how far off it is, and by whom."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.diagnosis import regions, threads
 from grader.diagnosis.facts import ENOUGH, RELATIVE_SLACK, agrees
+from grader.diagnosis.regions import (
+    bounds_swapped,
+    edge_not_written,
+    edge_wrong,
+    first_block_only,
+    first_left_out,
+    first_row_only,
+    first_tile_of_rows,
+    index_formula,
+    last_left_out,
+    overwritten_by_the_edge,
+    part_of_each_tile,
+    partly_unwritten,
+    some_blocks,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,10 +31,10 @@ if TYPE_CHECKING:
 HALF_TO_SINGLE = 2.0**14
 """How much larger than a float32 bound the error of 16-bit arithmetic may be (2⁻¹¹ against 2⁻²⁴, doubled)."""
 
-LARGEST = 2**18
+LARGEST_SCATTERED = 2**18
 """Elements up to which stores in other places are tried: beyond, sorting them takes a second and more."""
 
-CROWDED = 64
+MOST_WRITERS = 64
 """Stores to one element beyond which there is no telling whose value stays."""
 
 
@@ -60,7 +74,7 @@ def all_the_same(output: WrongOutput) -> bool:
 
 def stored_elsewhere(output: WrongOutput) -> Iterator[Prediction]:
     """The right numbers stored with another stride: transposed, or with the width of another array."""
-    if output.got.ndim != 2 or output.got.size > LARGEST:  # noqa: PLR2004 - rows and columns
+    if output.got.ndim != 2 or output.got.size > LARGEST_SCATTERED:  # noqa: PLR2004 - rows and columns
         return
     rows, columns = output.got.shape
     if min(rows, columns) == 1:
@@ -90,7 +104,7 @@ def scatter(index: np.ndarray[tuple[int, ...], np.dtype[np.intp]], values: Reals
         return None
     rank = np.arange(where.size) - np.searchsorted(where, where)
     writers = int(rank.max()) + 1
-    if writers > CROWDED:
+    if writers > MOST_WRITERS:
         return None
     flat = np.full((writers, values.size), np.inf)
     flat[0] = np.nan
@@ -110,7 +124,7 @@ def blocks_swapped(output: WrongOutput) -> bool:
 
 def rows_and_columns_swapped(output: WrongOutput) -> bool:
     """What an exchanged grid and an exchanged guard leave alike, where all blocks are whole."""
-    return blocks_swapped(output) and regions.bounds_swapped(output)
+    return blocks_swapped(output) and bounds_swapped(output)
 
 
 def reached_by_swapped_blocks(values: Reals, tile: int) -> Reals:
@@ -131,8 +145,8 @@ def exchanged(wanted: Reals, tile: int) -> tuple[Reals, Mask]:
     """Each tile where the one across the diagonal belongs, and where that is inside the array."""
     row, column = np.indices(wanted.shape)
     source = (column // tile * tile + row % tile, row // tile * tile + column % tile)
-    known = (source[0] < wanted.shape[0]) & (source[1] < wanted.shape[1])
-    return wanted[np.where(known, source[0], 0), np.where(known, source[1], 0)], known
+    mask = (source[0] < wanted.shape[0]) & (source[1] < wanted.shape[1])
+    return wanted[np.where(mask, source[0], 0), np.where(mask, source[1], 0)], mask
 
 
 # --- how far off it is -------------------------------------------------------------------------------
@@ -202,35 +216,163 @@ def _close(output: WrongOutput) -> bool:
     return bool((np.abs(output.values - output.wanted) <= np.abs(output.wanted).max() / 20).all())
 
 
-CERTAIN: Tests = (
+# --- right numbers in other places ------------------------------------------------------------------
+
+WARP = 32
+MOST_THREADS = 1024
+"""Threads of a block."""
+
+LARGEST_MOVED = 2**20
+"""Elements up to which other places are tried: beyond, it would take a second and more."""
+
+
+def moved_predictions(output: WrongOutput) -> Iterator[Prediction]:
+    """Shifted, reversed, turned inside its tiles, cut to a smaller type; each with what is known of it."""
+    if not ENOUGH <= output.got.size <= LARGEST_MOVED or not output.got.ndim:
+        return
+    if np.unique(output.wanted).size >= ENOUGH:  # of a single number in many zeros any move is possible
+        yield from (("output-shifted", *shifted) for shifted in _shifted_by_one(output.wanted))
+        yield from (("output-reversed", turned, None) for turned in _reversed(output.wanted))
+        yield from (("tiles-turned", *turned) for turned in _turned(output))
+    yield from (("integer-overflow", held, None) for held in _held_by_smaller_types(output))
+
+
+def copied_input(output: WrongOutput) -> Iterator[Prediction]:
+    """Each input with as many elements as the output (a matrix that was copied instead of transposed)."""
+    for _, array in output.inputs:
+        if array.size == output.got.size >= ENOUGH:
+            yield "input-copied", np.asarray(array, np.float64).reshape(output.got.shape), None
+
+
+def _shifted_by_one(wanted: Reals) -> Iterator[tuple[Reals, Mask]]:
+    """By one along each axis, and by one element from row to row; known but where something came in."""
+    for axis in range(wanted.ndim):
+        for step in (1, -1):
+            mask = np.ones(wanted.shape, np.bool_)
+            edge = [slice(None)] * wanted.ndim
+            edge[axis] = slice(0, 1) if step > 0 else slice(-1, None)
+            mask[tuple(edge)] = False
+            yield np.roll(wanted, step, axis), mask
+    if wanted.ndim > 1:
+        for step in (1, -1):
+            mask = np.ones(wanted.shape, np.bool_)
+            mask.flat[0 if step > 0 else -1] = False
+            yield np.roll(wanted.reshape(-1), step).reshape(wanted.shape), mask
+
+
+def _reversed(wanted: Reals) -> Iterator[Reals]:
+    """Along each axis, and along all."""
+    for axis in range(wanted.ndim):
+        yield np.flip(wanted, axis)
+    if wanted.ndim > 1:
+        yield np.flip(wanted)
+
+
+def _turned(output: WrongOutput) -> Iterator[tuple[Reals, Mask]]:
+    """Each tile in its place, with rows and columns exchanged inside; known where the whole tile is there."""
+    wanted = output.wanted
+    if wanted.ndim != 2:  # noqa: PLR2004 - rows and columns
+        return
+    row, column = np.indices(wanted.shape)
+    for tile in output.tiles:
+        from_row, from_column = row // tile * tile + column % tile, column // tile * tile + row % tile
+        mask = (from_row < wanted.shape[0]) & (from_column < wanted.shape[1])
+        yield wanted[np.where(mask, from_row, 0), np.where(mask, from_column, 0)], mask
+
+
+def _held_by_smaller_types(output: WrongOutput) -> Iterator[Reals]:
+    """What is left of integers in a smaller type: the low bits, or the largest that it holds."""
+    wanted = output.wanted
+    if output.got.dtype.kind not in "iu" or not np.isfinite(wanted).all():
+        return
+    for bits in (8, 16, 32):
+        low = np.mod(wanted, 2.0**bits)
+        yield low
+        yield np.where(low >= 2.0 ** (bits - 1), low - 2.0**bits, low)
+        yield np.minimum(wanted, 2.0**bits - 1)
+        yield np.clip(wanted, -(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1)
+
+
+# --- which threads did what they should ---------------------------------------------------------------
+
+
+def _right_only_where(output: WrongOutput, stored: Mask) -> bool:
+    """Right wherever these threads stored and wrong everywhere else, with enough of both."""
+    wrong = output.wrong
+    enough = min(int(np.count_nonzero(stored)), int(np.count_nonzero(~stored))) >= ENOUGH
+    return enough and output.completed and np.array_equal(wrong, ~stored)
+
+
+def _threads_of_blocks(output: WrongOutput) -> Iterator[tuple[Mask, Mask]]:
+    """Where the first thread, and the first 32, of each block store, for each block size to think of."""
+    shape = output.got.shape
+    if len(shape) == 1:
+        for block in output.tiles:
+            thread = np.arange(shape[0]) % block
+            yield thread == 0, thread < min(WARP, block)
+    if len(shape) == 2:  # noqa: PLR2004 - rows and columns
+        row, column = np.indices(shape)
+        for tile in (tile for tile in output.tiles if tile * tile <= MOST_THREADS):
+            thread = row % tile * tile + column % tile
+            yield thread == 0, thread < min(WARP, tile * tile)
+
+
+def first_thread_only(output: WrongOutput) -> bool:
+    """One element of each block is right."""
+    return any(_right_only_where(output, first) for first, _ in _threads_of_blocks(output))
+
+
+def first_warp_only(output: WrongOutput) -> bool:
+    """What 32 threads of each block store is right."""
+    return any(_right_only_where(output, warp) for _, warp in _threads_of_blocks(output))
+
+
+def every_second(output: WrongOutput) -> bool:
+    """Even elements of the last axis are right and odd ones wrong, or the other way round."""
+    if not output.got.ndim:
+        return False
+    even = np.broadcast_to(np.arange(output.got.shape[-1]) % 2 == 0, output.got.shape)
+    return _right_only_where(output, even) or _right_only_where(output, ~even)
+
+
+# --- the tests, in the order of asking --------------------------------------------------------------
+
+CERTAIN_TESTS: Tests = (
     ("no-store", no_store),
     ("adds-to-output", adds_to_output),
     ("all-zeros", all_zeros),
 )
 """Asked first: nothing else could look like these."""
 
-LIKELY: Tests = (
+LIKELY_TESTS: Tests = (
     ("all-the-same", all_the_same),
-    ("first-tile-of-rows", regions.first_tile_of_rows),
-    ("index-formula", threads.index_formula),
-    ("part-of-each-tile", threads.part_of_each_tile),
-    ("first-element-left-out", threads.first_left_out),
-    ("last-element-left-out", threads.last_left_out),
+    ("first-tile-of-rows", first_tile_of_rows),
+    ("index-formula", index_formula),
+    ("part-of-each-tile", part_of_each_tile),
+    ("first-element-left-out", first_left_out),
+    ("last-element-left-out", last_left_out),
     ("rows-and-columns-swapped", rows_and_columns_swapped),
     ("block-indices-swapped", blocks_swapped),
-    ("guard-bounds-swapped", regions.bounds_swapped),
+    ("guard-bounds-swapped", bounds_swapped),
     ("sign-flipped", sign_flipped),
     ("integer-output", integer_output),
     ("constant-factor", constant_factor),
     ("constant-offset", constant_offset),
     ("half-precision", half_precision),
     ("imprecise", imprecise),
-    ("store-unguarded", regions.overwritten_by_the_edge),
-    ("edge-not-written", regions.edge_not_written),
-    ("edge-wrong", regions.edge_wrong),
-    ("first-row-only", regions.first_row_only),
-    ("first-block-only", regions.first_block_only),
-    ("some-blocks", regions.some_blocks),
-    ("partly-unwritten", regions.partly_unwritten),
+    ("store-unguarded", overwritten_by_the_edge),
+    ("edge-not-written", edge_not_written),
+    ("edge-wrong", edge_wrong),
+    ("first-row-only", first_row_only),
+    ("first-block-only", first_block_only),
+    ("some-blocks", some_blocks),
+    ("partly-unwritten", partly_unwritten),
 )
 """Asked last, the more specific first."""
+
+THREAD_TESTS: Tests = (
+    ("every-second", every_second),
+    ("first-thread-only", first_thread_only),
+    ("first-warp-only", first_warp_only),
+)
+"""The more specific first."""

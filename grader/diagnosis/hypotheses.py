@@ -18,8 +18,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from grader.diagnosis import general, moved
 from grader.diagnosis.facts import agrees
+from grader.diagnosis.general import (
+    CERTAIN_TESTS,
+    LIKELY_TESTS,
+    THREAD_TESTS,
+    copied_input,
+    moved_predictions,
+    stored_elsewhere,
+)
 from grader.staff_code import load_module
 
 if TYPE_CHECKING:
@@ -73,13 +80,13 @@ def candidates(hypotheses: Hypotheses, output: WrongOutput) -> Iterator[str]:
         return
     of_operation = (hypotheses.predictions,) if hypotheses.predictions else ()
     yield from certain(output)
-    yield from foreseen(output, moved.copied, general.stored_elsewhere, *of_operation, moved.predictions)
+    yield from foreseen(output, copied_input, stored_elsewhere, *of_operation, moved_predictions)
     yield from likely(output, without=hypotheses.not_a_mistake)
 
 
 def certain(output: WrongOutput) -> Iterator[str]:
     """The mistakes that look like no others, whatever the operation."""
-    return passing(general.CERTAIN, output)
+    return passing(CERTAIN_TESTS, output)
 
 
 def foreseen(
@@ -87,14 +94,14 @@ def foreseen(
 ) -> Iterator[str]:
     """The mistakes whose prediction agrees with the output, hypothesis by hypothesis."""
     for predictions in hypotheses:
-        for mistake, predicted, known in predictions(output):
-            if agrees(output, predicted, known):
+        for mistake, predicted, mask in predictions(output):
+            if agrees(output, predicted, mask):
                 yield mistake
 
 
 def likely(output: WrongOutput, without: Container[str] = ()) -> Iterator[str]:
     """The mistakes that an output suggests, whatever the operation."""
-    tests = (*moved.CERTAIN, *general.LIKELY)
+    tests = (*THREAD_TESTS, *LIKELY_TESTS)
     return passing(tuple(test for test in tests if test[0] not in without), output)
 
 

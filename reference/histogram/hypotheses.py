@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis import moved
 from grader.diagnosis.dealing import blocks_of, dealt_out, parts, repeated, vector
 from grader.diagnosis.facts import LEAST_SHARE
+from grader.diagnosis.general import moved_predictions
 from grader.diagnosis.hypotheses import certain, foreseen, passing
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def candidates(output: WrongOutput) -> Iterator[str]:
     """The ids of all mistakes that fit, the surest first."""
     yield from certain(output)
     yield from passing(BY_PLACE, output)
-    yield from foreseen(output, predictions, moved.predictions)
+    yield from foreseen(output, predictions, moved_predictions)
     if too_many(output):
         yield "counted-more-than-once"
     if too_few(output):

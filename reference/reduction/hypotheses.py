@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.diagnosis import moved
 from grader.diagnosis.dealing import Dealt, blocks_of, dealt_out, parts, repeated, vector
-from grader.diagnosis.general import stored_elsewhere
+from grader.diagnosis.general import copied_input, moved_predictions, stored_elsewhere
 from grader.diagnosis.hypotheses import certain, foreseen, likely
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def candidates(output: WrongOutput) -> Iterator[str]:
     """The ids of all mistakes that fit, the surest first."""
     yield from less_than_a_round(output)
     yield from certain(output)
-    yield from foreseen(output, moved.copied, stored_elsewhere, predictions, moved.predictions)
+    yield from foreseen(output, copied_input, stored_elsewhere, predictions, moved_predictions)
     yield from too_many_or_few(output)
     yield from likely(output)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.assignment import find_assignment, load_assignment
-from grader.diagnosis import Surroundings, WrongOutput, agreed, first_cause, telling
+from grader.diagnosis import SubmissionContext, WrongOutput, agreed, first_cause, telling
 from grader.diagnosis.agreement import common
 from grader.model import (
     Access,
@@ -101,8 +101,8 @@ def first(*cases: CaseEvidence, warnings: tuple[Finding, ...] = (), results: Any
     build = Build(ok=True, constants=CONSTANTS, warnings=warnings)
     evidence = Evidence("emulator", build, agreed(ASSIGNMENT, build, cases))
     shown = (item("output", "edges"), item("races", "barriers")) if results is None else results
-    around = Surroundings(arrays=frozenset("ABC"))
-    cause = first_cause(ASSIGNMENT, evidence, shown, around)
+    context = SubmissionContext(arrays=frozenset("ABC"))
+    cause = first_cause(ASSIGNMENT, evidence, shown, context)
     return "" if cause is None else cause.code
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.diagnosis import explain_findings
-from grader.diagnosis.compilation import compile_hint
+from grader.diagnosis.findings import compile_hint
 from grader.model import Finding, FindingKind
 from grader.submission import read_submission
 from grader.submission.files import MAX_BYTES

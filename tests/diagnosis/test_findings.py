@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.diagnosis import Surroundings, advise, explain_findings
+from grader.diagnosis import SubmissionContext, advise, explain_findings
 from grader.model import (
     Access,
     CheckResult,
@@ -128,17 +128,17 @@ def test_each_kind_of_finding_suggests_its_repair(finding: Finding, mistake: str
 
 def test_an_update_that_others_store_to_as_well_wants_an_atomic() -> None:
     """Not where each thread stores to its own element and reads that of another."""
-    around = Surroundings(rewritten=frozenset({("A_tile", 20)}))
-    (found,) = explain_findings([race("RAW", 20, 20)], (), around)
+    context = SubmissionContext(rewritten=frozenset({("A_tile", 20)}))
+    (found,) = explain_findings([race("RAW", 20, 20)], (), context)
     assert (found.mistake, "atomicAdd" in found.hint) == ("unsynchronised-update", True)
-    (found,) = explain_findings([race("WAR", 21, 21)], (), around)
+    (found,) = explain_findings([race("WAR", 21, 21)], (), context)
     assert (found.mistake, "atomic" in found.hint) == ("update-in-place", False)
 
 
 def test_an_update_that_races_is_told_once() -> None:
     """`bins[i]++` loads and stores: two writers, and a reader between them."""
-    around = Surroundings(rewritten=frozenset({("A_tile", 20)}))
-    found = explain_findings([race("WAW", 20, 20), race("RAW", 20, 20)], (), around)
+    context = SubmissionContext(rewritten=frozenset({("A_tile", 20)}))
+    found = explain_findings([race("WAW", 20, 20), race("RAW", 20, 20)], (), context)
     assert [each.mistake for each in found] == ["unsynchronised-update"]
 
 
@@ -158,41 +158,41 @@ def outside(verb: str, array: str, line: int) -> Finding:
 
 def test_a_vector_has_no_rows() -> None:
     """One index, one comparison; a matrix beside it keeps its rows."""
-    around = Surroundings(vectors=frozenset({"x"}))
+    context = SubmissionContext(vectors=frozenset({"x"}))
     for way in ("read", "write"):
-        (found,) = explain_findings([outside(way, "x", 3)], (), around)
+        (found,) = explain_findings([outside(way, "x", 3)], (), context)
         assert "row" not in found.hint
         assert "(`i < n`)" in found.hint
-        (found,) = explain_findings([outside(way, "A", 3)], (), around)
+        (found,) = explain_findings([outside(way, "A", 3)], (), context)
         assert "row" in found.hint
 
 
 def test_where_the_length_of_a_row_explains_the_output_it_comes_before_the_guard() -> None:
     """For the array in question, and no other."""
-    around = Surroundings(shown="a-leading-dimension", misread="A")
-    (found,) = explain_findings([outside("read", "A", 14)], (), around)
+    context = SubmissionContext(shown="a-leading-dimension", misread="A")
+    (found,) = explain_findings([outside("read", "A", 14)], (), context)
     assert found.hint.startswith("look at the length of a row first: ")
-    (found,) = explain_findings([outside("read", "B", 14)], (), around)
+    (found,) = explain_findings([outside("read", "B", 14)], (), context)
     assert found.hint.startswith("guard the load")
 
 
 def test_where_the_bounds_of_the_guard_are_exchanged_every_hint_says_so() -> None:
     """Of loads and stores outside, and of the races of those stores: neither grid nor atomics."""
-    around = Surroundings(shown="guard-bounds-swapped", spilled=frozenset({("C", 12)}))
+    context = SubmissionContext(shown="guard-bounds-swapped", spilled=frozenset({("C", 12)}))
     collision = race("WAW", 12, 12, "C", block=(0, 0, 0), other_block=(2, 0, 0))
     for findings in ([outside("read", "B", 10), outside("write", "C", 12)], [collision]):
-        (found,) = explain_findings(findings, (), around)
+        (found,) = explain_findings(findings, (), context)
         assert found.hint.startswith("look at the bounds in the guard around line")
         assert "atomic" not in found.advice.lower()
 
 
 def test_a_race_of_a_store_that_leaves_its_array_is_the_guard_s() -> None:
     """Another race of the same array is not."""
-    around = Surroundings(spilled=frozenset({("C", 12)}))
+    context = SubmissionContext(spilled=frozenset({("C", 12)}))
     blocks = {"block": (0, 0, 0), "other_block": (2, 0, 0)}
-    (found,) = explain_findings([race("WAW", 12, 12, "C", **blocks)], (), around)
+    (found,) = explain_findings([race("WAW", 12, 12, "C", **blocks)], (), context)
     assert found.hint.startswith("look at the guard of the store on line 12 first")
-    (found,) = explain_findings([race("WAW", 20, 20, "C", **blocks)], (), around)
+    (found,) = explain_findings([race("WAW", 20, 20, "C", **blocks)], (), context)
     assert found.mistake == "race-between-blocks"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.diagnosis.compilation import compile_hint
+from grader.diagnosis.findings import compile_hint
 from tests.nvcc.conftest import KERNEL, only_message, places
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.diagnosis.compilation import compile_hint
+from grader.diagnosis.findings import compile_hint
 from grader.model import Constant
 from tests.nvcc.conftest import INTERFACE, KERNEL, PARAMETERS, only_message, places
 

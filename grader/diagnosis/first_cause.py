@@ -21,8 +21,8 @@ from grader.model import Cause, FindingKind, KernelInterface, Severity, SourceRe
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from grader.diagnosis.causes import SubmissionContext
     from grader.diagnosis.facts import Diagnosis
-    from grader.diagnosis.surroundings import Surroundings
     from grader.model import Assignment, CheckResult, Evidence, Finding
 
 LOCATED = (
@@ -67,7 +67,7 @@ SEVERE = (Severity.ERROR, Severity.WARNING)
 
 
 def first_cause(
-    assignment: Assignment, evidence: Evidence, results: Iterable[CheckResult], around: Surroundings
+    assignment: Assignment, evidence: Evidence, results: Iterable[CheckResult], context: SubmissionContext
 ) -> Cause | None:
     """What to repair first; None where nothing failed, or no finding explains more than its own item.
 
@@ -75,46 +75,48 @@ def first_cause(
     compile has one item that says why.
     """
     interface = assignment.interface
-    failing = [each for each in results if each.verdict is Verdict.FAIL]
-    shown = [each for each in failing if each.item.visibility is Visibility.VISIBLE]
+    failing = [result for result in results if result.verdict is Verdict.FAIL]
+    shown = [result for result in failing if result.item.visibility is Visibility.VISIBLE]
     if not evidence.build.ok or not isinstance(interface, KernelInterface):
         return None
-    shown = [each for each in shown if each.item.check in JUDGED_BY_THEM]
+    shown = [result for result in shown if result.item.check in JUDGED_BY_THEM]
     if not shown:
         return None
     item = shown[0].item.id
-    output = _shown_by_outputs(assignment, evidence, shown)
-    found = _findings(evidence, shown)
-    explained = output is not None and output.mistake not in VAGUE
-    if explained and output is not None and output.mistake not in EXPLAINS_ALL:
-        explained = not _everywhere(evidence, found)
+    diagnosis = _shown_by_outputs(assignment, evidence, shown)
+    findings = _findings(evidence, shown)
+    explained = diagnosis is not None and diagnosis.mistake not in VAGUE
+    if explained and diagnosis is not None and diagnosis.mistake not in EXPLAINS_ALL:
+        explained = not _everywhere(evidence, findings)
     return (
         _constants(assignment, evidence, item)
         or _changed(assignment, evidence, item)
-        or (_cause(output, item) if output is not None and output.mistake in EXPLAINS_ALL else None)
-        or _suspected(assignment, evidence, found, item)
-        or (_cause(output, item) if output is not None and explained else None)
-        or _located(assignment, found, around, item)
-        or (None if output is None else _cause(output, item))
+        or (_cause(diagnosis, item) if diagnosis is not None and diagnosis.mistake in EXPLAINS_ALL else None)
+        or _suspected(assignment, evidence, findings, item)
+        or (_cause(diagnosis, item) if diagnosis is not None and explained else None)
+        or _located(assignment, findings, context, item)
+        or (None if diagnosis is None else _cause(diagnosis, item))
     )
 
 
-def _cause(found: Diagnosis, item: str, line: int | None = None) -> Cause:
-    return Cause(found.mistake, found.explanation, found.advice, item, line)
+def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:
+    return Cause(diagnosis.mistake, diagnosis.explanation, diagnosis.advice, item, line)
 
 
 def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:
     """A constant of the file that the assignment does not allow."""
-    wrong = next((each for each in evidence.build.warnings if each.hazard == SourceRemark.CONSTANT), None)
+    wrong = next(
+        (warning for warning in evidence.build.warnings if warning.hazard == SourceRemark.CONSTANT), None
+    )
     if wrong is None:
         return None
-    said = texts(assignment.feedback).mistake("constant-not-allowed")
-    hint = said.hint.format(constants=f"`{wrong.address}`")
+    texts_of_mistake = texts(assignment.feedback).mistake("constant-not-allowed")
+    hint = texts_of_mistake.hint.format(constants=f"`{wrong.address}`")
     return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line)
 
 
 def _suspected(
-    assignment: Assignment, evidence: Evidence, found: Sequence[Finding], item: str
+    assignment: Assignment, evidence: Evidence, findings: Sequence[Finding], item: str
 ) -> Cause | None:
     """What the text shows that could be meant, but not where something is wrong that it may have made.
 
@@ -122,52 +124,52 @@ def _suspected(
     whatever is found at another array, or at none, has another reason.
     """
     suspicions = evidence.build.suspicions
-    shared = {each.address for each in suspicions if each.hazard == SourceRemark.ONE_ADDRESS}
-    elsewhere = any(finding.kind in LOCATED and finding.array not in shared for finding in found)
+    shared = {suspicion.address for suspicion in suspicions if suspicion.hazard == SourceRemark.ONE_ADDRESS}
+    elsewhere = any(finding.kind in LOCATED and finding.array not in shared for finding in findings)
     possible = [
-        each
-        for each in suspicions
-        if (not elsewhere if each.hazard == SourceRemark.ONE_ADDRESS else _wrong_cases(evidence))
+        suspicion
+        for suspicion in suspicions
+        if (not elsewhere if suspicion.hazard == SourceRemark.ONE_ADDRESS else _wrong_cases(evidence))
     ]
-    told = next(iter(explain_findings(possible, assignment.feedback)), None)
-    if told is None:
+    diagnosis = next(iter(explain_findings(possible, assignment.feedback)), None)
+    if diagnosis is None:
         return None
-    lines = [each.line for each in possible if mistake_behind(each) == told.mistake]
-    return _cause(told, item, lines[-1])
+    lines = [suspicion.line for suspicion in possible if mistake_behind(suspicion) == diagnosis.mistake]
+    return _cause(diagnosis, item, lines[-1])
 
 
 def _wrong_cases(evidence: Evidence) -> list[str]:
     """The visible cases with a wrong output."""
     visible = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
-    return [case.case.id for case in visible if any(each.wrong for each in case.comparisons)]
+    return [case.case.id for case in visible if any(comparison.wrong for comparison in case.comparisons)]
 
 
 def _findings(evidence: Evidence, shown: Sequence[CheckResult]) -> list[Finding]:
     """All that may be told: what visible cases have, and what items tell of hidden ones."""
     visible = (case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
-    found = [finding for case in visible for finding in case.findings]
-    kinds = {finding.kind for finding in found}
-    told = (finding for result in shown for finding in result.findings)
-    found += [finding for finding in told if finding.kind not in kinds]
-    return [finding for finding in found if finding.severity in SEVERE]
+    findings = [finding for case in visible for finding in case.findings]
+    kinds = {finding.kind for finding in findings}
+    told_of_items = (finding for result in shown for finding in result.findings)
+    findings += [finding for finding in told_of_items if finding.kind not in kinds]
+    return [finding for finding in findings if finding.severity in SEVERE]
 
 
-def _everywhere(evidence: Evidence, found: Sequence[Finding]) -> bool:
+def _everywhere(evidence: Evidence, findings: Sequence[Finding]) -> bool:
     """Whether each case with a wrong output has one of these findings, or there is no such case."""
-    located = {finding.case for finding in found if finding.kind in LOCATED}
+    located = {finding.case for finding in findings if finding.kind in LOCATED}
     return all(case in located for case in _wrong_cases(evidence))
 
 
 def _located(
-    assignment: Assignment, findings: Sequence[Finding], around: Surroundings, item: str
+    assignment: Assignment, findings: Sequence[Finding], context: SubmissionContext, item: str
 ) -> Cause | None:
     for kind in LOCATED:
         of_kind = [finding for finding in findings if finding.kind is kind]
         grave = [finding for finding in of_kind if finding.severity is Severity.ERROR] or of_kind
-        cause = _reads_its_output(assignment, grave, around, item) or next(
+        cause = _reads_its_output(assignment, grave, context, item) or next(
             (
                 _cause(diagnosis, item, grave[0].line)
-                for diagnosis in explain_findings(grave, assignment.feedback, around)
+                for diagnosis in explain_findings(grave, assignment.feedback, context)
             ),
             None,
         )
@@ -177,13 +179,13 @@ def _located(
 
 
 def _reads_its_output(
-    assignment: Assignment, findings: Sequence[Finding], around: Surroundings, item: str
+    assignment: Assignment, findings: Sequence[Finding], context: SubmissionContext, item: str
 ) -> Cause | None:
     """An array of the interface that is read before anything was stored there: it is added to."""
     for finding in findings:
-        if finding.kind is FindingKind.UNINITIALISED and finding.array in around.arrays:
-            found = described("adds-to-output", finding.array, (), (), assignment.feedback)
-            return _cause(found, item, finding.line)
+        if finding.kind is FindingKind.UNINITIALISED and finding.array in context.arrays:
+            diagnosis = described("adds-to-output", finding.array, (), (), assignment.feedback)
+            return _cause(diagnosis, item, finding.line)
     return None
 
 
@@ -204,19 +206,23 @@ def _shown_by_outputs(
 
     What hidden cases alone show may depend on their shapes: it is told only where the item tells their lines.
     """
-    result = next((each for each in shown if each.item.check == "output"), None)
+    result = next((comparison for comparison in shown if comparison.item.check == "output"), None)
     if result is None:
         return None
     cases = [case for case in evidence.cases if result.item.looks_at(case.case)]
     visible = [case for case in cases if case.case.visibility is Visibility.VISIBLE]
     for chosen in (visible, cases) if dict(result.item.options).get("hidden_lines") else (visible,):
-        wrong = [each for case in chosen for each in case.comparisons if each.wrong]
+        wrong = [comparison for case in chosen for comparison in case.comparisons if comparison.wrong]
         if wrong:
-            named = wrong[0]
-            if not named.mistake:
+            first = wrong[0]
+            if not first.mistake:
                 return None
             built = evidence.build
-            read = [p.name for p in assignment.kernel.parameters if p.extents and p.direction != "out"]
-            inputs, array = [built.label(name) for name in read], built.label(named.array)
-            return described(named.mistake, array, inputs, built.constants, assignment.feedback)
+            read = [
+                parameter.name
+                for parameter in assignment.kernel.parameters
+                if parameter.extents and parameter.direction != "out"
+            ]
+            inputs, array = [built.label(name) for name in read], built.label(first.array)
+            return described(first.mistake, array, inputs, built.constants, assignment.feedback)
     return None

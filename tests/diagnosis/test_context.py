@@ -8,7 +8,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
-from grader.diagnosis import Surroundings, surroundings
+from grader.diagnosis import SubmissionContext, context_of_submission
 from grader.model import (
     Access,
     Build,
@@ -51,11 +51,11 @@ def test_the_mistake_of_most_elements_and_its_array_are_known() -> None:
     """A small shape that looks like another mistake does not decide."""
     assignment = load_assignment(find_assignment("naive-matmul"))
     cases = (case("tiny", "b-transposed", 1), case("wide", "a-leading-dimension", 90))
-    found = surroundings(assignment, evidence(*cases))
+    found = context_of_submission(assignment, evidence(*cases))
     assert (found.shown, found.misread, found.vectors) == ("a-leading-dimension", "A", frozenset())
-    second = surroundings(assignment, evidence(case("a", "b-leading-dimension", 9)))
+    second = context_of_submission(assignment, evidence(case("a", "b-leading-dimension", 9)))
     assert second.misread == "B"
-    output = surroundings(assignment, evidence(case("a", "output-leading-dimension", 9)))
+    output = context_of_submission(assignment, evidence(case("a", "output-leading-dimension", 9)))
     assert output.misread == "C"
 
 
@@ -63,15 +63,20 @@ def test_stores_that_leave_an_array_with_rows_are_known_by_line() -> None:
     """Not loads, and not the stores into a shared tile."""
     findings = (outside("write", "C", 12), outside("read", "B", 10))
     assignment = load_assignment(find_assignment("naive-matmul"))
-    found = surroundings(assignment, evidence(case("a", "", 9, *findings, outside("write", "tile", 8))))
-    assert found == Surroundings(arrays=frozenset("ABC"), spilled=frozenset({("C", 12)}))
+    found = context_of_submission(
+        assignment, evidence(case("a", "", 9, *findings, outside("write", "tile", 8)))
+    )
+    assert found == SubmissionContext(arrays=frozenset("ABC"), spilled=frozenset({("C", 12)}))
 
 
 def test_arrays_with_one_index_are_vectors() -> None:
     """Of whatever type and direction."""
     assignment = load_assignment(find_assignment("vector-add"))
-    assert surroundings(assignment, evidence()).vectors == {"A", "B", "C"}
-    assert surroundings(load_assignment(find_assignment("memory-analysis")), evidence()) == Surroundings()
+    assert context_of_submission(assignment, evidence()).vectors == {"A", "B", "C"}
+    assert (
+        context_of_submission(load_assignment(find_assignment("memory-analysis")), evidence())
+        == SubmissionContext()
+    )
 
 
 def graded(name: str, file: str, cache: Path) -> Grade:
