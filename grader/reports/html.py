@@ -1,7 +1,7 @@
 """Pages for a browser: one per submission, and one for the class. One file each, no script, no request.
 
 The pages are templates, in the folder beside this file, and whatever a template fills in is escaped. All text
-is made visible (`grader.text`) as well, and the page forbids itself scripts and requests by a content security
+is made visible (`grader.text`) as well. The page forbids itself scripts and requests by a content security
 policy, should anything slip through.
 """
 
@@ -34,7 +34,7 @@ LONGEST_BLOCK = 4_000
 
 
 class ClassRow(NamedTuple):
-    """A row of the class's page; ``folder`` is quoted for a link, and an item that it does not have is None."""
+    """A row of the class's page; ``folder`` is quoted for a link, and an item that is missing is None."""
 
     folder: str
     name: str
