@@ -27,7 +27,7 @@ import numpy as np
 from grader.gpu.request import index_of
 from grader.messages import worded
 from grader.model import Access, Finding, FindingCode, FindingKind, Severity
-from grader.nvcc.shown import harmless
+from grader.nvcc.source import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
