@@ -62,7 +62,7 @@ def test_kernels_are_found_with_scopes_and_templates() -> None:
 def test_the_parameters_of_a_kernel_are_known_by_the_names_in_the_file() -> None:
     """Whatever their types look like."""
     text = """# 1 "student_source.cu" 1
-__attribute__((global)) void k(const float *A, float (*f)(int), int M, unsigned int B[], int = 3, const float *) {}
+__attribute__((global)) void k(const float *A, float (*f)(int), int M, unsigned int B[], int = 3, float *) {}
 """
     own = declarations.own_text(text, "student_source.cu", {"student_source.cu"})
     assert next(kernel.parameters for kernel in declarations.kernels(own)) == ("A", "f", "M", "B", "", "")
