@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Finding, FindingKind
-from grader.nvcc import declarations, diagnostics, host_code
+from grader.nvcc import declarations, diagnostics
 from grader.nvcc.diagnostics import CompileRefused
-from grader.nvcc.source import SOURCE_NAME
 from grader.nvcc.toolchain import UNIT
 from grader.sandbox import Job, Limits, Status
 from grader.sandbox.inside import own_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.model import Named
-    from grader.nvcc.diagnostics import Files, Message, SourceLine
+    from grader.nvcc.diagnostics import Files, Message
     from grader.nvcc.toolchain import Toolchain
     from grader.sandbox import Outcome, Result, Sandbox
 
@@ -67,13 +68,13 @@ class Compiler:
     sources: Named[bytes]
     files: Files
     seconds: dict[str, float] = field(default_factory=dict)
-    broken: frozenset[SourceLine] | None = None
-    """Where host code does not compile; it is then left out (`grader.nvcc.host_code`)."""
+    edit: Callable[[str], str] | None = None
+    """What becomes of a preprocessed unit before it is compiled; None where it stays as it is."""
 
     def translate(self, wrapper: bytes) -> Translation:
         """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
         preprocessed = self.preprocess(wrapper)
-        unit = preprocessed if self.broken is None else self._without_host_code(preprocessed, self.broken)
+        unit = self.edit(preprocessed.decode("latin-1")).encode("latin-1") if self.edit else preprocessed
         with ThreadPoolExecutor(2) as pool:
             default = pool.submit(self._compile, "compile", self.toolchain.compile, unit)
             hazard = pool.submit(
@@ -90,15 +91,6 @@ class Compiler:
                 raise self._gave_up(result.outcome)
         messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
         return Translation(messages, text, self._ptx(default.result()), self._ptx(hazard.result()))
-
-    def _without_host_code(self, preprocessed: bytes, broken: frozenset[SourceLine]) -> bytes:
-        """Raises CompileRefused where what is ``broken`` is no host code."""
-        without = host_code.without_host_code(
-            preprocessed.decode("latin-1"), {SOURCE_NAME, *self.files.headers}, broken
-        )
-        if not broken <= without.places:
-            raise CompileRefused(())
-        return without.text.encode("latin-1")
 
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text."""

@@ -16,12 +16,14 @@ import os
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from grader.model import Severity
 from grader.nvcc import diagnostics
 from grader.nvcc.constants import probing_unit
 from grader.nvcc.diagnostics import END_OF_UNIT, CompileRefused, SourceLine
+from grader.nvcc.source import SOURCE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -194,15 +196,24 @@ def built_without_host_code(
 def _kernel_alone(
     compiler: Compiler, build: Callable[[Compiler], Build], broken: frozenset[SourceLine]
 ) -> Build | None:
+    files = {SOURCE_NAME, *compiler.files.headers}
     for _ in range(MOST_ROUNDS):
         try:
-            return build(replace(compiler, broken=broken))
+            return build(replace(compiler, edit=partial(_edited, files=files, broken=broken)))
         except CompileRefused as again:
             more = diagnostics.places(again.messages, compiler.files)
             if not more or more <= broken:
                 return None
             broken |= more
     return None
+
+
+def _edited(unit: str, files: Collection[str], broken: frozenset[SourceLine]) -> str:
+    """The unit without host code; raises CompileRefused where what is ``broken`` is no host code."""
+    without = without_host_code(unit, files, broken)
+    if not broken <= without.places:
+        raise CompileRefused(())
+    return without.text
 
 
 def _without_missing_headers(
