@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader import arithmetic
 from grader.errors import UsageError
-from grader.model import Finding, FindingCode, FindingKind, Launch
+from grader.messages import worded
+from grader.model import Clause, Finding, FindingCode, FindingKind, Launch
 from grader.nvcc.signature import c_type
 from grader.precision import numpy_type
 from grader.ptx.parser import ModuleVariable, module_variables, symbol_called
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.arithmetic import Expression
-    from grader.model import Build, Dim3, KernelInterface, Parameter
+    from grader.model import Build, Detail, Dim3, KernelInterface, Named, Parameter
 
 MOST_THREADS = 1024
 MOST_IN_BLOCK: Dim3 = (1024, 1024, 64)
@@ -29,8 +30,8 @@ MOST_IN_GRID: Dim3 = (2**31 - 1, 65535, 65535)
 MOST_SHARED_BYTES = 48 * 1024
 _AXES = "xyz"
 
-Problem: TypeAlias = tuple[FindingCode, str]
-"""Why a device would refuse a launch."""
+Problem: TypeAlias = "tuple[FindingCode, Named[Detail]]"
+"""Why a device would refuse a launch: the code with its details."""
 
 
 def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, int]) -> Launch | Finding:
@@ -44,11 +45,10 @@ def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, in
         grid = _dimensions(interface.grid, values)
         dynamic = arithmetic.evaluate(interface.shared, values) if interface.shared is not None else 0
     except UsageError as problem:
-        message = f"no launch configuration can be computed: {problem}"
-        return _refusal(interface, build, (FindingCode.LAUNCH_NOT_COMPUTED, message))
-    small = variable_too_small(interface, build.ptx, values)
-    if small:
-        return _refusal(interface, build, (FindingCode.VARIABLE_TOO_SMALL, small))
+        return _refusal(interface, build, (FindingCode.LAUNCH_NOT_COMPUTED, (("reason", str(problem)),)))
+    lack = variable_too_small(interface, build.ptx, values)
+    if lack:
+        return _refusal(interface, build, (FindingCode.VARIABLE_TOO_SMALL, (("lack", (lack,)),)))
     static = build.resources.shared_bytes if build.resources else 0
     refused = _problem(block, grid) or _shared_problem(static, dynamic)
     return _refusal(interface, build, refused) if refused else Launch(grid, block, dynamic)
@@ -62,40 +62,38 @@ def _dimensions(expressions: tuple[Expression, ...], values: Mapping[str, int]) 
 def _problem(block: Dim3, grid: Dim3) -> Problem | None:
     """What is wrong with the dimensions; None where a device would take them."""
     for what, dimensions, most in (("block", block, MOST_IN_BLOCK), ("grid", grid, MOST_IN_GRID)):
-        shown = " × ".join(map(str, dimensions))
+        shown = (("what", (Clause(what),)), ("dimensions", " × ".join(map(str, dimensions))))
         for axis, size, limit in zip(_AXES, dimensions, most, strict=True):
             if size < 1:
-                message = f"a {what} of {shown} cannot be launched: its {axis} must be at least 1"
-                return FindingCode.LAUNCH_TOO_SMALL, message
+                return FindingCode.LAUNCH_TOO_SMALL, (*shown, ("axis", axis))
             if size > limit:
-                message = f"a {what} of {shown} cannot be launched: its {axis} may be at most {limit}"
-                return FindingCode.LAUNCH_TOO_LARGE, message
+                excess = Clause("axis-too-large", (*shown, ("axis", axis), ("most", limit)))
+                return FindingCode.LAUNCH_TOO_LARGE, (("excess", (excess,)),)
     if prod(block) > MOST_THREADS:
-        shown = " × ".join(map(str, block))
-        message = f"a block of {shown} has {prod(block)} threads; a block may have at most {MOST_THREADS}"
-        return FindingCode.LAUNCH_TOO_LARGE, message
+        numbers = (
+            ("dimensions", " × ".join(map(str, block))),
+            ("threads", prod(block)),
+            ("most", MOST_THREADS),
+        )
+        return FindingCode.LAUNCH_TOO_LARGE, (("excess", (Clause("too-many-threads", numbers),)),)
     return None
 
 
 def _shared_problem(static: int, dynamic: int) -> Problem | None:
-    code = FindingCode.LAUNCH_SHARED_MEMORY
-    if dynamic < 0:
-        return code, f"{dynamic} bytes of dynamic shared memory cannot be launched"
-    if static + dynamic <= MOST_SHARED_BYTES:
-        return None
-    return code, (
-        f"the launch needs {static + dynamic} bytes of shared memory ({static} static and {dynamic} "
-        f"dynamic); a block may use at most {MOST_SHARED_BYTES}"
-    )
+    excess = Clause("negative-shared-memory", (("bytes", dynamic),))
+    if dynamic >= 0:
+        if static + dynamic <= MOST_SHARED_BYTES:
+            return None
+        parts = (("bytes", static + dynamic), ("static", static), ("dynamic", dynamic))
+        excess = Clause("too-much-shared-memory", (*parts, ("most", MOST_SHARED_BYTES)))
+    return FindingCode.LAUNCH_SHARED_MEMORY, (("excess", (excess,)),)
 
 
 def _refusal(interface: KernelInterface, build: Build, problem: Problem) -> Finding:
-    code, text = problem
+    code, details = problem
     used = frozenset().union(*map(arithmetic.names, _expressions(interface)))
     constants = tuple((name, value) for name, value in build.constants if name in used)
-    causes = ", ".join(f"`{name}` is {value}" for name, value in constants)
-    message = f"with this file's constants ({causes}) {text}" if causes else text
-    return Finding(FindingKind.FAULT, message, code=code, constants=constants)
+    return worded(Finding(FindingKind.FAULT, code=code, details=details, constants=constants))
 
 
 def _expressions(interface: KernelInterface) -> tuple[Expression, ...]:
@@ -107,38 +105,37 @@ def missing_variable(interface: KernelInterface, ptx: str) -> str:
     """What variable the file lacks, in one sentence; empty where all are there."""
     variables = module_variables(ptx) if interface.symbols else {}
     for symbol in interface.symbols:
-        found = _found(symbol, variables)
-        if found is None:
+        variable = _variable_of(symbol, variables)
+        if variable is None:
             return (
                 f"there is no variable `{symbol.name}` in device memory; expected {_expected(symbol)} "
                 "outside of all functions, which the grader fills before each launch"
             )
-        if found.space == "const" and _is_output(symbol):
+        if variable.space == "const" and _is_output(symbol):
             expected = _expected(symbol)
             return f"`{symbol.name}` is `__constant__`, which a kernel cannot write to; expected {expected}"
     return ""
 
 
-def variable_too_small(interface: KernelInterface, ptx: str, values: Mapping[str, int]) -> str:
-    """Which variable cannot hold what a launch puts into it; empty where all can.
+def variable_too_small(interface: KernelInterface, ptx: str, values: Mapping[str, int]) -> Clause | None:
+    """Which variable cannot hold what a launch puts into it; None where all can.
 
     Raises UsageError where the sizes cannot be computed.
     """
     if not interface.symbols:
-        return ""
+        return None
     variables = module_variables(ptx)
     for symbol in interface.symbols:
-        found = _found(symbol, variables)
+        variable = _variable_of(symbol, variables)
         elements = prod(arithmetic.evaluate(extent, values) for extent in symbol.extents)
         width = numpy_type(symbol.dtype).itemsize
-        if found is None or found.size < elements * width:
-            has = found.size // width if found else 0
-            of_what = c_type(symbol.dtype)
-            return f"`{symbol.name}` has room for {has:,} elements of {of_what}, and {elements:,} are needed"
-    return ""
+        if variable is None or variable.size < elements * width:
+            room = (("elements", variable.size // width if variable else 0), ("type", c_type(symbol.dtype)))
+            return Clause("too-few-elements", (("name", symbol.name), *room, ("needed", elements)))
+    return None
 
 
-def _found(symbol: Parameter, variables: Mapping[str, ModuleVariable]) -> ModuleVariable | None:
+def _variable_of(symbol: Parameter, variables: Mapping[str, ModuleVariable]) -> ModuleVariable | None:
     return variables.get(symbol_called(symbol.name, variables) or "")
 
 
