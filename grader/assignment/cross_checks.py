@@ -8,8 +8,8 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.assignment.cases import drawn_ids
 from grader.assignment.document import Flaw, Path
+from grader.assignment.execution import drawn_ids
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramPart, RandomCases
 from grader.checks.array import ArrayCheck
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grader.checks.check import Check
 
 
-def flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracle: bool) -> Iterator[Flaw]:
+def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracle: bool) -> Iterator[Flaw]:
     """All that does not fit together.
 
     ``kernels`` are those in the reference folder, if there is one, ``has_oracle`` whether an oracle is there.
@@ -52,17 +52,17 @@ def _ids(case: CasePart) -> tuple[str, ...]:
 def _repeated_case_ids(draft: Draft) -> Iterator[Flaw]:
     owner: dict[str, int] = {}
     for index, case in enumerate(draft.cases):
-        own = _ids(case) if case else ()
-        taken = next((one for one in own if one in owner), None)
+        ids = _ids(case) if case else ()
+        taken = next((name for name in ids if name in owner), None)
         if taken:
             message = f"expected an `id` of its own; `{taken}` is that of cases[{owner[taken]}] already"
             yield Flaw(("cases", index, "id"), message)
-        owner = dict.fromkeys(own, index) | owner
+        owner = dict.fromkeys(ids, index) | owner
     for index, case in enumerate(draft.cases):
-        for place, tag in enumerate(case.tags if case else ()):
+        for position, tag in enumerate(case.tags if case else ()):
             if tag in owner and case and tag != case.id:
                 message = f"expected a tag that is no case's id; `{tag}` is that of cases[{owner[tag]}]"
-                yield Flaw(("cases", index, "tags", place), message)
+                yield Flaw(("cases", index, "tags", position), message)
 
 
 def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
@@ -76,12 +76,12 @@ def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
 
 
 def _unknown_needs(draft: Draft) -> Iterator[Flaw]:
-    known = draft.item_ids
+    names = draft.item_ids
     for index, item in enumerate(draft.rubric):
-        for place, needed in enumerate(item.needs if item else ()):
-            if known is not None and needed not in known:
-                message = f"no item is called `{needed}`; {suggestion(needed, sorted(known))}"
-                yield Flaw(("rubric", index, "needs", place), message)
+        for position, needed in enumerate(item.needs if item else ()):
+            if names is not None and needed not in names:
+                message = f"no item is called `{needed}`; {suggestion(needed, sorted(names))}"
+                yield Flaw(("rubric", index, "needs", position), message)
 
 
 def _circular_needs(draft: Draft) -> Iterator[Flaw]:
@@ -98,12 +98,12 @@ def _circular_needs(draft: Draft) -> Iterator[Flaw]:
 def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
     if None in draft.cases:
         return  # what a case that could not be read is called nobody knows
-    known = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
+    names = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
     for index, item in enumerate(draft.rubric):
-        for place, name in enumerate(item.named_cases if item and item.CHECK.cases_key == "cases" else ()):
-            if name not in known:
-                message = f"no case has the tag or id `{name}`; {suggestion(name, known)}"
-                yield Flaw(("rubric", index, "cases", place), message)
+        for position, name in enumerate(item.named_cases if item and item.CHECK.cases_key == "cases" else ()):
+            if name not in names:
+                message = f"no case has the tag or id `{name}`; {suggestion(name, names)}"
+                yield Flaw(("rubric", index, "cases", position), message)
 
 
 def _points(draft: Draft) -> Iterator[Flaw]:
@@ -126,7 +126,7 @@ def _checks(draft: Draft) -> Iterator[tuple[Path, Check]]:
 def _thresholds(draft: Draft) -> Iterator[Flaw]:
     """What does not fit together inside of one item, and speedups of which nothing is timed."""
     for path, check in _checks(draft):
-        yield from (Flaw((*path, *place), message) for place, message in check.disorder())
+        yield from (Flaw((*path, *key_path), message) for key_path, message in check.disorder())
         if isinstance(check, SpeedupCheck) and not draft.has_timing:
             yield Flaw((*path, "check"), "a speedup needs the section `timing`, which is missing")
 
@@ -145,16 +145,16 @@ def _looked_at_kernels(draft: Draft) -> Iterator[Flaw]:
 
 
 def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
-    named: list[tuple[Path, str]] = [
+    mentions: list[tuple[Path, str]] = [
         ((*path, "baseline"), baseline)
         for path, check in _checks(draft)
         if (baseline := getattr(check, "baseline", None))
     ]
     if draft.timing:
-        named.append((("timing", "baseline"), draft.timing.baseline))
+        mentions.append((("timing", "baseline"), draft.timing.baseline))
         if draft.timing.solution is not None:
-            named.append((("timing", "solution"), draft.timing.solution))
-    for path, kernel in named:
+            mentions.append((("timing", "solution"), draft.timing.solution))
+    for path, kernel in mentions:
         if kernel not in kernels:
             message = f"the reference has no kernel `{kernel}.cu`; {suggestion(kernel, sorted(kernels))}"
             yield Flaw(path, message)
@@ -170,9 +170,9 @@ def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
             message = f"expected `{timing.baseline}`, the baseline of `timing`: no other kernel is timed"
             yield Flaw((*path, "baseline"), message)
         if timing.solution is None and SOLUTION not in kernels:
-            for place in check.shares_of_solution():
+            for key_path in check.shares_of_solution():
                 message = f"a share of the model solution needs its kernel, and there is no `{SOLUTION}.cu`"
-                yield Flaw((*path, *place), f"{message} in the reference; name it in `timing.solution`")
+                yield Flaw((*path, *key_path), f"{message} in the reference; name it in `timing.solution`")
 
 
 def _arrays_without_an_oracle(draft: Draft) -> Iterator[Flaw]:

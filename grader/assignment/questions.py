@@ -1,4 +1,4 @@
-"""An assignment file of kind ``answers``: settings, questions about them, and their records.
+"""An assignment file of kind ``answers``: settings, questions about them, their records, and what must hold.
 
 A setting ``mp3: {matmul: {M: 55, K: 48, N: 43, tile: 16}}``, a question ``{id: read, of: mp3, text: …,
 answer: global_load_bytes}`` and an item ``{id: traffic, points: 10, check: answers, questions: [read]}``
@@ -7,19 +7,27 @@ answer: global_load_bytes}`` and an item ``{id: traffic, points: 10, check: answ
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping  # noqa: TC003 - pydantic reads annotations; so below
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.analysis import MOST, SUBJECTS
+from grader import analysis
+from grader.analysis import MOST, SUBJECTS, AnalysisProblem
+from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.arithmetic import Name as NameOfNumber
-from grader.assignment.fields import Formula, Identifier, Name, Sentence, text
+from grader.assignment.document import Flaw
+from grader.assignment.fields import Formula, Identifier, Name, Sentence, suggestion, text
 from grader.assignment.program_fields import EXACTLY, Within
 from grader.assignment.rubric import AnswersItem  # noqa: TC001
 from grader.assignment.structure import AssignmentFile, Part
 from grader.model import AnswersInterface, CasePlan, DrawnNumber, Question, Setting, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
+
+    from grader.assignment.draft import Draft
 
 MOST_TEXT = 1000
 """Characters of a question."""
@@ -31,43 +39,43 @@ _EXPECTED = "a whole number, a range like 40..160, or a choice like `8 | 16 | 32
 
 def _numbers(value: object) -> tuple[int, int, tuple[int, ...]]:
     """The lowest, the highest and, of a choice, all the numbers there are."""
-    found = text(value, _EXPECTED)
-    choices = [part.strip() for part in found.split("|")]
-    ends = [part.strip() for part in found.split("..")]
+    written = text(value, _EXPECTED)
+    choices = [part.strip() for part in written.split("|")]
+    ends = [part.strip() for part in written.split("..")]
     parts = choices if len(choices) > 1 else ends
     if len(ends) > 2 or not all(re.fullmatch(_NUMBER, part) for part in parts):  # noqa: PLR2004 - two ends
-        raise ValueError(f"expected {_EXPECTED}, found `{found[:60]}`")
+        raise ValueError(f"expected {_EXPECTED}, found `{written[:60]}`")
     numbers = tuple(map(int, parts))
     if max(numbers) > MOST:
-        raise ValueError(f"expected at most {MOST}, found `{found}`")
+        raise ValueError(f"expected at most {MOST}, found `{written}`")
     if len(choices) > 1:
         return min(numbers), max(numbers), numbers
     if numbers[0] > numbers[-1]:
-        raise ValueError(f"expected the lower end first, found `{found}`")
+        raise ValueError(f"expected the lower end first, found `{written}`")
     return numbers[0], numbers[-1], ()
 
 
 def _question_text(value: object) -> str:
-    found = text(value, "a question")
-    if any(not character.isprintable() and character != "\n" for character in found):
+    written = text(value, "a question")
+    if any(not character.isprintable() and character != "\n" for character in written):
         raise ValueError("expected a text without control characters")
-    if len(found) > MOST_TEXT:
-        raise ValueError(f"expected at most {MOST_TEXT} characters, found {len(found)}")
-    return found
+    if len(written) > MOST_TEXT:
+        raise ValueError(f"expected at most {MOST_TEXT} characters, found {len(written)}")
+    return written
 
 
 def _unit(value: object) -> str:
-    found = text(value, "a unit such as bytes")
-    if not found.isprintable() or len(found) > LONGEST_UNIT or re.search(r"\d", found):
+    written = text(value, "a unit such as bytes")
+    if not written.isprintable() or len(written) > LONGEST_UNIT or re.search(r"\d", written):
         raise ValueError("expected a unit such as bytes, without digits")
-    return found
+    return written
 
 
 def _seed(value: object) -> int:
-    found = text(value, "a whole number")
-    if not re.fullmatch(r"[0-9]{1,9}", found):
-        raise ValueError(f"expected a whole number of at most nine digits, found `{found[:60]}`")
-    return int(found)
+    written = text(value, "a whole number")
+    if not re.fullmatch(r"[0-9]{1,9}", written):
+        raise ValueError(f"expected a whole number of at most nine digits, found `{written[:60]}`")
+    return int(written)
 
 
 Numbers = Annotated[
@@ -114,9 +122,9 @@ class SettingPart(Part):
     def _of_one_subject(self) -> Self:
         given = [key for key, value in self if value is not None]
         if len(given) != 1:
-            known = ", ".join(type(self).model_fields)
-            found = " and ".join(f"`{key}`" for key in given) or "none"
-            text = f"expected one of {known}, found {found}"
+            keys = ", ".join(type(self).model_fields)
+            listed = " and ".join(f"`{key}`" for key in given) or "none"
+            text = f"expected one of {keys}, found {listed}"
             raise PydanticCustomError(
                 "of_one_key", "{text}", {"text": text, "key": given[-1] if given else ""}
             )
@@ -130,8 +138,8 @@ class SettingPart(Part):
     @property
     def given(self) -> dict[str, tuple[int, int, tuple[int, ...]]]:
         """Its numbers."""
-        found: dict[str, tuple[int, int, tuple[int, ...]]] = getattr(self, self.subject)
-        return found
+        numbers: dict[str, tuple[int, int, tuple[int, ...]]] = getattr(self, self.subject)
+        return numbers
 
 
 class QuestionPart(Part):
@@ -158,7 +166,7 @@ class AnswersFile(AssignmentFile):
 # --- records ---------------------------------------------------------------------------------------
 
 
-def interface(file: AnswersFile) -> AnswersInterface:
+def answers_interface(file: AnswersFile) -> AnswersInterface:
     """What is asked."""
     return AnswersInterface(
         questions=tuple(_question_record(part, file.settings) for part in file.questions),
@@ -167,7 +175,7 @@ def interface(file: AnswersFile) -> AnswersInterface:
     )
 
 
-def cases(file: AnswersFile) -> tuple[CasePlan, ...]:
+def question_cases(file: AnswersFile) -> tuple[CasePlan, ...]:
     """A case for each question, as visible as the item that asks for it: a verdict alone tells something."""
     seen = {name: item.visibility for item in file.rubric for name in item.named_cases}
     return tuple(CasePlan(q.id, (), (), seen.get(q.id, Visibility.VISIBLE), "") for q in file.questions)
@@ -180,7 +188,117 @@ def _setting_record(name: str, part: SettingPart) -> Setting:
 
 def _question_record(part: QuestionPart, settings: Mapping[str, SettingPart]) -> Question:
     quantities = SUBJECTS[settings[part.of].subject].quantities
-    own = part.answer.name if isinstance(part.answer, NameOfNumber) else ""
-    unit = part.unit or (quantities[own].unit if own in quantities else "")
+    quantity = part.answer.name if isinstance(part.answer, NameOfNumber) else ""
+    unit = part.unit or (quantities[quantity].unit if quantity in quantities else "")
     within = part.tolerance
     return Question(part.id, part.text, part.of, part.answer, unit, within.within, within.relative, part.note)
+
+
+# --- what must hold between the parts ----------------------------------------------------------------
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+"""``{M}`` in a question's text."""
+
+
+def question_flaws(draft: Draft) -> Iterator[Flaw]:
+    """All that does not fit together."""
+    sound: dict[str, SettingPart] = {}
+    for name, setting in draft.settings.items():
+        written = list(_setting_flaws(name, setting)) if setting else []
+        yield from written
+        if setting and not written:
+            sound[name] = setting
+    yield from _repeated_ids(draft)
+    for index, question in enumerate(draft.questions):
+        if question and question.of not in draft.settings:
+            hint = suggestion(question.of, draft.settings)
+            yield Flaw(("questions", index, "of"), f"there is no setting `{question.of}`; {hint}")
+        elif question and question.of in sound:
+            yield from _flaws_of_question(index, question, sound[question.of])
+    yield from _item_flaws(draft)
+
+
+def _corners(setting: SettingPart) -> list[dict[str, int]]:
+    """The numbers at their lowest and at their highest."""
+    given = setting.given.items()
+    return [{name: low for name, (low, _, _) in given}, {name: high for name, (_, high, _) in given}]
+
+
+def _setting_flaws(name: str, setting: SettingPart) -> Iterator[Flaw]:
+    """Numbers that are missing, unknown or out of range; a choice is looked at one by one."""
+    subject = SUBJECTS[setting.subject]
+    path = ("settings", name, setting.subject)
+    lowest = _corners(setting)[0]
+    try:
+        for numbers in _corners(setting):
+            analysis.parameters(subject, numbers)
+        for key, (_, _, choices) in setting.given.items():
+            for choice in choices:
+                subject.situation(analysis.parameters(subject, {**lowest, key: choice}))
+        subject.situation(analysis.parameters(subject, lowest))
+    except AnalysisProblem as problem:
+        yield Flaw(path, str(problem))
+
+
+def _repeated_ids(draft: Draft) -> Iterator[Flaw]:
+    seen: dict[str, int] = {}
+    for index, question in enumerate(draft.questions):
+        if question and question.id in seen:
+            other = f"questions[{seen[question.id]}]"
+            message = f"expected an `id` of its own; `{question.id}` is that of {other} already"
+            yield Flaw(("questions", index, "id"), message)
+        elif question:
+            seen[question.id] = index
+
+
+def _flaws_of_question(index: int, question: QuestionPart, setting: SettingPart) -> Iterator[Flaw]:
+    subject, path = SUBJECTS[setting.subject], ("questions", index)
+    values = analysis.parameters(subject, _corners(setting)[0])
+    for word in PLACEHOLDER.findall(question.text):
+        if word not in values:
+            message = f"`{{{word}}}` is no number of the setting `{question.of}`; {suggestion(word, values)}"
+            yield Flaw((*path, "text"), message)
+    allowed = analysis.quantity_names(subject, values)
+    unknown = sorted(names(question.answer) - set(allowed))
+    for word in unknown:
+        message = f"`{word}` is no quantity or number of a {setting.subject}; {suggestion(word, allowed)}"
+        yield Flaw((*path, "answer"), message)
+    if not unknown:
+        yield from _computed(path, question, setting)
+
+
+def _computed(path: tuple[str | int, ...], question: QuestionPart, setting: SettingPart) -> Iterator[Flaw]:
+    """An answer that has no value for some of the numbers."""
+    for numbers in _corners(setting):
+        try:
+            exactly(question.answer, _values(question, setting.subject, numbers))
+        except (ArithmeticProblem, AnalysisProblem) as problem:
+            given = ", ".join(f"{name} = {number}" for name, number in numbers.items())
+            yield Flaw((*path, "answer"), f"with {given}: {problem}")
+            return
+
+
+def _values(question: QuestionPart, subject: str, numbers: Mapping[str, int]) -> dict[str, Fraction]:
+    return {name: analysis.value(SUBJECTS[subject], numbers, name) for name in names(question.answer)}
+
+
+def _item_flaws(draft: Draft) -> Iterator[Flaw]:
+    """Questions that nobody knows, that are asked for twice, or that no item asks for."""
+    if None in draft.questions:
+        return
+    ids = [question.id for question in draft.questions if question]
+    owner: dict[str, int] = {}
+    for index, item in enumerate(draft.rubric):
+        if item is None or item.CHECK.cases_key != "questions":
+            continue
+        for position, name in enumerate(item.named_cases):
+            path = ("rubric", index, "questions", position)
+            if name not in ids:
+                yield Flaw(path, f"there is no question `{name}`; {suggestion(name, ids)}")
+            elif name in owner:
+                yield Flaw(path, f"rubric[{owner[name]}] gives points for `{name}` already")
+            owner.setdefault(name, index)
+    if None not in draft.rubric:
+        for index, name in enumerate(ids):
+            if name not in owner:
+                yield Flaw(("questions", index), f"no item of the rubric gives points for `{name}`")
