@@ -81,14 +81,14 @@ def container(nvcc: str | None = None, *, gpu: bool) -> DockerSandbox:
     refused = engine.refusals(engine.engine_facts())
     if refused:
         raise ToolMissing(f"--sandbox docker: {'; '.join(refused)}")
-    found = _image(os.environ.get("GRADER_IMAGE") or ("gpu" if gpu else "build"), nvcc)
+    chosen = _image(os.environ.get("GRADER_IMAGE") or ("gpu" if gpu else "build"), nvcc)
     containers.remove_strays()
-    made = docker.DockerSandbox(found, docker.profile())
-    outcome = made.run(Job((found.equipment.python, "-I", "-S", "-c", "print(6 * 7)"))).outcome
+    sandbox = docker.DockerSandbox(chosen, docker.profile())
+    outcome = sandbox.run(Job((chosen.equipment.python, "-I", "-S", "-c", "print(6 * 7)"))).outcome
     if not outcome.ok or outcome.stdout != b"42\n":
         words = " ".join((outcome.stdout + outcome.stderr).decode(errors="replace").split())[:200]
         raise OurError(f"a container of the sandbox image does not run a program ({outcome.status}): {words}")
-    return made
+    return sandbox
 
 
 def _image(target: str, nvcc: str | None) -> SandboxImage:
@@ -97,12 +97,12 @@ def _image(target: str, nvcc: str | None) -> SandboxImage:
 
     if target == image.THIN:
         return _thin(nvcc)
-    found = image.find_image(target)
-    if found is None:
+    chosen = image.find_image(target)
+    if chosen is None:
         raise ToolMissing(
             f"there is no sandbox image for this; make it with `grader doctor --build-image {target}`"
         )
-    return found
+    return chosen
 
 
 def _thin(nvcc: str | None) -> SandboxImage:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.cpp import CppText
 from grader.emulator.by_hand import handwriting
-from grader.emulator.repair.statements import _NOT_CODE
 from grader.model import Submission
 from grader.nvcc import repairs
 from grader.nvcc.conditional import left_out
@@ -40,11 +40,16 @@ READERS: dict[str, tuple[Callable[[str], object], str]] = {
         lambda text: origin(f'.file 1 "a.cu"\n{text}\t.loc 1 2 3\nbrkpt;', text.count("\n") + 3),
         "\n" * 100_000,
     ),
-    "comments that never end": (lambda text: _NOT_CODE.sub("", text), "'/*'+" * 40_000),
-    "strings that never end": (lambda text: _NOT_CODE.sub("", text), OPEN_STRINGS),
+    "comments that never end": (lambda text: CppText(text).code, "'/*'+" * 40_000),
+    "strings that never end": (lambda text: CppText(text).code, OPEN_STRINGS),
+    "templates that never end": (lambda text: CppText(text).code, "a<" * 200_000),
+    "comparisons that may be templates": (lambda text: CppText(text).code, "x = " + "a<b " * 100_000),
     "braces behind words": (_host_code, HEADS),
     "strings that never end, without host code": (_host_code, OPEN_STRINGS),
-    "strings that never end, among constants": (lambda text: literal_constants(text, "k"), OPEN_STRINGS),
+    "strings that never end, among constants": (
+        lambda text: literal_constants(CppText(text), "k"),
+        OPEN_STRINGS,
+    ),
     "strings that never end, among kernels": (
         lambda text: kernels(own_text(f'# 1 "a.cu"\n{text}', "a.cu", ["a.cu"])),
         OPEN_STRINGS,
@@ -58,7 +63,7 @@ READERS: dict[str, tuple[Callable[[str], object], str]] = {
         'R"(\n' + "__global__ k(\n" * 30_000 + ')";',
     ),
     "blanks in brackets": (lambda text: list(repairs.findings(text, "a.cu")), "#include < a>\n" * 60_000),
-    "constants without a value": (constants_everywhere, "const int a " * 20_000),
+    "constants without a value": (lambda text: constants_everywhere(CppText(text)), "const int a " * 20_000),
 }
 
 

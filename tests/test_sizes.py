@@ -97,7 +97,7 @@ def test_only_values_change() -> None:
     text = b"#define N 8 // N\n#define NN 8\n#define N(x) 3\nconst int N = 4, a = N;\nint b = N;\n#define N\n"
     interface = KernelInterface("k", (), (), (), (), sizes=(("N", ()),), given=(("N", 5),))
     changed = (
-        b"#define N 5// N\n#define NN 8\n#define N(x) 3\nconst int N = 5, a = N;\nint b = N;\n#define N\n"
+        b"#define N 5 // N\n#define NN 8\n#define N(x) 3\nconst int N = 5, a = N;\nint b = N;\n#define N\n"
     )
     assert set_to(interface, {"a.cu": text}) == {"a.cu": changed}
 

@@ -22,7 +22,7 @@ AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BackendEntry:
     """A line of the table: where a backend's class is, and what has to be known before it is loaded."""
 
     cls: str
@@ -35,8 +35,8 @@ class Entry:
 
 
 BACKENDS = {
-    "emulator": Entry("grader.backends.emulator:EmulatorBackend"),
-    "gpu": Entry("grader.backends.gpu:GpuBackend", needs_gpu=True),
+    "emulator": BackendEntry("grader.backends.emulator:EmulatorBackend"),
+    "gpu": BackendEntry("grader.backends.gpu:GpuBackend", needs_gpu=True),
 }
 """The backends by what `--backend` and a grade call them."""
 

@@ -88,10 +88,10 @@ class EmulatedKernel:
             text = self.build.hazard_ptx if self._looked_at_hazards else self.build.ptx
             if self.handed_in is None:
                 raise
-            own = written_by_hand(problem, text, self.source, self.file, self.handed_in)
-            if own is None:
+            finding = written_by_hand(problem, text, self.source, self.file, self.handed_in)
+            if finding is None:
                 raise
-            return Run(findings=(own,), completed=False)
+            return Run(findings=(finding,), completed=False)
 
     def _both(
         self,
@@ -144,17 +144,19 @@ class EmulatedKernel:
         kinds = {finding.kind for case in shown for finding in case.findings}
         if not kinds & {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}:
             return cases
-        workshop, known = self._workshop(), {case.case.id: case.case for case in shown}
-        workshop.is_right = lambda trial, run: is_right(known[trial.case], run)
+        workshop, by_id = self._workshop(), {case.case.id: case.case for case in shown}
+        workshop.is_right = lambda trial, run: is_right(by_id[trial.case], run)
         repairs = workshop.repairs()
 
-        def told(case: CaseEvidence) -> CaseEvidence:
+        def with_repairs(case: CaseEvidence) -> CaseEvidence:
             if not repairs or case.case.id not in self._trials:
                 return case
-            findings = tuple(replace(each, repair=repairs.get(key(each), "")) for each in case.findings)
+            findings = tuple(
+                replace(finding, repair=repairs.get(key(finding), "")) for finding in case.findings
+            )
             return replace(case, findings=findings)
 
-        return tuple(map(told, cases))
+        return tuple(map(with_repairs, cases))
 
     def advice(self, cases: tuple[CaseEvidence, ...]) -> tuple[Advice, ...]:
         """What could be better, where nothing is wrong."""
@@ -235,6 +237,6 @@ def _sizes(launch: Launch) -> tuple[int, int]:
 def _passed_again(launch: Launch, lines: tuple[LineCounters, ...]) -> set[int]:
     """The lines whose barrier every thread of a launch passed more than once."""
     passes = Counter[int]()
-    for each in lines:
-        passes[each.line] += each.barriers
+    for counters in lines:
+        passes[counters.line] += counters.barriers
     return {line for line, count in passes.items() if count >= 2 * math.prod(_sizes(launch))}

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.emulator.instructions import TABLE
+from grader.emulator.instructions import OPCODES
 from grader.errors import UnsupportedPtx
 from grader.model import Finding, FindingKind
 from grader.ptx.by_hand import is_inside_asm, needs_texture, origin, renames_lines
@@ -64,7 +64,9 @@ def written_by_hand(
         return None
     name = problem.instruction if isinstance(problem, UnsupportedPtx) else ""
     opcode = re.match(r"[a-z]\w*", name)
-    never_from_nvcc = opcode is not None and opcode[0] not in TABLE  # an `asm` may forge the marks around it
+    never_from_nvcc = (
+        opcode is not None and opcode[0] not in OPCODES
+    )  # an `asm` may forge the marks around it
     if not (is_inside_asm(ptx, problem.ptx_line) or never_from_nvcc):
         return None
     line = origin_of_line.line if origin_of_line and in_source and not handed_in.renames_lines else None

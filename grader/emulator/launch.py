@@ -33,7 +33,6 @@ from grader.emulator.memory.layout import (
     grain_of,
     lay_out,
     local_bytes_of,
-    pieces_of,
 )
 from grader.emulator.naming import Names
 from grader.emulator.races import AccessLog, RestartTracking
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Observer
     from grader.emulator.machine.state import Code
-    from grader.emulator.memory.layout import Layout
+    from grader.emulator.memory.layout import LayOut, Layout
     from grader.model import Argument, Launch, Named
     from grader.ptx import Function, Module
 
@@ -87,6 +86,8 @@ class Kernel:
     shapes: Named[tuple[int, ...]] = ()
     linker: Callable[[Program, Function], Code] = link_function
     """Links a function of the module; tracing and shadows link steps that do more."""
+    lay_out: LayOut = lay_out
+    """Puts memory and parameters in place before each attempt at a launch."""
     _program: Program | None = field(default=None)
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
@@ -232,7 +233,7 @@ class LaunchOptions:
     races: bool
     profile: bool = False
     observers: tuple[Observer, ...] = ()
-    """LaunchOptions on beside those that are chosen by the flags."""
+    """They look on beside those that are chosen by the flags."""
 
 
 class Execution:
@@ -253,8 +254,8 @@ class Execution:
         self.priority, self.apart = priority, apart
         self.all_at_once = all_at_once
         self.function = kernel.module.function(kernel.entry)
-        self.launch, self.arguments = launch, arguments
-        self.layout = lay_out(kernel.module, self.function, launch, arguments, track=options.detect)
+        self.launch = launch
+        self.layout = kernel.lay_out(kernel.module, self.function, launch, arguments, track=options.detect)
         self.code: Code
         program = kernel.program(self.layout)
         self.code = program.link(kernel.entry)
@@ -263,7 +264,7 @@ class Execution:
             replace(array, name=(name := symbol_name(array.name)), shape=shapes.get(name, ()))
             for array in self.layout.shared
         )
-        self.bounds = Bounds(program, self.layout, self.function, arguments)
+        self.bounds = Bounds(program, self.layout)
         self.reporter = Reporter(Names(program, shared, kernel.source), kernel.file)
         self.local_bytes = local_bytes_of(kernel.module, self.function)
         events = Events(
@@ -312,7 +313,8 @@ class Execution:
         """Whether the blocks of a chunk came to their end; ``later_blocks``: others wait to be started."""
         could_help = later_blocks and not self.all_at_once and self._fits_on_a_device()
         try:
-            Scheduler(machine, self.code, self._parameters(), budget, later_blocks=could_help).run()
+            parameters = {name: dict(pieces) for name, pieces in self.layout.parameters.items()}
+            Scheduler(machine, self.code, parameters, budget, later_blocks=could_help).run()
         except HangError as hang:
             self.reporter.timed_out(machine, hang.groups, machine.steps)
             return False
@@ -369,14 +371,6 @@ class Execution:
             return None
         first = geometry.first_block * geometry.threads
         return self.priority[first : first + geometry.size]
-
-    def _parameters(self) -> dict[str, dict[int, Any]]:
-        """The kernel's parameters as pieces by byte offset (PTX ISA section 5.1.6.1)."""
-        places = {argument.name: allocation for argument, _, allocation in self.layout.arrays}
-        base = self.layout.memory.base
-        given = (argument for argument in self.arguments if argument.is_parameter)
-        passed = zip(self.function.parameters, given, strict=True)
-        return {formal.name: pieces_of(formal, argument, places, base) for formal, argument in passed}
 
     def _result(self, *, completed: bool) -> Run:
         outputs, changed = [], []

@@ -38,13 +38,13 @@ Whole: TypeAlias = Annotated[int, Field(gt=-(2**63), lt=2**64)]
 Amount: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Part(BaseModel):
+class AnswerPart(BaseModel):
     """Nothing is converted, and nothing unknown passes."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class AboutDevice(Part):
+class AboutDevice(AnswerPart):
     """The device as the harness saw it."""
 
     name: Text
@@ -60,7 +60,7 @@ class AboutDevice(Part):
     memory_bytes: Count = 0
 
 
-class Outside(Part):
+class WriteOutside(AnswerPart):
     """Elements around an array that a kernel wrote to; ``element`` counts from the array's first."""
 
     array: Text
@@ -68,7 +68,7 @@ class Outside(Part):
     count: Count
 
 
-class AnsweredCase(Part):
+class AnsweredCase(AnswerPart):
     """What became of one launch."""
 
     name: Text
@@ -78,11 +78,11 @@ class AnsweredCase(Part):
     seconds: Amount = 0.0
     outputs: dict[Text, Text] = {}
     changed: list[Text] = []
-    outside: list[Outside] = []
+    outside: list[WriteOutside] = []
     places: dict[Text, Annotated[list[Count], Field(min_length=2, max_length=2)]] = {}
 
 
-class KernelResources(Part):
+class KernelResources(AnswerPart):
     """What a loaded kernel takes of a multiprocessor."""
 
     registers: Count = 0
@@ -92,7 +92,7 @@ class KernelResources(Part):
     blocks_per_multiprocessor: Count | None = None
 
 
-class Answer(Part):
+class HarnessAnswer(AnswerPart):
     """``result.json``; ``timing`` is read by `grader.gpu.timing`."""
 
     format: Literal[1]
@@ -105,12 +105,12 @@ class Answer(Part):
     error: Text = ""
 
 
-def read_answer(content: bytes | None) -> Answer:
+def read_answer(content: bytes | None) -> HarnessAnswer:
     """The harness's answer; raises OurError where there is none, or none that can be believed."""
     if content is None:
         raise OurError("the harness on the GPU left no answer")
     try:
-        return Answer.model_validate(_parsed(content))
+        return HarnessAnswer.model_validate(_parsed(content))
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_input=False)[0]
         path = ".".join(map(str, first["loc"]))[:200]
@@ -144,10 +144,10 @@ def _no_constant(name: str) -> float:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise ValueError("a key is there twice")
-    return made
+    return record
 
 
 def read_array(result: Result, file: str, like: NDArray[Any]) -> NDArray[Any]:
@@ -187,7 +187,7 @@ def run_of(case: DeviceCase, answered: AnsweredCase | None, result: Result, file
     if answered.state == "lost":
         return Run(completed=False, error=f"the process on the GPU was lost: {answered.message}")
     stopped = _stopped(answered, file)
-    outside = tuple(_written_outside(each, case, file) for each in answered.outside)
+    outside = tuple(_written_outside(write, case, file) for write in answered.outside)
     if stopped is not None:
         launched = answered.state != "refused"
         return Run(findings=(*outside, stopped), completed=False, launched=launched, seconds=answered.seconds)
@@ -202,7 +202,7 @@ def run_of(case: DeviceCase, answered: AnsweredCase | None, result: Result, file
 
 def _stopped(answered: AnsweredCase, file: str) -> Finding | None:
     """The finding for a launch that did not come to its end."""
-    said = f"{answered.message} ({answered.error})" if answered.error else answered.message
+    reason = f"{answered.message} ({answered.error})" if answered.error else answered.message
     if answered.state == "timeout":
         message = (
             f"the kernel did not end within {SECONDS['case']:.0f} s on the GPU and was stopped; look for a "
@@ -211,30 +211,30 @@ def _stopped(answered: AnsweredCase, file: str) -> Finding | None:
         code = FindingCode.DEVICE_TIMEOUT
         return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,), code=code)
     if answered.state == "refused":
-        message, code = f"the GPU refused the launch: {said}", FindingCode.LAUNCH_REFUSED
+        message, code = f"the GPU refused the launch: {reason}", FindingCode.LAUNCH_REFUSED
         return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
     if answered.state == "fault":
-        message, code = f"the GPU stopped the kernel: {said}", FindingCode.DEVICE_STOPPED
+        message, code = f"the GPU stopped the kernel: {reason}", FindingCode.DEVICE_STOPPED
         return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
     return None
 
 
-def _written_outside(found: Outside, case: DeviceCase, file: str) -> Finding:
+def _written_outside(write: WriteOutside, case: DeviceCase, file: str) -> Finding:
     """A red zone was written to; nobody saw which line did it."""
     arrays = {a.name: (a.label, a.value.size) for a in case.arguments if isinstance(a.value, np.ndarray)}
-    array, size = arrays.get(found.array, ("an array", 0))
-    where = "before" if found.element < 0 else "beyond"
-    times = f", and {found.count - 1} more" if found.count > 1 else ""
+    array, size = arrays.get(write.array, ("an array", 0))
+    where = "before" if write.element < 0 else "beyond"
+    times = f", and {write.count - 1} more" if write.count > 1 else ""
     message = (
-        f"wrote {where} the {size} elements of {array}: at element {found.element}{times}; "
+        f"wrote {where} the {size} elements of {array}: at element {write.element}{times}; "
         "check the index against the array's size before storing"
     )
     return Finding(
         FindingKind.OUT_OF_BOUNDS,
         message,
         file=file,
-        address=f"{array}[{found.element}]",
-        count=max(1, found.count),
+        address=f"{array}[{write.element}]",
+        count=max(1, write.count),
         witnesses=(WITNESS,),
         code=FindingCode.WRITTEN_AROUND_ARRAY,
     )

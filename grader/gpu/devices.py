@@ -66,7 +66,7 @@ def unfit(gpu: Gpu) -> str:
 
 def missing_libraries() -> tuple[str, ...]:
     """Which of the Python packages that a GPU needs are not installed."""
-    return tuple(each for name, each in _LIBRARIES.items() if importlib.util.find_spec(name) is None)
+    return tuple(package for name, package in _LIBRARIES.items() if importlib.util.find_spec(name) is None)
 
 
 def find_gpus() -> tuple[Gpu, ...]:

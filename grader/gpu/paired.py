@@ -129,7 +129,7 @@ def settled(
     reached, reference = _medians(speedup, picks), _medians(other, picks)
     for share in {share for _, share in asked}:
         low, high = _interval(speedup - share * other, reached - share * reference, level)
-        if any(low <= fixed <= high for fixed, own in asked if own == share):
+        if any(low <= fixed <= high for fixed, factor in asked if factor == share):
             return False
     return True
 
@@ -158,15 +158,15 @@ def spoilt(clocks: Sequence[Mapping[str, Any]]) -> dict[int, str]:
     Each of ``clocks`` has ``round``, and ``sm_mhz`` and ``reasons`` (NVML's bits), which are None where the
     device does not tell them.
     """
-    fastest = max((each["sm_mhz"] or 0 for each in clocks), default=0)
-    found: dict[int, str] = {}
-    for each in clocks:
-        why, clock = throttling(each["reasons"] or 0), each["sm_mhz"]
+    fastest = max((clock_line["sm_mhz"] or 0 for clock_line in clocks), default=0)
+    reasons: dict[int, str] = {}
+    for clock_line in clocks:
+        why, clock = throttling(clock_line["reasons"] or 0), clock_line["sm_mhz"]
         if not why and clock is not None and clock < SLOWEST_CLOCK * fastest:
             why = f"{clock:.0f} MHz, and {fastest:.0f} MHz at other times"
         if why:
-            found.setdefault(each["round"], why)
-    return found
+            reasons.setdefault(clock_line["round"], why)
+    return reasons
 
 
 def unfit(rounds: int, dropped: int) -> bool:
@@ -177,8 +177,8 @@ def unfit(rounds: int, dropped: int) -> bool:
 def throttling(reasons: int) -> str:
     """The throttle reasons among NVML's bits, in words; empty where none of them spoils a time."""
     left = reasons & ~HARMLESS
-    known = [words for bit, words in THROTTLING.items() if left & bit]
-    return ", ".join(known) or (f"throttle reason {left:#x}" if left else "")
+    meanings = [words for bit, words in THROTTLING.items() if left & bit]
+    return ", ".join(meanings) or (f"throttle reason {left:#x}" if left else "")
 
 
 def _picks(rounds: int, level: float, resamples: int, rng: np.random.Generator) -> Picks:

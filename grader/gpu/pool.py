@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError
 from grader.gpu import RaceJudge, devices, sanitizer
-from grader.gpu.answer import Answer, read_answer, run_of
+from grader.gpu.answer import HarnessAnswer, read_answer, run_of
 from grader.gpu.request import (
     LIMITS,
     STUDENT,
@@ -94,7 +94,7 @@ class Observed:
     gpu: Gpu
     runs: tuple[tuple[int, Run], ...]
     reports: tuple[ToolReport, ...] = ()
-    answer: Answer | None = None
+    answer: HarnessAnswer | None = None
     result: Result | None = None
     seconds: Named[float] = ()
 
@@ -178,7 +178,7 @@ class _Attempt:
         )
         return Observed(self.gpu, runs, reports, answer, result, seconds)
 
-    def _ran(self) -> tuple[Result, Answer]:
+    def _ran(self) -> tuple[Result, HarnessAnswer]:
         """The harness's job and its answer; a second time, alone, where a kernel did not end.
 
         It may have been kept waiting by what others ran: nobody is accused before it ran alone. A run
@@ -192,13 +192,13 @@ class _Attempt:
         with devices.alone(self.gpu):
             return self._harness("")
 
-    def _harness(self, lock: str) -> tuple[Result, Answer]:
+    def _harness(self, lock: str) -> tuple[Result, HarnessAnswer]:
         architecture, built = self.gpu.architecture, self.built
         cubin = assemble(self.tools, built.ptx, architecture)
-        own = Image(
+        student = Image(
             cubin, built.entry, self._widths(), self._symbols(built.ptx), variables=has_variables(built.ptx)
         )
-        images = ((STUDENT, own), *(self.timing.images(architecture) if self.timing else ()))
+        images = ((STUDENT, student), *(self.timing.images(architecture) if self.timing else ()))
         timing = self.timing.request(architecture, lock) if self.timing else None
         result = self.tools.sandbox.run(run_job(self._where(lock), images, self.cases, timing))
         return result, _answer(result)
@@ -255,13 +255,13 @@ class _Attempt:
         return report
 
 
-def _hung(answer: Answer) -> bool:
+def _hung(answer: HarnessAnswer) -> bool:
     """Whether a kernel did not end in its time, in a case or while it was timed."""
     timed = str((answer.timing or {}).get("fault", ""))
     return any(case.state == "timeout" for case in answer.cases) or timed.startswith("timeout")
 
 
-def _answer(result: Result) -> Answer:
+def _answer(result: Result) -> HarnessAnswer:
     """The harness's answer, or the exception that says why nothing can be believed."""
     try:
         answer = read_answer(result.file("result.json"))

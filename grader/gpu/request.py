@@ -41,8 +41,8 @@ def name_for(index: int) -> str:
 
 def index_of(name: str) -> int | None:
     """The number of the case that a kernel's name stands for; None for any other name."""
-    found = re.fullmatch(rf"{PREFIX}(\d{{1,9}})(?:\(.*)?", name, re.DOTALL)
-    return int(found[1]) if found else None
+    match = re.fullmatch(rf"{PREFIX}(\d{{1,9}})(?:\(.*)?", name, re.DOTALL)
+    return int(match[1]) if match else None
 
 
 def with_copies(ptx: str, entry: str, names: Iterable[str]) -> str:
@@ -51,7 +51,11 @@ def with_copies(ptx: str, entry: str, names: Iterable[str]) -> str:
     Labels and parameters inside are the kernel's own (PTX ISA, section "Identifiers"). Raises OurError where
     there is no such kernel.
     """
-    kernels = (each for each in parse(ptx).functions if each.is_entry and each.defined and each.name == entry)
+    kernels = (
+        function
+        for function in parse(ptx).functions
+        if function.is_entry and function.defined and function.name == entry
+    )
     kernel = next(kernels, None)
     if kernel is None:
         raise OurError(f"the kernel {entry} was not found in the PTX")
@@ -141,8 +145,8 @@ class Where:
 @lru_cache(maxsize=1)
 def harness_files() -> Named[bytes]:
     """The files of the harness: those of ``sandbox/``, and the statistics that it shares with us."""
-    own = [(path.name, path.read_bytes()) for path in sorted((data_root() / "sandbox").glob("*.py"))]
-    return (*own, ("paired.py", Path(paired.__file__).read_bytes()))
+    modules = [(path.name, path.read_bytes()) for path in sorted((data_root() / "sandbox").glob("*.py"))]
+    return (*modules, ("paired.py", Path(paired.__file__).read_bytes()))
 
 
 def helpers_source() -> bytes:
@@ -217,8 +221,8 @@ def run_job(
 def symbols_of(arguments: Iterable[Argument], ptx: str) -> Named[str]:
     """For each variable that holds an argument its name in a PTX text."""
     wanted = [argument.symbol for argument in arguments if argument.symbol]
-    known = module_variables(ptx) if wanted else {}
-    return tuple((symbol, symbol_called(symbol, known) or symbol) for symbol in wanted)
+    variables = module_variables(ptx) if wanted else {}
+    return tuple((symbol, symbol_called(symbol, variables) or symbol) for symbol in wanted)
 
 
 def has_variables(ptx: str) -> bool:

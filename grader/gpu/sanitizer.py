@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, UsageError
 from grader.gpu.request import ANSWER
-from grader.gpu.sanitizer_findings import Said, Scene, UnreadableError, found_by, read_log, read_records
+from grader.gpu.sanitizer_findings import Scene, ToolLog, UnreadableError, found_by, read_log, read_records
 from grader.model import FindingKind
 from grader.nvcc.shown import harmless
 from grader.nvcc.source import SOURCE_NAME
@@ -159,13 +159,13 @@ def find_sanitizer(explicit: str | None = None) -> Path | None:
     if named == "none":
         return None
     if named:
-        found = shutil.which(named)
-        if found is None:
+        path = shutil.which(named)
+        if path is None:
             raise UsageError(
                 f"compute-sanitizer was named as {named!r}, but no program is there; name another"
             )
-        return Path(found).absolute()
-    programs = (shutil.which("compute-sanitizer", path=place) for place in _places())
+        return Path(path).absolute()
+    programs = (shutil.which("compute-sanitizer", path=folder) for folder in _places())
     return next((Path(program).absolute() for program in programs if program), None)
 
 
@@ -186,19 +186,19 @@ def read(
 
     names = tuple(str(case.index) for case in cases)
     try:
-        records, said = _believed(tool, result)
+        records, log = _believed(tool, result)
         answer = read_answer(result.file(ANSWER))
     except (UnreadableError, OurError) as problem:
         return _inconclusive(tool, names, str(problem))
     answered = {case.name: case for case in answer.cases}
     scene = Scene({str(case.index): case for case in cases}, answered, file, source, answer.error)
-    found, strange = found_by(tool, records, scene)
-    if records and not found:
+    findings, strange = found_by(tool, records, scene)
+    if records and not findings:
         reason = "it reports something, but nothing of a kernel that we understand"
         return _inconclusive(tool, names, reason)
-    gap = _gap(said, len(records), strange)
-    doubts = {name: gap or scene.unfinished(name) for name in names if name not in found}
-    return _report(tool, found, doubts)
+    gap = _gap(log, len(records), strange)
+    doubts = {name: gap or scene.unfinished(name) for name in names if name not in findings}
+    return _report(tool, findings, doubts)
 
 
 def of_both_builds(report: ToolReport) -> ToolReport:
@@ -206,9 +206,9 @@ def of_both_builds(report: ToolReport) -> ToolReport:
 
     What it finds in the graded build counts where it found nothing in the other, whose lines are true.
     """
-    found, doubts = dict(report.findings), dict(report.doubts)
-    names = dict.fromkeys(_case_of(name) for name in (*found, *doubts, *report.cleared))
-    findings = {name: found.get(name) or found.get(_graded(name), ()) for name in names}
+    reported, doubts = dict(report.findings), dict(report.doubts)
+    names = dict.fromkeys(_case_of(name) for name in (*reported, *doubts, *report.cleared))
+    findings = {name: reported.get(name) or reported.get(_graded(name), ()) for name in names}
     findings = {name: some for name, some in findings.items() if some}
     either = {
         name: doubts.get(name) or doubts.get(_graded(name), "") for name in names if name not in findings
@@ -226,52 +226,52 @@ def _graded(name: str) -> str:
     return str(int(name) + OF_GRADED_BUILD)
 
 
-def _believed(tool: str, result: Result) -> tuple[tuple[Element, ...], Said]:
+def _believed(tool: str, result: Result) -> tuple[tuple[Element, ...], ToolLog]:
     """A tool's records, and what its log says of them; raises UnreadableError where they disagree."""
     xml, log = files(tool)
     if result.outcome.status is not Status.EXIT:
         raise UnreadableError(f"it {_ENDS[result.outcome.status]}")
-    said = read_log(result.file(log))
+    summary = read_log(result.file(log))
     records = read_records(result.file(xml))
-    _must_agree(result.outcome.returncode, said, len(records))
-    return records, said
+    _must_agree(result.outcome.returncode, summary, len(records))
+    return records, summary
 
 
-def _report(tool: str, found: dict[str, tuple[Finding, ...]], doubts: dict[str, str]) -> ToolReport:
+def _report(tool: str, findings: dict[str, tuple[Finding, ...]], doubts: dict[str, str]) -> ToolReport:
     """Cases with findings, and the others with the doubt about each."""
     doubtful = tuple((name, doubt) for name, doubt in doubts.items() if doubt)
     cleared = tuple(name for name, doubt in doubts.items() if not doubt)
-    reason = doubtful[0][1] if doubtful else "" if found or cleared else "it was given no case"
-    verdict = FINDINGS if found else INCONCLUSIVE if reason else CLEAN
-    return ToolReport(tool, verdict, reason, tuple(found.items()), cleared, doubtful)
+    reason = doubtful[0][1] if doubtful else "" if findings or cleared else "it was given no case"
+    verdict = FINDINGS if findings else INCONCLUSIVE if reason else CLEAN
+    return ToolReport(tool, verdict, reason, tuple(findings.items()), cleared, doubtful)
 
 
 def _inconclusive(tool: str, names: Iterable[str], reason: str) -> ToolReport:
     return ToolReport(tool, INCONCLUSIVE, reason, doubts=tuple((name, reason) for name in names))
 
 
-def _must_agree(status: int, said: Said, records: int) -> None:
+def _must_agree(status: int, log: ToolLog, records: int) -> None:
     """Exit status, summary and XML tell of the same: all of something, or all of nothing."""
     if status not in (0, FOUND):
-        raise UnreadableError(f"it ended with the exit status {status}{said.quoted}")
-    only_warnings = bool(said.warnings) and not said.errors
-    if bool(said.total) != bool(records):
-        raise UnreadableError(f"its summary counts {said.total}, but its XML holds {records} records")
+        raise UnreadableError(f"it ended with the exit status {status}{log.quoted}")
+    only_warnings = bool(log.warnings) and not log.errors
+    if bool(log.total) != bool(records):
+        raise UnreadableError(f"its summary counts {log.total}, but its XML holds {records} records")
     if (status == FOUND) != bool(records) and not only_warnings:
         raise UnreadableError(f"it ended with the exit status {status}, but its XML holds {records} records")
 
 
-def _gap(said: Said, records: int, strange: tuple[str, ...]) -> str:
+def _gap(log: ToolLog, records: int, strange: tuple[str, ...]) -> str:
     """Why records may be missing; empty where all are there and understood."""
     if TROUBLE in strange:
         return "it dropped records, because there were more than it can hold"
     if strange:
         kinds = harmless(", ".join(sorted(set(strange))))[:100]
         return f"{len(strange)} of its records are of a kind that we do not understand ({kinds})"
-    if said.left_out or records >= MOST_RECORDS:
+    if log.left_out or records >= MOST_RECORDS:
         return f"it left out records after the first {records}"
-    if said.total != records:
-        return f"its summary counts {said.total}, but its XML holds {records} records"
-    if not records and said.other:
-        return f"its log has more than a summary{said.quoted}"
+    if log.total != records:
+        return f"its summary counts {log.total}, but its XML holds {records} records"
+    if not records and log.other:
+        return f"its log has more than a summary{log.quoted}"
     return ""

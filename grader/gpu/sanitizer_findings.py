@@ -56,7 +56,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ToolLog:
     """What a tool's log says: how many it counted, of which grades, and the first line of another kind."""
 
     total: int
@@ -71,14 +71,14 @@ class Said:
         return f": {harmless(self.other)[:200]}" if self.other else ""
 
 
-def read_log(content: bytes | None) -> Said:
+def read_log(content: bytes | None) -> ToolLog:
     """The log's summary, which comes last; raises UnreadableError where there is none."""
     if content is None:
         raise UnreadableError("it left no log")
     if len(content) > MOST_BYTES:
         raise UnreadableError(f"its log has {len(content)} bytes")
     lines = [line.lstrip("=").strip() for line in content.decode("utf-8", "replace").splitlines()]
-    summaries = [found for line in lines if (found := _SUMMARY.fullmatch(line))]
+    summaries = [match for line in lines if (match := _SUMMARY.fullmatch(line))]
     left_out = any(_LEFT_OUT.match(line) for line in lines)
     other = [
         line
@@ -89,7 +89,7 @@ def read_log(content: bytes | None) -> Said:
         raise UnreadableError(f"its log has no summary{f': {harmless(other[0])[:200]}' if other else ''}")
     total = _whole(summaries[-1][1])
     parts = {word: _whole(number) for number, word in _PART.findall(summaries[-1][2] or "")}
-    return Said(total, parts.get("error", total), parts.get("warning", 0), left_out, next(iter(other), ""))
+    return ToolLog(total, parts.get("error", total), parts.get("warning", 0), left_out, next(iter(other), ""))
 
 
 def _whole(digits: str) -> int:
@@ -174,8 +174,8 @@ class Scene:
             return "the kernel was not launched" + (self.trouble and f": {harmless(self.trouble)}")
         if answered.state == "done":
             return ""
-        said = answered.error or answered.message
-        return f"the kernel did not come to its end ({harmless(answered.state + (said and f': {said}'))})"
+        reason = answered.error or answered.message
+        return f"the kernel did not come to its end ({harmless(answered.state + (reason and f': {reason}'))})"
 
     def owners(self, functions: Iterable[str]) -> tuple[str, ...]:
         """The cases that a record with these functions belongs to.
@@ -192,11 +192,11 @@ class Scene:
 
     def places(self, name: str) -> Iterator[Place]:
         """Where the arrays of a case lay, as the harness says."""
-        told = self.answered[name].places if name in self.answered else {}
+        addresses = self.answered[name].places if name in self.answered else {}
         for argument in self.cases[name].arguments:
             value = argument.value
-            if argument.name in told and isinstance(value, np.ndarray):
-                start, _ = told[argument.name]
+            if argument.name in addresses and isinstance(value, np.ndarray):
+                start, _ = addresses[argument.name]
                 yield Place(argument.label, start, value.nbytes, value.shape, value.itemsize)
 
     def line(self, record: Element, where: str) -> int | None:
@@ -228,7 +228,7 @@ def found_by(
     tool: str, records: Iterable[Element], scene: Scene
 ) -> tuple[dict[str, tuple[Finding, ...]], tuple[str, ...]]:
     """The findings of each case that has some, and the kinds of records that we do not know, one a record."""
-    found: dict[str, dict[tuple[object, ...], Finding]] = {}
+    groups: dict[str, dict[tuple[object, ...], Finding]] = {}
     strange: list[str] = []
     for record in records:
         kind = text_at(record, "kind")
@@ -239,26 +239,26 @@ def found_by(
         functions = [element.text or "" for element in record.iter("func")]
         for name in scene.owners(functions):
             for finding in reader(record, scene, name):
-                _count(found.setdefault(name, {}), finding)
-    kept = {name: _without_stops(tuple(group.values())) for name, group in found.items()}
+                _count(groups.setdefault(name, {}), finding)
+    kept = {name: _without_stops(tuple(group.values())) for name, group in groups.items()}
     return {name: findings for name, findings in kept.items() if findings}, tuple(strange)
 
 
 def _count(group: dict[tuple[object, ...], Finding], finding: Finding) -> None:
     """The same kind on the same lines once: the first thread's, so that it is the same every time."""
     key = (finding.kind, frozenset((finding.line, finding.other_line)))
-    known = group.get(key)
-    if known is None:
+    earlier = group.get(key)
+    if earlier is None:
         group[key] = finding
         return
-    first = min(known, finding, key=lambda each: (each.block or (), each.thread or ()))
-    gravest = min(known.severity, finding.severity, key=_GRAVEST.index)
-    group[key] = replace(first, count=known.count + finding.count, severity=gravest)
+    first = min(earlier, finding, key=lambda one: (one.block or (), one.thread or ()))
+    gravest = min(earlier.severity, finding.severity, key=_GRAVEST.index)
+    group[key] = replace(first, count=earlier.count + finding.count, severity=gravest)
 
 
 def _without_stops(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """A stop is told where nothing else was seen that explains it."""
-    seen = tuple(each for each in findings if each.kind is not FindingKind.FAULT)
+    seen = tuple(finding for finding in findings if finding.kind is not FindingKind.FAULT)
     return seen or findings
 
 
@@ -313,7 +313,7 @@ def _outside(address: int | None, places: tuple[Place, ...]) -> tuple[FindingCod
 
     An address far from all arrays is not told: it is another one in every run.
     """
-    nearest = min(places, key=lambda place: place.distance(address or 0), default=None)
+    nearest = min(places, key=lambda array: array.distance(address or 0), default=None)
     if address is not None and address < _NULL:
         return FindingCode.NULL_POINTER, "", (("address", hex(address)),)
     if address is None or nearest is None or nearest.distance(address) > _NEAR:
@@ -326,25 +326,27 @@ def _outside(address: int | None, places: tuple[Place, ...]) -> tuple[FindingCod
 def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
     """initcheck, ``Initcheck``: a read of global memory that nobody wrote."""
     address = number_at(record, "what/address")
-    places = (place for place in scene.places(name) if address is not None and not place.distance(address))
-    place = next(places, None)
-    element = "" if place is None or address is None else place.array + _subscript(place, address)
-    access = Access("read", "global", "" if place is None else place.array)
+    places = (array for array in scene.places(name) if address is not None and not array.distance(address))
+    array = next(places, None)
+    element = "" if array is None or address is None else array.array + _subscript(array, address)
+    access = Access("read", "global", "" if array is None else array.array)
     what = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
     return [worded(_about(record, scene, what, "", element, access))]
 
 
-def _subscript(place: Place, address: int) -> str:
-    index = np.unravel_index(place.index(address), place.shape) if place.shape else (0,)
-    return "".join(f"[{int(each)}]" for each in index)
+def _subscript(array: Place, address: int) -> str:
+    index = np.unravel_index(array.index(address), array.shape) if array.shape else (0,)
+    return "".join(f"[{int(coordinate)}]" for coordinate in index)
 
 
 def _parting(record: Element, scene: Scene, name: str) -> list[Finding]:
     """synccheck, ``Synccheck``: a barrier that some come to and others do not."""
     del name
-    said = harmless(text_at(record, "what/text")).removeprefix("Barrier error detected. ").rstrip(".")
-    message = f"{said[:1].lower()}{said[1:]}: every thread of a block must come to the same `__syncthreads()`"
-    message = message if said else "not all threads of the block come to this barrier"
+    words = harmless(text_at(record, "what/text")).removeprefix("Barrier error detected. ").rstrip(".")
+    message = (
+        f"{words[:1].lower()}{words[1:]}: every thread of a block must come to the same `__syncthreads()`"
+    )
+    message = message if words else "not all threads of the block come to this barrier"
     what = (FindingKind.BARRIER_DIVERGENCE, FindingCode.BARRIER_REPORTED)
     return [_about(record, scene, what, message)]
 
@@ -353,11 +355,11 @@ def _stop(record: Element, scene: Scene, name: str) -> list[Finding]:
     """memcheck: the launch ended, and no access was seen to be the reason."""
     if not scene.unfinished(name):
         return []
-    said = (
+    reason = (
         harmless(text_at(record, "what/exception") or text_at(record, "what/text")) or "a hardware exception"
     )
     what = (FindingKind.FAULT, FindingCode.DEVICE_STOPPED)
-    return [_about(record, scene, what, f"stops the whole launch: {said}")]
+    return [_about(record, scene, what, f"stops the whole launch: {reason}")]
 
 
 def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
@@ -369,7 +371,7 @@ def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
     del name
     first = text_at(record, "what/source/direction")
     line = scene.line(record, "what/source/where")
-    found = []
+    findings = []
     for other in record.iterfind("what/destination"):
         second, other_line = text_at(other, "direction"), scene.line(other, "where")
         finding = Finding(
@@ -384,8 +386,8 @@ def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
             count=max(1, number_at(other, "count") or 1),
             code=FindingCode.RACE_REPORTED,
         )
-        found.append(finding)
-    return found
+        findings.append(finding)
+    return findings
 
 
 def _race_sentence(one: tuple[str, int | None], other: tuple[str, int | None]) -> str:

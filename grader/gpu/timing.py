@@ -34,7 +34,7 @@ MOST_IMPOSSIBLE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TimingQuestion:
     """What the host knows of a timing job: the plan as the harness got it, and what the harness never got.
 
     ``expected`` holds the oracle's answer for each input set. Any kernel must read ``read_bytes`` and write
@@ -62,7 +62,7 @@ class Question:
         return paired.look_level(self.plan["level"], self.plan["least_rounds"], self.plan["most_rounds"])
 
 
-def read_timing(answer: Mapping[str, Any], outputs: Outputs, question: Question) -> Timing:
+def read_timing(answer: Mapping[str, Any], outputs: Outputs, question: TimingQuestion) -> Timing:
     """The timing of one submission from the harness's answer and the outputs that came back.
 
     ``outputs`` maps (input set, digest) to all output arrays of the launches that left that digest. Never
@@ -75,7 +75,7 @@ def read_timing(answer: Mapping[str, Any], outputs: Outputs, question: Question)
         return Timing(baseline=baseline, error=str(problem), shape=question.shape)
 
 
-def _read(answer: Mapping[str, Any], outputs: Outputs, question: Question) -> Timing:
+def _read(answer: Mapping[str, Any], outputs: Outputs, question: TimingQuestion) -> Timing:
     plan = question.plan
     rounds = read_rounds(answer, question.kernels, len(question.expected))
     stopped, fault = words(answer, "stopped"), words(answer, "fault")
@@ -88,7 +88,9 @@ def _read(answer: Mapping[str, Any], outputs: Outputs, question: Question) -> Ti
         raise OurError(f"the timing ended after {rounds.count} rounds, of which {counted} count")
     _check_staff(rounds, question)
     times = {name: rounds.times_ms(name) for name in question.kernels}
-    medians = {name: float(np.median(each)) for name, each in times.items() if each.size and name != AGAIN}
+    medians = {
+        name: float(np.median(finding)) for name, finding in times.items() if finding.size and name != AGAIN
+    }
     library = amounts(answer, "library_ms")
     floor = _floor_ms(answer, question)
     findings = (*verification.findings, stop, _too_fast(rounds, floor, question.file))
@@ -104,7 +106,7 @@ def _read(answer: Mapping[str, Any], outputs: Outputs, question: Question) -> Ti
         first_milliseconds=_first_ms(answer),
         launches=verification.launches,
         verified=verification.verified,
-        findings=tuple(each for each in findings if each is not None),
+        findings=tuple(finding for finding in findings if finding is not None),
         floor_milliseconds=floor,
         gflops=tuple(_gflops(medians | _median_of(LIBRARY, library), plan["flops"])),
         occupancy=question.occupancy,
@@ -116,14 +118,14 @@ def _read(answer: Mapping[str, Any], outputs: Outputs, question: Question) -> Ti
 
 def _stop(fault: str, file: str) -> Finding:
     """What a launch that did not come to its end says of the student's kernel; else raises OurError."""
-    who, _, said = fault.partition(": ")
+    who, _, reason = fault.partition(": ")
     if who == HUNG:
-        message = f"{said}; look for a loop that ends only for the inputs, or the buffers, of the tests"
+        message = f"{reason}; look for a loop that ends only for the inputs, or the buffers, of the tests"
         code = FindingCode.DEVICE_TIMEOUT
         return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,), code=code)
     if who == STUDENT:
-        name, _, meaning = said.partition(": ")
-        message = f"the GPU stopped the kernel while it was timed: {meaning} ({name})" if meaning else said
+        name, _, meaning = reason.partition(": ")
+        message = f"the GPU stopped the kernel while it was timed: {meaning} ({name})" if meaning else reason
         code = FindingCode.DEVICE_STOPPED
         return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
     raise OurError(f"the timing failed: {fault}")
@@ -135,7 +137,7 @@ def _unfit(rounds: Rounds) -> str:
     return f"the device ran slower than it can in {share} ({reasons}); time again when it is cool and free"
 
 
-def _check_staff(rounds: Rounds, question: Question) -> None:
+def _check_staff(rounds: Rounds, question: TimingQuestion) -> None:
     """A kernel of ours that changes its inputs is our error; masters that a student's kernel hit are not."""
     student_did = any(not row.inputs for row in rounds.launches(STUDENT))
     for name in question.kernels:
@@ -143,17 +145,17 @@ def _check_staff(rounds: Rounds, question: Question) -> None:
             raise OurError(f"the inputs of the {name} kernel were changed while it was timed")
 
 
-def _ratio(times: Mapping[str, Any], kernel: str, rounds: Rounds, question: Question) -> Ratio | None:
+def _ratio(times: Mapping[str, Any], kernel: str, rounds: Rounds, question: TimingQuestion) -> Ratio | None:
     """How many times as fast as the baseline; None without rounds."""
     plan = question.plan
     if not times[kernel].size:
         return None
     rng = paired.stream(plan["seed"], rounds.count)
-    found = paired.ratio(times[plan["baseline"]], times[kernel], question.level, plan["resamples"], rng)
-    return Ratio(*found)
+    values = paired.ratio(times[plan["baseline"]], times[kernel], question.level, plan["resamples"], rng)
+    return Ratio(*values)
 
 
-def _settled(times: Mapping[str, Any], rounds: Rounds, question: Question) -> bool:
+def _settled(times: Mapping[str, Any], rounds: Rounds, question: TimingQuestion) -> bool:
     plan = question.plan
     base, solution = times[plan["baseline"]], plan["solution"]
     return paired.settled(
@@ -166,7 +168,7 @@ def _settled(times: Mapping[str, Any], rounds: Rounds, question: Question) -> bo
     )
 
 
-def _floor_ms(answer: Mapping[str, Any], question: Question) -> float:
+def _floor_ms(answer: Mapping[str, Any], question: TimingQuestion) -> float:
     """The roofline: S. Williams, A. Waterman, D. Patterson, CACM 52(4), 2009, by what was measured of it.
 
     What was written need not have left L2 when a kernel ends, so only what cannot fit counts.
@@ -211,7 +213,7 @@ def _details(
     rounds: Rounds,
     times: Mapping[str, Any],
     verification: Verification,
-    question: Question,
+    question: TimingQuestion,
 ) -> Iterator[tuple[str, Any]]:
     """What belongs on record but decides nothing."""
     yield "stopped", words(answer, "stopped")
@@ -222,7 +224,10 @@ def _details(
     for name in ("event_overhead_ms", "bandwidth_gb_s", "fp32_gflop_s", "lock_waited_s", "held_s"):
         yield name, amount(answer, name)
     yield "percentiles", list(PERCENTILES)
-    yield "milliseconds_percentiles", {name: _percentiles(each) for name, each in times.items() if each.size}
+    yield (
+        "milliseconds_percentiles",
+        {name: _percentiles(samples) for name, samples in times.items() if samples.size},
+    )
     yield "library_samples", len(amounts(answer, "library_ms"))
     yield "clocks", _clock_ranges(rounds)
     yield "dropped_for", sorted(set(rounds.spoilt.values()))[:10]
@@ -237,9 +242,9 @@ def _clock_ranges(rounds: Rounds) -> dict[str, list[float]]:
     """The least and the greatest of each reading, and all throttle reasons that were told, as NVML's bits."""
     ranges = {}
     for name in ("sm_mhz", "memory_mhz", "celsius", "watts"):
-        told = [each[name] for each in rounds.clocks]
-        values = [value for value in told if value is not None]
+        readings = [clock[name] for clock in rounds.clocks]
+        values = [value for value in readings if value is not None]
         if values:
             ranges[name] = [float(min(values)), float(max(values))]
-    reasons = {int(each["reasons"]) for each in rounds.clocks if each["reasons"] is not None}
+    reasons = {int(clock["reasons"]) for clock in rounds.clocks if clock["reasons"] is not None}
     return ranges | ({"reasons": [float(value) for value in sorted(reasons)][:10]} if reasons else {})

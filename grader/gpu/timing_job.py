@@ -67,7 +67,9 @@ class TimingJob:
         plan = self.rules() | {
             "launches": launches | {"student": _launch(self.launch)},
             "widths": widths | {"student": dict(self.widths)},
-            "sets": [described(each, f"timed/in-{index}", files) for index, each in enumerate(self.sets)],
+            "sets": [
+                described(arguments, f"timed/in-{index}", files) for index, arguments in enumerate(self.sets)
+            ],
             "kept_outputs": KEPT_OUTPUTS,
             "library": dict(self.library) or None,
             "lock": lock,
@@ -80,7 +82,9 @@ class TimingJob:
             "baseline": self.baseline.name,
             "solution": self.solution.name if self.solution else None,
             "seed": self.seed,
-            "settle": [[float(each.fixed), float(each.of_solution)] for each in self.thresholds],
+            "settle": [
+                [float(threshold.fixed), float(threshold.of_solution)] for threshold in self.thresholds
+            ],
             "budget_seconds": self.budget_seconds,
             "warm_seconds": WARM_SECONDS,
             "least_rounds": LEAST_ROUNDS,

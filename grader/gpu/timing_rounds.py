@@ -52,7 +52,7 @@ _WHOLE_CLOCKS = ("round", "sm_mhz", "reasons")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimedLaunch:
     """One timed launch: which input set it had, what it took, what it left."""
 
     round: int
@@ -68,12 +68,12 @@ class Row:
 class Rounds:
     """All rows, what the device said of itself in each round, and which rounds do not count, and why."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TimedLaunch, ...]
     count: int
     clocks: tuple[dict[str, float | None], ...] = ()
     spoilt: Mapping[int, str] = field(default_factory=dict)
 
-    def launches(self, kernel: str) -> tuple[Row, ...]:
+    def launches(self, kernel: str) -> tuple[TimedLaunch, ...]:
         """Every launch of a kernel, those of spoilt rounds too: what it leaves must be right in any case."""
         return tuple(row for row in self.rows if row.kernel == kernel)
 
@@ -93,17 +93,17 @@ def read_rounds(answer: Mapping[str, Any], kernels: tuple[str, ...], sets: int) 
     if not isinstance(columns, dict) or (columns and not set(COLUMNS) <= set(columns)):
         raise OurError("the timing has no columns")
     lists = [columns.get(name, []) for name in COLUMNS]
-    if not all(isinstance(each, list) and len(each) == len(lists[0]) for each in lists):
+    if not all(isinstance(column, list) and len(column) == len(lists[0]) for column in lists):
         raise OurError("the timing's columns do not belong together")
     if len(lists[0]) > MOST_ROWS:
         raise OurError(f"the timing has {len(lists[0])} rows")
     rows = tuple(_row(values, kernels, sets) for values in zip(*lists, strict=True))
     count = _check_rounds(rows, kernels)
-    clocks = tuple(_clock(each, count) for each in _listed(answer, "clocks"))
+    clocks = tuple(_clock(column, count) for column in _listed(answer, "clocks"))
     return Rounds(rows, count, clocks, paired.spoilt(clocks))
 
 
-def _row(values: tuple[Any, ...], kernels: tuple[str, ...], sets: int) -> Row:
+def _row(values: tuple[Any, ...], kernels: tuple[str, ...], sets: int) -> TimedLaunch:
     number, kernel, which, ms, digest, unwritten, inputs = values
     sound = (
         _is_whole(number, MOST_ROWS)
@@ -117,10 +117,10 @@ def _row(values: tuple[Any, ...], kernels: tuple[str, ...], sets: int) -> Row:
     )
     if not sound:
         raise OurError("the timing has a row that cannot be")
-    return Row(number, kernel, which, float(ms), digest, unwritten, inputs)
+    return TimedLaunch(number, kernel, which, float(ms), digest, unwritten, inputs)
 
 
-def _check_rounds(rows: tuple[Row, ...], kernels: tuple[str, ...]) -> int:
+def _check_rounds(rows: tuple[TimedLaunch, ...], kernels: tuple[str, ...]) -> int:
     """How many rounds there are; each must be complete, on one input set, and in its place."""
     size = len(kernels)
     for start in range(0, len(rows), size):
@@ -131,14 +131,14 @@ def _check_rounds(rows: tuple[Row, ...], kernels: tuple[str, ...]) -> int:
     return len(rows) // size
 
 
-def _clock(said: Any, rounds: int) -> dict[str, float | None]:  # noqa: ANN401 - JSON
+def _clock(entry: Any, rounds: int) -> dict[str, float | None]:  # noqa: ANN401 - JSON
     names = ("round", "sm_mhz", "memory_mhz", "celsius", "watts", "reasons")
-    if not isinstance(said, dict):
+    if not isinstance(entry, dict):
         raise OurError("the timing has clocks that cannot be")
-    values = {name: said.get(name) for name in names}
+    values = {name: entry.get(name) for name in names}
     sound = _is_whole(values["round"], rounds) and all(
-        each is None or (_is_whole(each, 2**63) if name in _WHOLE_CLOCKS else _is_amount(each))
-        for name, each in values.items()
+        value is None or (_is_whole(value, 2**63) if name in _WHOLE_CLOCKS else _is_amount(value))
+        for name, value in values.items()
     )
     if not sound:
         raise OurError("the timing has clocks that cannot be")
@@ -198,7 +198,7 @@ class Verification:
 
 
 def verify(
-    launches: tuple[Row, ...], outputs: Outputs, expected: Sequence[Expected], file: str
+    launches: tuple[TimedLaunch, ...], outputs: Outputs, expected: Sequence[Expected], file: str
 ) -> Verification:
     """Judge every timed launch of the student's kernel.
 
@@ -207,7 +207,7 @@ def verify(
 
     """
     compared = {key: _first_wrong(key[0], arrays, expected) for key, arrays in outputs.items()}
-    wrong = {key: found for key, found in compared.items() if found is not None}
+    wrong = {key: comparison for key, comparison in compared.items() if comparison is not None}
     right = compared.keys() - wrong.keys()
     provable = _poison_proves(outputs)
     bad = [row for row in launches if _key(row) in wrong]
@@ -221,10 +221,12 @@ def verify(
         _unwritten(bare, len(launches), file),
         _changed(changed, len(launches), file),
     )
-    return Verification(len(launches), verified, tuple(each for each in findings if each is not None))
+    return Verification(
+        len(launches), verified, tuple(finding for finding in findings if finding is not None)
+    )
 
 
-def _key(row: Row) -> tuple[int, str]:
+def _key(row: TimedLaunch) -> tuple[int, str]:
     return row.set, row.digest
 
 
@@ -244,32 +246,33 @@ def _first_wrong(which: int, arrays: Mapping[str, Array], expected: Sequence[Exp
 
 def _poison_proves(outputs: Outputs) -> bool:
     """Whether an element that holds poison is unwritten for certain: NaN is, an integer may be right."""
-    arrays = [array for each in outputs.values() for array in each.values()]
+    arrays = [array for output in outputs.values() for array in output.values()]
     return bool(arrays) and all(np.issubdtype(numbers(array).dtype, np.floating) for array in arrays)
 
 
 def _wrong(
-    rows: list[Row], wrong: Mapping[tuple[int, str], Comparison], total: int, file: str
+    rows: list[TimedLaunch], wrong: Mapping[tuple[int, str], Comparison], total: int, file: str
 ) -> Finding | None:
     if not rows:
         return None
-    found = wrong[_key(rows[0])]
+    comparison = wrong[_key(rows[0])]
     message = (
-        f"wrong while it was timed: {_share(rows, total)} left a wrong {found.array}{_example(found)}; every "
-        "launch has other inputs at other addresses, and has to compute its output anew from them"
+        f"wrong while it was timed: {_share(rows, total)} left a wrong "
+        f"{comparison.array}{_example(comparison)}; every launch has other inputs at other addresses, "
+        "and has to compute its output anew from them"
     )
     return Finding(
         FindingKind.WRONG_OUTPUT,
         message,
         file=file,
-        address=_element(found),
+        address=_element(comparison),
         count=len(rows),
         witnesses=(WITNESS,),
         code=FindingCode.WRONG_WHILE_TIMED,
     )
 
 
-def _unwritten(rows: list[Row], total: int, file: str) -> Finding | None:
+def _unwritten(rows: list[TimedLaunch], total: int, file: str) -> Finding | None:
     """Elements nobody wrote; or added to, where the device keeps a NaN's payload, as for doubles."""
     if not rows:
         return None
@@ -289,7 +292,7 @@ def _unwritten(rows: list[Row], total: int, file: str) -> Finding | None:
     )
 
 
-def _changed(rows: list[Row], total: int, file: str) -> Finding | None:
+def _changed(rows: list[TimedLaunch], total: int, file: str) -> Finding | None:
     if not rows:
         return None
     message = (
@@ -306,18 +309,19 @@ def _changed(rows: list[Row], total: int, file: str) -> Finding | None:
     )
 
 
-def _share(rows: list[Row], total: int) -> str:
+def _share(rows: list[TimedLaunch], total: int) -> str:
     launches = "timed launch" if total == 1 else "timed launches"
     return f"all {total} {launches}" if len(rows) == total else f"{len(rows)} of {total} {launches}"
 
 
-def _element(found: Comparison) -> str:
-    if found.first is None:
+def _element(comparison: Comparison) -> str:
+    if comparison.first is None:
         return ""
-    return found.array + "".join(f"[{index}]" for index in found.first.index)
+    return comparison.array + "".join(f"[{index}]" for index in comparison.first.index)
 
 
-def _example(found: Comparison) -> str:
-    if found.first is None:
+def _example(comparison: Comparison) -> str:
+    if comparison.first is None:
         return ""
-    return f", {_element(found)} = {found.first.got:.6g} where {found.first.expected:.6g} was expected"
+    first = comparison.first
+    return f", {_element(comparison)} = {first.got:.6g} where {first.expected:.6g} was expected"

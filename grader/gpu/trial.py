@@ -89,15 +89,15 @@ def entries() -> Named[str]:
 
 def missed(reports: tuple[ToolReport, ...], tools: Iterable[str] = TOOLS) -> tuple[str, ...]:
     """A sentence for each of ``tools`` that misses its bug, or accuses the kernel that is right."""
-    told = {report.tool: report for report in reports}
-    return tuple(said for tool in tools if (said := _missed(planted(tool), told.get(tool))))
+    by_tool = {report.tool: report for report in reports}
+    return tuple(complaint for tool in tools if (complaint := _missed(planted(tool), by_tool.get(tool))))
 
 
 def _missed(bug: Planted, report: ToolReport | None) -> str:
     if report is None:
         return f"{bug.tool} was not run"
-    found = [f for f in report.of(str(bug.case)) if f.kind is bug.kind and f.line in bug.lines]
-    if not found:
+    hits = [f for f in report.of(str(bug.case)) if f.kind is bug.kind and f.line in bug.lines]
+    if not hits:
         why = f": {report.reason}" if report.reason else ""
         where = " or ".join(map(str, bug.lines))
         return f"{bug.tool} did not find the planted {bug.kind} on line {where} of {NAME}{why}"
@@ -121,9 +121,9 @@ def faults(pool: GpuPool, tools: Tools, gpu: Gpu) -> tuple[str, ...]:
 def _faults(pool: GpuPool, tools: Tools, gpu: Gpu, cubin: bytes) -> tuple[str, ...]:
     where = Where(pool.python, dict(pool.helpers)[gpu.architecture], gpu.uuid)
     images = (("student", Image(cubin, "")),)
-    said = _run(where, images, tools)
-    if said or not pool.sanitizer:
-        return said
+    problems = _run(where, images, tools)
+    if problems or not pool.sanitizer:
+        return problems
     names = sanitizer.tools_for(pool.races)
     with ThreadPoolExecutor(len(names)) as executor:
         reports = tuple(executor.map(lambda tool: _report(tool, pool, where, images, tools), names))
@@ -168,12 +168,12 @@ def examine(pool: GpuPool, tools: Tools) -> tuple[GpuPool, tuple[str, ...]]:
 
     A GPU that was taken out of use and passes is taken back.
     """
-    fit, said = [], []
+    fit, complaints = [], []
     for gpu in pool.gpus:
         problems = faults(pool, tools, gpu)
         if problems:
-            said += [f"{gpu.name}: {problem}" for problem in problems]
+            complaints += [f"{gpu.name}: {problem}" for problem in problems]
         else:
             devices.mark_well(gpu)
             fit.append(gpu)
-    return replace(pool, gpus=tuple(fit)), tuple(said)
+    return replace(pool, gpus=tuple(fit)), tuple(complaints)

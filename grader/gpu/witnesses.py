@@ -44,7 +44,7 @@ _STOPS = (FindingKind.FAULT, FindingKind.TIMEOUT)
 _SEVERITIES = tuple(Severity)
 
 
-class Account(NamedTuple):
+class MergedFindings(NamedTuple):
     """What all witnesses together say of a case; ``undecided`` as in `CaseEvidence`."""
 
     findings: tuple[Finding, ...]
@@ -84,7 +84,7 @@ def merged(
     reports: tuple[ToolReport, ...],
     index: int,
     mode: RaceJudge = RaceJudge.BOTH,
-) -> Account:
+) -> MergedFindings:
     """All findings of case number ``index``, each once, the gravest first; and what nobody could rule out.
 
     ``emulated`` is None where the emulator has no say, and ``emulator_error`` why. ``mode`` says whose word
@@ -93,16 +93,16 @@ def merged(
     witnesses = Witnesses(str(index), emulated, emulator_error, device, reports, mode)
     findings = _of_emulator(witnesses)
     sure = witnesses.races is RaceJudge.BOTH and not witnesses.emulator_doubt()
-    told = [(r.tool, finding) for r in witnesses.asked() for finding in r.of(witnesses.name)]
-    for tool, finding in told:
+    claims = [(r.tool, finding) for r in witnesses.asked() for finding in r.of(witnesses.name)]
+    for tool, finding in claims:
         if finding.kind is not FindingKind.FAULT:
             _join(findings, finding, tool, doubted=sure and tool in OF_RACES)
-    for tool, finding in told:
-        if finding.kind is FindingKind.FAULT and not any(_explains(each, finding) for each in findings):
+    for tool, finding in claims:
+        if finding.kind is FindingKind.FAULT and not any(_explains(other, finding) for other in findings):
             _join(findings, finding, tool)
     for finding in witnesses.device:
         _join_device(findings, finding)
-    return Account(tuple(sorted(findings, key=_order)), _undecided(witnesses, findings))
+    return MergedFindings(tuple(sorted(findings, key=_order)), _undecided(witnesses, findings))
 
 
 def _of_emulator(witnesses: Witnesses) -> list[Finding]:
@@ -122,14 +122,14 @@ def _join(findings: list[Finding], finding: Finding, witness: str, *, doubted: b
     """A tool's finding: another witness of those of its kind on its lines, or a finding of its own."""
     same = [
         at
-        for at, each in enumerate(findings)
-        if each.kind is finding.kind and _lines(each) == _lines(finding)
+        for at, other in enumerate(findings)
+        if other.kind is finding.kind and _lines(other) == _lines(finding)
     ]
     for at in same:
         findings[at] = replace(findings[at], witnesses=(*findings[at].witnesses, witness))
     if not same:
-        own = _claim(finding, witness) if doubted else finding
-        findings.append(replace(own, witnesses=(witness,)))
+        claim = _claim(finding, witness) if doubted else finding
+        findings.append(replace(claim, witnesses=(witness,)))
 
 
 def _claim(finding: Finding, witness: str) -> Finding:
@@ -142,10 +142,10 @@ def _join_device(findings: list[Finding], finding: Finding) -> None:
     array = finding.array
     same = [
         at
-        for at, each in enumerate(findings)
-        if each.kind is finding.kind
-        and each.severity is not Severity.INFO
-        and (each.kind in _STOPS or each.array == array)
+        for at, other in enumerate(findings)
+        if other.kind is finding.kind
+        and other.severity is not Severity.INFO
+        and (other.kind in _STOPS or other.array == array)
     ]
     for at in same:
         findings[at] = replace(findings[at], witnesses=(*findings[at].witnesses, WITNESS))
@@ -178,8 +178,8 @@ def _order(finding: Finding) -> tuple[int, bool]:
 
 def _undecided(witnesses: Witnesses, findings: Iterable[Finding]) -> Named[str]:
     """The kinds that nobody found and nobody could rule out, with why."""
-    found = {finding.kind for finding in findings if finding.severity is not Severity.INFO}
-    reasons = ((kind, _doubts(witnesses, tool, kind)) for tool, kind in KINDS.items() if kind not in found)
+    decided = {finding.kind for finding in findings if finding.severity is not Severity.INFO}
+    reasons = ((kind, _doubts(witnesses, tool, kind)) for tool, kind in KINDS.items() if kind not in decided)
     return tuple(
         (str(kind), f"nobody could say {_QUESTIONS[kind]} ({'; '.join(doubts)})")
         for kind, doubts in reasons
@@ -202,7 +202,7 @@ def _tool_doubt(witnesses: Witnesses, tool: str) -> str:
 
     Tools are slow and see small cases only. Where races are theirs alone to judge, those stand for all.
     """
-    report = next((each for each in witnesses.reports if each.tool == tool), None)
+    report = next((report for report in witnesses.reports if report.tool == tool), None)
     if report is None:
         return "it was not run"
     alone = not witnesses.races.asks_emulator and tool in OF_RACES

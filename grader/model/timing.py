@@ -80,5 +80,9 @@ class Timing:
     @property
     def roofline_share(self) -> float | None:
         """How much of what the device could do the submission does, 0 to 1; None where nobody knows."""
-        own = dict(self.milliseconds).get("student", 0.0)
-        return self.floor_milliseconds / own if own > 0 and self.floor_milliseconds > 0 else None
+        milliseconds = dict(self.milliseconds).get("student", 0.0)
+        return (
+            self.floor_milliseconds / milliseconds
+            if milliseconds > 0 and self.floor_milliseconds > 0
+            else None
+        )

@@ -1,4 +1,7 @@
-"""A kernel that stands in the text and is not compiled: a directive of the preprocessor leaves it out."""
+"""A kernel that stands in the text and is not compiled: a directive of the preprocessor leaves it out.
+
+Directives are read line by line, for what stands between them need not be C++, nor have both of its braces.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.cpp import CppText
+
 if TYPE_CHECKING:
     from grader.model import Named
 
-_LEFT_OUT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"?', re.DOTALL)
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?P<what>if|ifdef|ifndef|elif|else|endif)\b(?P<condition>[^\n]*)")
 _LONGEST_HEAD = 400
 _MOST_PLACES = 100
@@ -38,16 +42,12 @@ def left_out(sources: Named[bytes], kernel: str) -> LeftOut | None:
     """
     wanted = re.compile(rf"\b__global__\b[^;{{}}#]{{0,{_LONGEST_HEAD}}}\b{re.escape(kernel)}\s*\(")
     for file, source in sources:
-        text = _LEFT_OUT.sub(_blank, source.decode(errors="replace"))
+        text = CppText(source.decode(errors="replace")).without_comments
         for match in islice(wanted.finditer(text), _MOST_PLACES):
             directive = _innermost(text[: match.start()])
             if directive:
                 return LeftOut(file, text.count("\n", 0, match.end()) + 1, directive)
     return None
-
-
-def _blank(match: re.Match[str]) -> str:
-    return "\n" * match[0].count("\n")
 
 
 def _innermost(text: str) -> Directive | None:

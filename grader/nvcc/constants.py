@@ -11,7 +11,7 @@ the file declares none itself (C++17 [namespace.qual]: members come before using
 compile serves for all names and the submission itself, wherever and however they are defined.
 
 Constants inside functions and namespaces are read from the preprocessor's output, and count only where a
-probe found none of the name. What the patterns miss is simply not known.
+probe found none of the name. What cannot be parsed is simply not known.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from typing import TYPE_CHECKING
 
 from grader.arithmetic import evaluate, parse
 from grader.arithmetic import names as arithmetic_names
+from grader.cpp import CppText, declared_name
 from grader.errors import UsageError
 from grader.nvcc.source import SOURCE_NAME
 from grader.ptx import Immediate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from tree_sitter import Node
 
     from grader.model import KernelInterface, Named
     from grader.ptx import Module, Variable
@@ -119,91 +122,83 @@ def constants_of(interface: KernelInterface, *sources: Mapping[str, int]) -> Nam
     )
 
 
-_CONSTANT = re.compile(
-    r"\b(?:const|constexpr)\b[^;(){}=\[\]*&]{1,100}?\b(?P<name>\w+)\s*"
-    r"(?:=\s*(?P<value>[^;,{}]{1,200})[;,]|\{(?P<braced>[^{}]{1,200})\}\s*;)"
-)
-_ENUMERATION = re.compile(r"\benum\b[^;{}()]{0,100}\{(?P<body>[^{}]{0,10000})\}")
 _NUMBER = re.compile(r"\b(?P<digits>0[xX][0-9a-fA-F]{1,16}|[1-9]\d{0,18}|0)[uUlL]{0,3}\b")
+_SEPARATOR = re.compile(r"(?<=[0-9a-fA-F])'(?=[0-9a-fA-F])")
 _SHIFT = re.compile(r"\b(\d{1,18})\s*<<\s*(\d{1,3})\b")
-_BRACE = re.compile(r'"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|[{};]')
-_FUNCTION = re.compile(r"\)\s*(?:const|noexcept|\s)*$")
-_DIRECTIVE = re.compile(
-    rb"^[ \t]*#[ \t]*(?:(?P<undef>undef)|define)[ \t]+(?P<name>\w+)(?:[ \t]+(?P<value>[^\n]{1,200}))?",
-    re.MULTILINE,
-)
-_LONGEST_HEAD = 800
-
 MATRIX = 2
 USUAL_SIDES = (2, 4, 8, 16, 32)
 """Sides of a tile that has as many elements as a block has threads."""
 
 
-def literal_constants(text: str, kernel: str = "") -> dict[str, int]:
+def literal_constants(cpp: CppText, kernel: str = "") -> dict[str, int]:
     """Constants with a value that can be computed here; a name with several values is left out.
 
     Those inside a function count only if it is the ``kernel``: another function's own say nothing of it.
     """
-    return constants_everywhere(_without_other_functions(text, kernel))
+
+    def is_entered(node: Node) -> bool:
+        if node.type != "function_definition":
+            return True
+        return cpp.of(declared_name(node.child_by_field_name("declarator"))) == kernel
+
+    return _computed(cpp, is_entered)
 
 
-def constants_everywhere(text: str) -> dict[str, int]:
+def constants_everywhere(cpp: CppText) -> dict[str, int]:
     """The same for those inside any function."""
+    return _computed(cpp, lambda _: True)
+
+
+def _computed(cpp: CppText, is_entered: Callable[[Node], bool]) -> dict[str, int]:
     values: dict[str, int] = {}
     ambiguous: set[str] = set()
-    for name, definition in _definitions(text):
+    for name, definition in _definitions(cpp, is_entered):
         value = number(definition, values)
         if value is None or values.setdefault(name, value) != value:
             ambiguous.add(name)
     return {name: value for name, value in values.items() if name not in ambiguous}
 
 
-def _definitions(text: str) -> Iterator[tuple[str, str]]:
-    for match in _CONSTANT.finditer(text):
-        yield match["name"], match["value"] or match["braced"]
-    for enumeration in _ENUMERATION.finditer(text):
-        for member in enumeration["body"].split(","):
-            name, _, value = member.partition("=")
-            if value.strip():
-                yield name.strip(), value
+def _definitions(cpp: CppText, is_entered: Callable[[Node], bool]) -> Iterator[tuple[str, str]]:
+    """Names that are declared as constants, or as enumerators, each with the text of its value."""
+    for node in cpp.nodes("declaration", "field_declaration", "enumerator", enters=is_entered):
+        if node.type == "enumerator":
+            pairs = [(node.child_by_field_name("name"), node.child_by_field_name("value"))]
+        elif any(cpp.of(child) in ("const", "constexpr") for child in node.children):
+            pairs = list(_initialised(node))
+        else:
+            continue
+        for name, value in pairs:
+            if name and value and name.type.endswith("identifier"):
+                yield cpp.of(name), cpp.of(value).removeprefix("{").removesuffix("}")
 
 
-def _without_other_functions(text: str, kernel: str) -> str:
-    """The text without the bodies of functions other than ``kernel``."""
-    kept: list[str] = []
-    named = re.compile(rf"\b{re.escape(kernel)}\s*\([^{{}};]*$") if kernel else None
-    depth, function, dropping, begin, start = 0, 0, False, 0, 0
-    for token in _BRACE.finditer(text):
-        if token[0] == "{":
-            depth += 1
-            head = text[max(begin, token.start() - _LONGEST_HEAD) : token.start()]
-            if not function and _FUNCTION.search(head):
-                function, dropping = depth, not (named and named.search(head))
-                if dropping:
-                    kept.append(text[start : token.end()])
-        elif token[0] == "}":
-            if function == depth:
-                function, start = 0, token.start() if dropping else start
-                dropping = False
-            depth -= 1
-        if token[0] in "{};":
-            begin = token.end()
-    return "".join([*kept, "" if dropping else text[start:]])
+def _initialised(declaration: Node) -> Iterator[tuple[Node | None, Node | None]]:
+    """The names that a declaration of variables or of a member gives values to, and the values."""
+    for node in declaration.children_by_field_name("declarator"):
+        if node.type == "init_declarator":
+            yield node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        else:
+            yield node, declaration.child_by_field_name("default_value")
 
 
 def macros_taken_back(source: bytes, names: Collection[str]) -> dict[str, int]:
     """The last values of macros that the source defines as numbers and undefines before its end."""
+    cpp = CppText(source.decode(errors="replace"))
     values: dict[str, int] = {}
     gone: set[str] = set()
-    for match in _DIRECTIVE.finditer(source):
-        name = match["name"].decode("ascii", "replace")
+    for node in cpp.nodes("preproc_def", "preproc_call") if b"undef" in source else ():
+        is_definition = node.type == "preproc_def"
+        words = cpp.of(node.child_by_field_name("name" if is_definition else "argument")).split()
+        name = words[0] if words else ""
         if name not in names:
             continue
-        if match["undef"]:
-            gone.add(name)
+        if not is_definition:
+            if cpp.of(node.child_by_field_name("directive")).endswith("undef"):
+                gone.add(name)
             continue
         gone.discard(name)
-        text = (match["value"] or b"").decode("utf-8", "replace").split("//")[0].split("/*")[0]
+        text = cpp.of(node.child_by_field_name("value")).split("//")[0].replace("\\\n", " ")
         value = number(text, values)
         if value is not None:
             values[name] = value
@@ -214,6 +209,7 @@ def number(text: str, names: Mapping[str, int]) -> int | None:
     """The value of an integer expression of C; None if it cannot be computed from ``names``."""
     if "." in text:
         return None
+    text = _SEPARATOR.sub("", text)
     text = _NUMBER.sub(lambda digits: str(int(digits["digits"], 0)), text)
     text = _SHIFT.sub(lambda shift: str(int(shift[1]) << min(int(shift[2]), 64)), text)
     try:

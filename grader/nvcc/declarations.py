@@ -1,8 +1,7 @@
-"""What the student's own text declares, read from the preprocessor's output.
+"""What the student's own text declares, read from the preprocessor's output, where macros are expanded.
 
-Comments are gone there and macros expanded, so patterns suffice for what PTX does not tell: kernels that
-were never instantiated, template parameters, extents of shared arrays. None
-of it decides a grade by itself; what the patterns miss is simply not known.
+It is what PTX does not tell: kernels that were never instantiated, template parameters, extents of shared
+arrays. None of it decides a grade by itself; what cannot be parsed is simply not known.
 """
 
 from __future__ import annotations
@@ -12,34 +11,33 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.cpp import CppText, declared_name, walk
 from grader.nvcc.constants import number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from tree_sitter import Node
+
     from grader.model import Named
 
 _MARK = re.compile(r'# (?P<line>\d+) "(?P<file>[^"]*)"')
-_TOKEN = re.compile(
-    r'"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|(?P<word>[A-Za-z_]\w*)|(?P<open>\{)|(?P<close>\})|;'
-)
-_NAMESPACE = re.compile(r'(?:inline\s+)?namespace\s+(?P<name>[\w:\s]*)$|extern\s+"C(?:\+\+)?"\s*$')
-_ATTRIBUTES = r"(?:__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|[\w:*&\s])*?"
-_KERNEL = re.compile(rf"__attribute__\(\(global\)\){_ATTRIBUTES}\b(?P<name>[A-Za-z_]\w*)\s*\($")
-_KERNEL_START = "__attribute__((global))"
-_TEMPLATE = re.compile(r"template\s*<(?P<parameters>[^;{}]*?)>\s*[^<>]*$")
-_SHARED = re.compile(r"__attribute__\(\(shared\)\)(?P<declarators>[^;{}]{1,400});")
-_ARRAY = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?P<extents>(?:\[[^\[\]]+\]\s*)+)")
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_EXTENT = re.compile(r"\[([^\[\]]+)\]")
-_LONGEST_HEAD = 800
+_AT_NAMESPACE_SCOPE = {
+    "translation_unit",
+    "namespace_definition",
+    "linkage_specification",
+    "declaration_list",
+    "template_declaration",
+    "ERROR",
+}
+_GRID_CONSTANT = "__attribute__((grid_constant))"
 _LONGEST_UNIT = 20_000_000
 _LONGEST = 500_000
-"""Characters of own text that are looked at. Patterns have bounds, so that no text takes them for ever."""
+"""Characters of own text that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class DeclaredKernel:
     """A kernel as it is declared. ``template`` holds the parameters of a template, as they are written."""
 
     name: str
@@ -52,37 +50,56 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedArray:
+    """An array that is declared as `__shared__`: its extents as they are written, and where it is."""
+
+    name: str
+    extents: tuple[str, ...]
+    is_extern: bool
+    file: str
+    line: int
+
+    def is_before(self, kernel: DeclaredKernel | None) -> bool:
+        """Whether it is declared before a kernel, or in another file than the kernel."""
+        file, line = (kernel.file, kernel.line) if kernel else ("", 0)
+        return self.file != file or self.line < line
+
+
+@dataclass(frozen=True, slots=True)
 class OwnText:
-    """The preprocessed lines of some files, joined; `place` says where an offset into it comes from."""
+    """The preprocessed lines of some files, joined; `origin` says where an offset into it comes from."""
 
-    text: str
+    cpp: CppText
     starts: tuple[int, ...]
-    places: tuple[tuple[str, int], ...]
+    origins: tuple[tuple[str, int], ...]
 
-    def place(self, offset: int) -> tuple[str, int]:
+    def origin(self, offset: int) -> tuple[str, int]:
         """The file and line of a character."""
-        return self.places[max(0, bisect_right(self.starts, offset) - 1)] if self.places else ("", 1)
+        return self.origins[max(0, bisect_right(self.starts, offset) - 1)] if self.origins else ("", 1)
 
 
 def own_text(preprocessed: str, source: str, files: Collection[str]) -> OwnText:
-    """The lines that come from ``files``, the first of which to be entered is ``source``."""
+    """The lines that come from ``files``, the first of which to be entered is ``source``, without pragmas.
+
+    No grammar foresees where those may be, nor an attribute behind the `const` of a pointer.
+    """
     begin = preprocessed.find(f'# 1 "{source}"')
     lines: list[str] = []
     starts: list[int] = []
-    places: list[tuple[str, int]] = []
+    origins: list[tuple[str, int]] = []
     file, number, size = "", 0, 0
     for line in preprocessed[begin : begin + _LONGEST_UNIT].splitlines() if begin >= 0 else ():
         mark = _MARK.match(line)
         if mark:
             file, number = mark["file"], int(mark["line"])
             continue
-        if file in files and line.strip() and size < _LONGEST:
-            lines.append(line)
+        if file in files and line.strip() and not line.startswith("#") and size < _LONGEST:
+            lines.append(line.replace(_GRID_CONSTANT, " " * len(_GRID_CONSTANT)))
             starts.append(size)
-            places.append((file, number))
+            origins.append((file, number))
             size += len(line) + 1
         number += 1
-    return OwnText("\n".join(lines), tuple(starts), tuple(places))
+    return OwnText(CppText("\n".join(lines)), tuple(starts), tuple(origins))
 
 
 def included_at(preprocessed: str, path: str) -> tuple[str, int] | None:
@@ -95,99 +112,89 @@ def included_at(preprocessed: str, path: str) -> tuple[str, int] | None:
     return includer["file"], int(includer["line"]) + preprocessed.count("\n", mark + 1, entered)
 
 
-def kernels(own: OwnText) -> tuple[Kernel, ...]:
+def kernels(own: OwnText) -> tuple[DeclaredKernel, ...]:
     """Every kernel declared at namespace scope, in the order of the text, each name and scope once."""
-    found: dict[tuple[str, ...], Kernel] = {}
-    for scopes, head, start in _heads(own.text):
-        kernel = _KERNEL.search(head)
-        if kernel is None or kernel["name"] == "__attribute__":
+    declared: dict[tuple[str, ...], DeclaredKernel] = {}
+    for node in walk(own.cpp.root, lambda node: node.type in _AT_NAMESPACE_SCOPE):
+        function = node.child_by_field_name("declarator")
+        if function is None or function.type != "function_declarator" or not _has(own.cpp, node, "global"):
             continue
-        template = _TEMPLATE.search(head[: kernel.start()])
-        file, line = own.place(start + kernel.start("name"))
-        parameters = _split(template["parameters"]) if template else ()
-        named = _parameter_names(own.text, start + len(head) - 1)
-        declared = Kernel(kernel["name"], scopes, parameters, line, file, named)
-        found.setdefault((*scopes, kernel["name"]), declared)
-    return tuple(found.values())
+        name = function.child_by_field_name("declarator")
+        if name is None or name.type != "identifier":
+            continue
+        file, line = own.origin(name.start_byte)
+        scopes, template = _surroundings(own.cpp, node)
+        parameters = tuple(own.cpp.of(declared_name(each)) for each in _parts(function, "parameters"))
+        kernel = DeclaredKernel(own.cpp.of(name), scopes, template, line, file, parameters)
+        declared.setdefault((*scopes, kernel.name), kernel)
+    return tuple(declared.values())
 
 
-def _parameter_names(text: str, offset: int) -> tuple[str, ...]:
-    """The names in the list of parameters whose parenthesis opens at or after ``offset``."""
-    opens = text.find("(", offset)
-    depth = 0
-    for index in range(opens, min(len(text), opens + _LONGEST_HEAD)):
-        depth += {"(": 1, ")": -1}.get(text[index], 0)
-        if not depth:
-            return tuple(_name_of(part) for part in _split(text[opens + 1 : index]))
-    return ()
+def _has(cpp: CppText, declaration: Node, attribute: str) -> bool:
+    """Whether a declaration has an attribute, such as the `shared` that `__shared__` expands to."""
+    attributes = (child for child in declaration.children if child.type == "attribute_specifier")
+    return any(re.fullmatch(rf"\W*__attribute__\W*{attribute}\W*", cpp.of(node)) for node in attributes)
 
 
-def _name_of(parameter: str) -> str:
-    """``float *A`` → ``A``; empty where there is no name to be read."""
-    words = _WORD.findall(parameter.partition("=")[0].partition("[")[0])
-    return words[-1] if len(words) > 1 else ""
+def _surroundings(cpp: CppText, node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the namespaces around a declaration, and its parameters as a template."""
+    scopes: list[str] = []
+    template: tuple[str, ...] = ()
+    while node.parent is not None:
+        node = node.parent
+        if node.type == "namespace_definition":
+            scopes.append("".join(cpp.of(node.child_by_field_name("name")).split()))
+        elif node.type == "template_declaration" and not template:
+            template = tuple(cpp.words(each) for each in _parts(node, "parameters"))
+    return tuple(scope for scope in reversed(scopes) if scope), template
 
 
-def _heads(text: str) -> Iterator[tuple[tuple[str, ...], str, int]]:
-    """For each kernel at namespace scope: its scopes, its text up to the parameters, where that starts."""
-    scopes: list[str | None] = []
-    begin = 0
-    for token in _TOKEN.finditer(text):
-        if token["open"]:
-            scopes.append(_scope(text[begin : token.start()]))
-        elif token["close"] and scopes:
-            scopes.pop()
-        elif token["word"] and None not in scopes and _opens(text, token.end()):
-            start = max(begin, token.end() - _LONGEST_HEAD)
-            head = text[start : token.end()] + "("
-            if _KERNEL_START in head:
-                yield tuple(scope for scope in scopes if scope), head, start
-        if token["open"] or token["close"] or token[0] == ";":
-            begin = token.end()
+def _parts(node: Node, field: str) -> list[Node]:
+    """The declarations in a list that is a field of a node."""
+    listed = node.child_by_field_name(field)
+    return [part for part in listed.named_children if part.type.endswith("declaration")] if listed else []
 
 
-def _opens(text: str, offset: int) -> bool:
-    """Whether a parenthesis follows, after spaces."""
-    return text[offset : offset + 200].lstrip().startswith("(")
-
-
-def _scope(head: str) -> str | None:
-    """What a brace opens: a namespace's name, "" for one that adds no name, None for any other block."""
-    match = _NAMESPACE.search(head[-_LONGEST_HEAD:].strip())
-    return None if match is None else "".join((match["name"] or "").split())
-
-
-def _split(parameters: str) -> tuple[str, ...]:
-    return tuple(" ".join(part.split()) for part in parameters.split(",") if part.strip())
-
-
-def lone_extents(own: OwnText, kernel: Kernel) -> frozenset[str]:
-    """Names that alone make an extent of a shared array of the ``kernel``: ``W`` of ``[W][W + 1]``."""
-    extents = (
-        extent.strip()
-        for declaration in _SHARED.finditer(own.text)
-        for file, line in (own.place(declaration.start()),)
-        if file == kernel.file and line >= kernel.line
-        for array in _ARRAY.finditer(declaration["declarators"])
-        for extent in _EXTENT.findall(array["extents"])
+def shared_arrays(own: OwnText, kernel: DeclaredKernel | None) -> tuple[SharedArray, ...]:
+    """The arrays in shared memory: those at or after the ``kernel`` come first, each in the text's order."""
+    arrays = (
+        array
+        for node in own.cpp.nodes("declaration", "field_declaration")
+        if _has(own.cpp, node, "shared")
+        for array in _arrays(own, node)
     )
-    return frozenset(extent for extent in extents if extent.isidentifier())
+    return tuple(sorted(arrays, key=lambda array: array.is_before(kernel)))
+
+
+def _arrays(own: OwnText, declaration: Node) -> Iterator[SharedArray]:
+    is_extern = any(own.cpp.of(node) == "extern" for node in declaration.children)
+    for declarator in declaration.children_by_field_name("declarator"):
+        name = declared_name(declarator)
+        extents = [
+            own.cpp.words(node.child_by_field_name("size"))
+            for node in walk(declarator, lambda node: node.type.endswith("declarator"))
+            if node.type == "array_declarator"
+        ]
+        if name and extents:
+            file, line = own.origin(name.start_byte)
+            yield SharedArray(own.cpp.of(name), tuple(reversed(extents)), is_extern, file, line)
+
+
+def lone_extents(own: OwnText, kernel: DeclaredKernel) -> frozenset[str]:
+    """Names that alone make an extent of a shared array of the ``kernel``: ``W`` of ``[W][W + 1]``."""
+    arrays = (array for array in shared_arrays(own, kernel) if not array.is_before(kernel))
+    return frozenset(extent for array in arrays for extent in array.extents if extent.isidentifier())
 
 
 def shared_shapes(
-    own: OwnText, constants: Mapping[str, int], kernel: Kernel | None
+    own: OwnText, constants: Mapping[str, int], kernel: DeclaredKernel | None
 ) -> Named[tuple[int, ...]]:
     """The extents of each shared array; of several with one name the first at or after ``kernel``."""
-    first = (kernel.file, kernel.line) if kernel else ("", 0)
-    found: list[tuple[bool, str, tuple[int, ...]]] = []
-    for declaration in _SHARED.finditer(own.text):
-        file, line = own.place(declaration.start())
-        elsewhere = file != first[0] or line < first[1]
-        for array in _ARRAY.finditer(declaration["declarators"]):
-            extents = [number(extent, constants) for extent in _EXTENT.findall(array["extents"])]
-            known = tuple(extent for extent in extents if extent is not None and extent > 0)
-            found.append((elsewhere, array["name"], known if len(known) == len(extents) else ()))
     shapes: dict[str, tuple[int, ...]] = {}
-    for _, name, shape in sorted(found, key=lambda each: each[0]):
-        shapes.setdefault(name, shape)
+    for array in shared_arrays(own, kernel):
+        if not all(array.extents):  # the launch gives its length
+            continue
+        extents = [number(extent, constants) for extent in array.extents]
+        positive = tuple(extent for extent in extents if extent is not None and extent > 0)
+        shapes.setdefault(array.name, positive if len(positive) == len(extents) else ())
     return tuple((name, shape) for name, shape in shapes.items() if shape)

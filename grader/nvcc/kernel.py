@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from grader.model import KernelInterface
-    from grader.nvcc.declarations import Kernel
+    from grader.nvcc.declarations import DeclaredKernel
     from grader.nvcc.mangled import Signature
     from grader.nvcc.signature import Entry
 
@@ -33,7 +33,7 @@ class Candidate:
     entry: Entry
     signature: Signature
     problem: str
-    declared: Kernel | None
+    declared: DeclaredKernel | None
     numbers: Mapping[str, int]
 
 
@@ -41,7 +41,7 @@ def candidates(
     entries: Iterable[Entry],
     interface: KernelInterface,
     values: Mapping[str, int],
-    declared: Iterable[Kernel] = (),
+    declared: Iterable[DeclaredKernel] = (),
     launches: Iterable[tuple[str, ...]] = (),
 ) -> tuple[Candidate, ...]:
     """The kernels with the assignment's name, best first; ties stay in the order of the PTX.
@@ -73,7 +73,7 @@ def _has_name(signature: Signature, symbol: str, kernel: str) -> bool:
 
 
 def instances(
-    declared: Iterable[Kernel],
+    declared: Iterable[DeclaredKernel],
     interface: KernelInterface,
     values: Mapping[str, int],
     launches: Iterable[tuple[str, ...]] = (),
@@ -96,7 +96,9 @@ def instances(
     return tuple(named)
 
 
-def not_found(interface: KernelInterface, declared: Iterable[Kernel], entries: Iterable[Entry]) -> str:
+def not_found(
+    interface: KernelInterface, declared: Iterable[DeclaredKernel], entries: Iterable[Entry]
+) -> str:
     """That there is no such kernel, and which there are; one that is asked for, too, keeps its name."""
     names = [kernel.name for kernel in declared] + [read_name(entry.name).name for entry in entries]
     distinct = [harmless(name) for name in dict.fromkeys(names)]

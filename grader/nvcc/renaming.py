@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 """Names that are short enough for a sentence, and no attribute such as ``__restrict__``."""
 
-_TYPES = {"char", "const", "double", "float", "half", "int", "long", "short", "signed", "size_t", "unsigned"}
-"""What is read as the name of a parameter that has none."""
-
 
 def student_names(parameters: Sequence[Parameter], declared: Sequence[str]) -> Named[str]:
     """The assignment's arrays that the file calls otherwise, each with the file's name for it.
@@ -23,7 +20,7 @@ def student_names(parameters: Sequence[Parameter], declared: Sequence[str]) -> N
     A launch passes arguments by place, so the place decides which name belongs to which. Where a name is
     missing, cannot be shown, or is there twice, the assignment's names stay: half of them would mislead.
     """
-    readable = all(_NAME.fullmatch(name) and name not in _TYPES for name in declared)
+    readable = all(_NAME.fullmatch(name) for name in declared)
     if not readable or len(declared) != len(parameters) or len(set(declared)) != len(declared):
         return ()
     pairs = zip(parameters, declared, strict=True)

@@ -1,14 +1,16 @@
 """Sizes that a file writes down as macros or constants: found, and set to those of a case.
 
 Only the value changes: ``#define WIDTH 1024`` becomes ``#define WIDTH 34``, in its place, and the compiler
-sees a file in which the student wrote that number.
+sees a file in which the student wrote that number. Definitions are found by patterns, for macros around one
+may hide from a parser what the compiler sees.
 """
 
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING
+
+from grader.cpp import CppText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,10 +28,10 @@ def _definition(name: str) -> re.Pattern[str]:
 
 def undefined(interface: KernelInterface, texts: Iterable[bytes]) -> tuple[str, ...]:
     """The names of the first size that no text defines under any of them; empty where all are defined."""
-    decoded = [text.decode(errors="replace") for text in texts]
+    sources = [_without_comments(text.decode(errors="replace")) for text in texts] if interface.sizes else []
     for name, aliases in interface.sizes:
         names = (name, *aliases)
-        if not any(_definition(each).search(text) for each in names for text in decoded):
+        if not any(_definition(each).search(source) for each in names for source in sources):
             return names
     return ()
 
@@ -44,13 +46,16 @@ def set_to(interface: KernelInterface, texts: Mapping[str, bytes]) -> dict[str, 
 
 
 def _set(text: bytes, values: Mapping[str, int]) -> bytes:
-    decoded = text.decode(errors="replace")
+    source = text.decode(errors="replace")
     for name, value in values.items():
-        decoded = _definition(name).sub(partial(_with, value), decoded)
-    return decoded.encode()
+        matches = list(_definition(name).finditer(_without_comments(source)))
+        for match in reversed(matches):
+            group = "value" if match["value"] is not None else "given"
+            end = match.start(group) + len(match[group].rstrip())
+            source = f"{source[: match.start(group)]}{value}{source[end:]}"
+    return source.encode()
 
 
-def _with(value: int, found: re.Match[str]) -> str:
-    group = "value" if found["value"] is not None else "given"
-    start, end = (edge - found.start() for edge in found.span(group))
-    return f"{found[0][:start]}{value}{found[0][end:]}"
+def _without_comments(source: str) -> str:
+    """The text with blanks for comments and strings; as it is where it cannot be parsed in time."""
+    return CppText(source).without_comments or source

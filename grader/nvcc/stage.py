@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Named, Submission
     from grader.nvcc.compiler import Translation
     from grader.nvcc.conditional import LeftOut
-    from grader.nvcc.declarations import Kernel, OwnText
+    from grader.nvcc.declarations import DeclaredKernel, OwnText
     from grader.nvcc.diagnostics import Message
     from grader.nvcc.kernel import Candidate
     from grader.nvcc.signature import Entry
@@ -132,7 +132,7 @@ class _Reading:
     values: dict[str, int]
     constants: Named[int]
     assumed: tuple[str, ...]
-    declared: tuple[Kernel, ...]
+    declared: tuple[DeclaredKernel, ...]
     entries: tuple[Entry, ...]
     launches: tuple[tuple[str, ...], ...]
     """Template arguments that launches of the kernel have in the text."""
@@ -221,11 +221,11 @@ def _read(
     ptx, probed = take_probed_values(translation.ptx, module, names)
     hazard_ptx, _ = take_probed_values(translation.hazard_ptx, hazard_module, names)
     taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probed_names(interface))
-    literal = literal_constants(own.text, interface.kernel.rsplit("::", 1)[-1])
+    literal = literal_constants(own.cpp, interface.kernel.rsplit("::", 1)[-1])
     constants = constants_of(interface, probed, taken_back, literal)
     plain_name = interface.kernel.rsplit("::", 1)[-1]
-    known = constants_everywhere(own.text) | probed
-    launches = templates.launched(own.text, plain_name, known)
+    known = constants_everywhere(own.cpp) | probed
+    launches = templates.launched(own.cpp, plain_name, known)
     return _Reading(
         translation=translation,
         ptx=ptx,
@@ -243,7 +243,10 @@ def _read(
 
 
 def _parsed(
-    compiler: Compiler, interface: KernelInterface, translation: Translation, declared: tuple[Kernel, ...]
+    compiler: Compiler,
+    interface: KernelInterface,
+    translation: Translation,
+    declared: tuple[DeclaredKernel, ...],
 ) -> tuple[Module, Module]:
     """The modules of both builds.
 
@@ -358,7 +361,7 @@ def _no_instance(
     return Finding(FindingKind.COMPILE, message, file=file, line=line)
 
 
-def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[Kernel, ...]) -> str:
+def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[DeclaredKernel, ...]) -> str:
     """What ptxas says of the kernels; raises Refused where they do not assemble."""
     outcome = compiler.assemble(ptx)
     log = (outcome.stdout + outcome.stderr).decode(errors="replace")
@@ -393,7 +396,7 @@ def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Readi
     return tuple(found)
 
 
-def _place(compiler: Compiler, declared: Kernel | None) -> tuple[str, int | None]:
+def _place(compiler: Compiler, declared: DeclaredKernel | None) -> tuple[str, int | None]:
     """Where a kernel is declared, for messages."""
     if declared is None:
         return compiler.files.source, None

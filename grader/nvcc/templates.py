@@ -6,7 +6,6 @@ Only parameters that are called like a constant of the assignment can be given a
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from grader.nvcc.constants import number
@@ -17,11 +16,13 @@ from grader.nvcc.signature import c_type, is_c_type
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from tree_sitter import Node
+
+    from grader.cpp import CppText
     from grader.model import KernelInterface
-    from grader.nvcc.declarations import Kernel, OwnText
+    from grader.nvcc.declarations import DeclaredKernel, OwnText
     from grader.nvcc.mangled import Signature
 
-_MOST_ARGUMENTS = 200
 _MOST_LAUNCHES = 8
 
 
@@ -31,7 +32,7 @@ def parameter_name(parameter: str) -> str:
     return words[-1] if words else ""
 
 
-def numbers_of(signature: Signature, declared: Kernel | None) -> dict[str, int]:
+def numbers_of(signature: Signature, declared: DeclaredKernel | None) -> dict[str, int]:
     """The whole numbers among an instance's arguments, by the names of the template's parameters."""
     parameters = map(parameter_name, declared.template if declared else ())
     arguments = zip(parameters, signature.template, strict=False)
@@ -49,7 +50,7 @@ def constants_of_instance(
     numbers: Mapping[str, int],
     assumed: Iterable[str],
     own: OwnText,
-    kernel: Kernel,
+    kernel: DeclaredKernel,
 ) -> dict[str, int]:
     """The assignment's constants whose values the graded instance gives.
 
@@ -72,17 +73,28 @@ def agrees(interface: KernelInterface, constants: Mapping[str, int], numbers: Ma
     return not numbers or not constants or any(value in constants.values() for value in numbers.values())
 
 
-def launched(text: str, kernel: str, values: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
+def launched(cpp: CppText, kernel: str, values: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
     """The template arguments of launches ``kernel<...><<<`` in a text, where they can be computed."""
-    pattern = re.compile(rf"\b{re.escape(kernel)}\s*<(?P<arguments>[^<>;{{}}]{{1,{_MOST_ARGUMENTS}}})>\s*<<<")
-    found = (_evaluated(match["arguments"], values) for match in pattern.finditer(text))
-    return tuple(dict.fromkeys(filter(None, found)))[:_MOST_LAUNCHES]
+    launches = (
+        _evaluated([cpp.words(argument) for argument in arguments.named_children], values)
+        for node in cpp.nodes("template_function")
+        if cpp.of(node.child_by_field_name("name")) == kernel and _is_launched(node)
+        if (arguments := node.child_by_field_name("arguments"))
+    )
+    return tuple(dict.fromkeys(filter(None, launches)))[:_MOST_LAUNCHES]
 
 
-def _evaluated(arguments: str, values: Mapping[str, int]) -> tuple[str, ...] | None:
+def _is_launched(function: Node) -> bool:
+    """Whether a function, or what names its namespaces, stands before a launch configuration."""
+    node = function
+    while node.parent is not None and node.parent.type == "qualified_identifier":
+        node = node.parent
+    return node.next_sibling is not None and node.next_sibling.type == "kernel_call_syntax"
+
+
+def _evaluated(arguments: list[str], values: Mapping[str, int]) -> tuple[str, ...] | None:
     given: list[str] = []
-    for argument in arguments.split(","):
-        text = " ".join(argument.split())
+    for text in arguments:
         value = {"true": 1, "false": 0}.get(text, number(text, values))
         if value is None and not is_c_type(text):
             return None
@@ -91,7 +103,7 @@ def _evaluated(arguments: str, values: Mapping[str, int]) -> tuple[str, ...] | N
 
 
 def asked_for(
-    declared: Kernel, interface: KernelInterface, values: Mapping[str, int]
+    declared: DeclaredKernel, interface: KernelInterface, values: Mapping[str, int]
 ) -> tuple[str, ...] | None:
     """The arguments of an instance that nobody made; None where a parameter's value is the author's to say.
 
@@ -114,7 +126,7 @@ def asked_for(
     return tuple(given)
 
 
-def no_value(declared: Kernel, interface: KernelInterface) -> str:
+def no_value(declared: DeclaredKernel, interface: KernelInterface) -> str:
     """That `asked_for` cannot say an instance, and because of which parameters."""
     names = _constant_names(interface)
     unknown = [

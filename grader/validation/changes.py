@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node
 
 
@@ -43,13 +41,6 @@ def applied(source: bytes, edits: tuple[Edit, ...]) -> bytes:
     for edit in sorted(edits, reverse=True):
         source = source[: edit.start] + edit.text + source[edit.end :]
     return source
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """A node and all below it, in the order of the text."""
-    yield node
-    for child in node.children:
-        yield from walk(child)
 
 
 def text_of(node: Node | None) -> bytes:

@@ -14,11 +14,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import tree_sitter_cuda
-from tree_sitter import Language, Parser
-
+from grader.cpp import declared_name, parsed, walk
 from grader.validation import operators
-from grader.validation.changes import Change, applied, walk
+from grader.validation.changes import Change, applied
 from grader.validation.records import Mutant
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
     from grader.model import Assignment
 
-_LANGUAGE = Language(tree_sitter_cuda.language())
 _NUMBER = re.compile(rb"\s*\(?\s*(\d+)\s*\)?\s*")
 
 
@@ -40,7 +37,9 @@ def source_mutants(
     ``kernels`` are the names of the kernels that are launched; only they and what they call is changed.
     ``constants`` are names that a student may choose a value for (a tile size), which stay as they are.
     """
-    root = Parser(_LANGUAGE).parse(source).root_node
+    root = parsed(source)
+    if root is None:
+        return ()
     entries = {name.rsplit("::", 1)[-1] for name in kernels}
     bodies = _reachable(root, entries)
     changes = [
@@ -75,12 +74,12 @@ def _reachable(root: Node, entries: set[str]) -> dict[str, Node]:
 def _functions(root: Node) -> Iterator[tuple[str, Node]]:
     for node in walk(root):
         if node.type == "function_definition":
-            declarator, body = node.child_by_field_name("declarator"), node.child_by_field_name("body")
-            while declarator is not None and declarator.type != "function_declarator":
-                declarator = declarator.child_by_field_name("declarator")
-            name = declarator.child_by_field_name("declarator") if declarator else None
+            name, body = (
+                declared_name(node.child_by_field_name("declarator")),
+                node.child_by_field_name("body"),
+            )
             if name is not None and name.text and body is not None:
-                yield name.text.decode("latin-1").rsplit("::", 1)[-1], body
+                yield name.text.decode("latin-1"), body
 
 
 def _identifiers(node: Node) -> set[str]:

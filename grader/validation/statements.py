@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.validation.changes import Change, Edit, part, replaced, text_of, walk
+from grader.cpp import walk
+from grader.validation.changes import Change, Edit, part, replaced, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,7 +35,7 @@ def test_a_bug_in_an_instruction_is_no_missing_instruction(
     def broken(*_arguments: object) -> None:
         raise bug
 
-    monkeypatch.setitem(TABLE, "xor", broken)
+    monkeypatch.setitem(TABLE, ("xor", ""), broken)
     with pytest.raises(type(bug)) as caught:
         _run("xor.b32 %x0, %x1, %x2")
     assert caught.traceback[-1].name == "broken"

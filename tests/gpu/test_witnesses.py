@@ -9,7 +9,7 @@ import pytest
 
 from grader.gpu import RaceJudge
 from grader.gpu.sanitizer import KINDS, TOOLS, ToolReport
-from grader.gpu.witnesses import Account, merged
+from grader.gpu.witnesses import MergedFindings, merged
 from grader.model import Finding, FindingKind, Run, Severity
 
 RACE = Finding(
@@ -65,7 +65,7 @@ def _merged(
     device: tuple[Finding, ...] = (),
     mode: str = "both",
     **run: Any,  # noqa: ANN401 - a record's own
-) -> Account:
+) -> MergedFindings:
     return merged(
         emulated=Run(findings=emulated, **run),
         emulator_error="",
@@ -81,7 +81,7 @@ def _alone(
     device: tuple[Finding, ...] = (),
     mode: str = "both",
     error: str = "wgmma",
-) -> Account:
+) -> MergedFindings:
     return merged(
         emulated=None, emulator_error=error, device=device, reports=reports, index=0, mode=RaceJudge(mode)
     )
@@ -89,7 +89,7 @@ def _alone(
 
 def test_where_nobody_found_anything_all_is_decided() -> None:
     """No finding, no open question."""
-    assert _merged() == Account((), ())
+    assert _merged() == MergedFindings((), ())
 
 
 def test_the_same_lines_in_either_order_are_one_finding_with_two_witnesses_and_the_richer_text() -> None:
@@ -144,7 +144,7 @@ def test_where_the_emulator_judges_races_the_two_tools_are_not_heard() -> None:
     """Even if a report is there."""
     found = _merged(RACE, reports=_found("racecheck", TOLD), mode="emulator").findings
     assert found == (replace(RACE, witnesses=("emulator",)),)
-    assert _merged(reports=_found("synccheck", PARTING), mode="emulator") == Account((), ())
+    assert _merged(reports=_found("synccheck", PARTING), mode="emulator") == MergedFindings((), ())
 
 
 def test_a_red_zone_that_was_written_to_bears_out_who_knows_the_line() -> None:
@@ -218,12 +218,12 @@ def test_the_emulator_alone_settles_everything(mode: str) -> None:
     """Whatever became of the tools."""
     assert _merged(reports=_doubtful(*TOOLS), mode=mode).undecided == ()
     empty = merged(emulated=Run(), emulator_error="", device=(), reports=(), index=0, mode=RaceJudge(mode))
-    assert empty == Account((), ())
+    assert empty == MergedFindings((), ())
 
 
 def test_the_tools_alone_settle_everything() -> None:
     """Where the emulator does not know an instruction."""
-    assert _alone(_clean()) == Account((), ())
+    assert _alone(_clean()) == MergedFindings((), ())
 
 
 def test_where_only_the_sanitizer_counts_the_emulator_settles_no_race() -> None:

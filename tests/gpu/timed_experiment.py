@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from timing import run
 
-from grader.gpu.timing import Question, read_timing
+from grader.gpu.timing import TimingQuestion, read_timing
 from grader.oracle import poison
 from tests.gpu.fake_clock import N
 
@@ -83,7 +83,7 @@ class Experiment:
         read: dict[str, Any] = json.loads(json.dumps(answer, allow_nan=False))
         return read
 
-    def read(self, answer: dict[str, Any], **changes: Any) -> Timing:  # noqa: ANN401 - fields of a Question
+    def read(self, answer: dict[str, Any], **changes: Any) -> Timing:  # noqa: ANN401 - fields of a TimingQuestion
         """What the host makes of an answer."""
         outputs = {
             (each["set"], each["digest"]): {each["array"]: np.load(self.folder / each["file"])}
@@ -91,7 +91,7 @@ class Experiment:
         }
         values = [each.astype(np.float64) for each in self.expected]
         expected = tuple({"C": (value, np.full(N, 1e-6))} for value in values)
-        return read_timing(answer, outputs, Question(self.plan, expected, file="student.cu", **changes))
+        return read_timing(answer, outputs, TimingQuestion(self.plan, expected, file="student.cu", **changes))
 
     def both(self, device: FakeDevice) -> tuple[dict[str, Any], Timing]:
         """The answer, and what the host makes of it."""

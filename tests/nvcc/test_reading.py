@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grader.assignment import find_assignment, load_assignment
+from grader.cpp import CppText
 from grader.model import Resources
 from grader.nvcc import declarations, diagnostics
 from grader.nvcc.assembly import refusals, resources
@@ -66,7 +67,7 @@ def test_the_parameters_of_a_kernel_are_known_by_the_names_in_the_file() -> None
 __attribute__((global)) void k(const float *A, float (*f)(int), int M, unsigned int B[], int = 3) {}
 """
     own = declarations.own_text(text, "student_source.cu", {"student_source.cu"})
-    assert next(kernel.parameters for kernel in declarations.kernels(own))[::2] == ("A", "M", "")
+    assert next(kernel.parameters for kernel in declarations.kernels(own)) == ("A", "f", "M", "B", "")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_the_side_of_square_shared_arrays_is_the_tile(shapes: Any, side: int | N
 def test_constants_that_can_be_computed_are_known() -> None:
     """A name with two values, or one that only a compiler could work out, is not known."""
     own = declarations.own_text(PREPROCESSED, "student_source.cu", {"student_source.cu"})
-    assert literal_constants(own.text) == {"A": 3, "FIRST": 4}
+    assert literal_constants(own.cpp) == {"A": 3, "B": 4, "FIRST": 4}
 
 
 def test_a_constant_inside_a_function_counts_only_if_that_is_the_kernel() -> None:
@@ -103,9 +104,9 @@ def test_a_constant_inside_a_function_counts_only_if_that_is_the_kernel() -> Non
     void mine(int *p) { const int T = 8; enum { W = 3 }; }
     namespace n { const int V = 2; void f() { const int V = 9; } }
     """
-    assert literal_constants(text, "mine") == {"T": 8, "W": 3, "V": 2}
-    assert literal_constants(text, "helper") == {"T": 4, "U": 5, "V": 2}
-    assert literal_constants(text) == {"V": 2}
+    assert literal_constants(CppText(text), "mine") == {"T": 8, "W": 3, "V": 2}
+    assert literal_constants(CppText(text), "helper") == {"T": 4, "U": 5, "V": 2}
+    assert literal_constants(CppText(text)) == {"V": 2}
 
 
 def test_a_macro_that_is_undefined_at_the_end_is_known_by_its_last_value() -> None:
@@ -114,6 +115,19 @@ def test_a_macro_that_is_undefined_at_the_end_is_known_by_its_last_value() -> No
     assert macros_taken_back(source, {"T", "U", "V", "W"}) == {"T": 32, "U": 64}
     assert macros_taken_back(b"#define T 1\n#undef T\n#define T 2\n", {"T"}) == {}
     assert macros_taken_back(source, {"V"}) == {}
+
+
+def test_what_only_a_comment_or_a_string_says_defines_nothing() -> None:
+    """Nor does a parameter's default; each name of a declaration counts, and a value over two lines."""
+    text = CppText(
+        """const char *raw = R"x( const int R = 1; " void mine() { )x";
+        void other(const int P = 4, int q = 1);
+        void mine() { const int T = 1'000, U = T + 1; const int *pointer = 0; }
+        struct S { static constexpr int M = 5; };"""
+    )
+    assert literal_constants(text, "mine") == {"T": 1000, "U": 1001, "M": 5}
+    source = b"#define T \\\n 32\n/*\n#undef T\n*/\n#define U 8\n#undef U // U\n"
+    assert macros_taken_back(source, {"T", "U"}) == {"U": 8}
 
 
 def test_shared_arrays_need_known_extents() -> None:
@@ -128,7 +142,7 @@ def test_hostile_texts_are_read_in_reasonable_time(hostile: str) -> None:
     """No pattern goes wild on a text that never ends its declarations."""
     own = declarations.own_text(f'# 1 "s.cu"\n{hostile}', "s.cu", {"s.cu"})
     assert declarations.kernels(own) == ()
-    assert literal_constants(own.text) == {}
+    assert literal_constants(own.cpp) == {}
     assert declarations.shared_shapes(own, {}, None) == ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.model import KernelInterface, Parameter
-from grader.nvcc.declarations import Kernel
+from grader.nvcc.declarations import DeclaredKernel
 from grader.nvcc.kernel import not_found
 from grader.nvcc.mangled import Signature, read_name
 from grader.nvcc.signature import Entry, EntryParameter, mismatch, read_entries
@@ -151,7 +151,7 @@ def test_unknown_types_leave_the_ptx_to_decide() -> None:
 
 def test_a_kernel_of_nearly_the_name_is_pointed_out() -> None:
     """A wrong capital letter is found; an unlike name is only listed, and a crowd is cut."""
-    kernels = tuple(Kernel(name, (), (), 1, "") for name in ("Tiledmatmul", "other"))
+    kernels = tuple(DeclaredKernel(name, (), (), 1, "") for name in ("Tiledmatmul", "other"))
     interface = KernelInterface("tiledMatMul", (), (), (), ())
     assert not_found(interface, kernels, ()) == (
         "no kernel named `tiledMatMul`; this file has: `Tiledmatmul`, `other`; "

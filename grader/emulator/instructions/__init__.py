@@ -2,13 +2,14 @@
 
 A chapter's function takes an instruction and a `Link` and gives the step that executes it. To add an
 opcode: write the function in its chapter, add the line, add the case to the chapter's test. Some opcodes
-exist for several types, each in its own chapter: the instruction's last type says which one is meant.
+exist for several types, each in its own chapter: a chapter with TYPES has the opcodes of its TABLE for these
+types. `Link.form` reads type, state space and other modifiers, and refuses those that nobody accepts.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from grader.emulator.instructions import (
     async_copy,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from grader.emulator.linking.link import Link
     from grader.ptx import Instruction
 
+Build: TypeAlias = "Callable[[Instruction, Link], Any]"
+"""Makes the step of an instruction: a `Step` or a `ControlStep`."""
+
 CHAPTERS = (
     integer,
     bits,
@@ -49,25 +53,28 @@ CHAPTERS = (
     floating,
     half,
 )
-_OF_TYPES = (simd, half, floating)
-"""Chapters that their own TYPES are for; everything else is for the chapter that comes first."""
 
+TABLE: dict[tuple[str, str], Build] = {}
+"""By opcode and type the function that makes the step; the type is empty where any other is meant."""
 
-def _by_type(opcode: str, usual: Callable[[Instruction, Link], Any]) -> Callable[[Instruction, Link], Any]:
-    def build(ins: Instruction, link: Link) -> Any:  # noqa: ANN401 - a Step or a ControlStep
-        if ins.modifiers and ins.modifiers[-1] == "relu":  # some headers write `max.s32.relu`
-            ins = replace(ins, modifiers=("relu", *ins.modifiers[:-1]))
-        for chapter in _OF_TYPES:
-            if ins.modifiers and ins.modifiers[-1] in chapter.TYPES and opcode in chapter.TABLE:
-                return chapter.TABLE[opcode](ins, link)
-        return usual(ins, link)
-
-    return build
-
-
-TABLE: dict[str, Any] = {}
 for _chapter in CHAPTERS:
     for _opcode, _build in _chapter.TABLE.items():
-        TABLE.setdefault(_opcode, _build)
-for _opcode in {opcode for chapter in _OF_TYPES for opcode in chapter.TABLE}:
-    TABLE[_opcode] = _by_type(_opcode, TABLE[_opcode])
+        TABLE.setdefault((_opcode, ""), _build)
+        TABLE.update({(_opcode, _type): _build for _type in getattr(_chapter, "TYPES", ())})
+
+OPCODES = frozenset(opcode for opcode, _ in TABLE)
+"""All opcodes that are interpreted, in some form."""
+
+
+def step_of(link: Link) -> Any:  # noqa: ANN401 - a Step or a ControlStep
+    """The step that executes the instruction of a link.
+
+    Raises LookupError for an opcode that no chapter has, and what the chapter raises for a form of it.
+    """
+    ins = link.instruction
+    if ins.modifiers and ins.modifiers[-1] == "relu":  # some headers write `max.s32.relu`
+        ins = replace(ins, modifiers=("relu", *ins.modifiers[:-1]))
+        link = replace(link, instruction=ins)
+    type_ = ins.modifiers[-1] if ins.modifiers else ""
+    build = TABLE.get((ins.opcode, type_)) or TABLE[ins.opcode, ""]
+    return build(ins, link)

@@ -122,18 +122,15 @@ _TYPES = {
 }
 
 
-def _form(ins: Instruction, link: Link) -> tuple[str, str, str]:
+def _form(link: Link) -> tuple[str, str, str]:
     """State space (empty: generic), operation, type."""
-    space, name, kind = "", "", ins.modifiers[-1]
-    vector = "".join(word for word in ins.modifiers if word in _VECTORS)
-    for word in ins.modifiers[:-1]:
-        if word.split("::")[0] in _SPACES:
-            space = word.split("::")[0]
-        elif word in _OPERATIONS:
-            name = word
-        elif word not in _ORDERS and word != vector:
-            raise link.unsupported()
-    if kind not in _TYPES.get(name, ()) or (vector and (name != "add" or space == "shared")):
+    kind, space, words = link.form(DTYPES.keys() | half.TYPES, {*_OPERATIONS, *_ORDERS, *_VECTORS}, _SPACES)
+    name, vector = "".join(words & _OPERATIONS.keys()), words & set(_VECTORS)
+    if (
+        kind not in _TYPES.get(name, ())
+        or len(vector) > 1
+        or (vector and (name != "add" or space == "shared"))
+    ):
         raise link.unsupported()
     return space, name, kind
 
@@ -142,19 +139,19 @@ def atom(ins: Instruction, link: Link) -> Step:
     """`atom[.sem][.scope][.space].op[.vec].type d, [a], b[, c]`: d is what was there before."""
     first, *operands = ins.operands
     elements = first.elements if isinstance(first, Vector) else (first,)
-    return _atomic(ins, link, [link.register(element) for element in elements], operands)
+    return _atomic(link, [link.register(element) for element in elements], operands)
 
 
 def red(ins: Instruction, link: Link) -> Step:
     """`red`: an `atom` whose result nobody asks for."""
     value = ins.operands[1]
     count = len(value.elements) if isinstance(value, Vector) else 1
-    return _atomic(ins, link, [-1] * count, list(ins.operands))
+    return _atomic(link, [-1] * count, list(ins.operands))
 
 
-def _atomic(ins: Instruction, link: Link, registers: list[int], operands: list[Operand]) -> Step:
+def _atomic(link: Link, registers: list[int], operands: list[Operand]) -> Step:
     """Each element of a vector is an atomic of its own: the ISA promises no more (section 9.7.13.6)."""
-    space, name, kind = _form(ins, link)
+    space, name, kind = _form(link)
     dtype = DTYPES[kind] if kind in DTYPES and kind != "f16" else np.dtype(f"u{TYPE_BYTES[kind]}")
     operation, site, where = _operation(name, kind), link.site(), link.address(operands[0])
     lists = [operand.elements if isinstance(operand, Vector) else (operand,) for operand in operands[1:]]

@@ -29,12 +29,9 @@ _CANONICAL_NAN: dict[np.dtype[Any], Any] = {
 }
 
 
-def _kind(ins: Instruction, link: Link, *accepts: str) -> str:
+def _kind(link: Link, *accepts: str) -> str:
     """The type of an instruction; refuses any modifier that its function does not know."""
-    *rest, kind = ins.modifiers
-    if kind not in TYPES or not set(rest) <= {"ftz", "sat", *accepts}:
-        raise link.unsupported()
-    return kind
+    return link.form(TYPES, ("ftz", "sat", *accepts)).kind
 
 
 def _mode(ins: Instruction) -> str:
@@ -86,7 +83,7 @@ def _rounded(
     """An opcode whose forms differ only in type and rounding."""
 
     def build(ins: Instruction, link: Link) -> Step:
-        kind, mode = _kind(ins, link, *rounding.MODES, *accepts), _mode(ins)
+        kind, mode = _kind(link, *rounding.MODES, *accepts), _mode(ins)
         return link.pure(_finish(ins, _in_mode(function, mode, kind)), *[kind] * arity)
 
     return build
@@ -96,16 +93,16 @@ def _plain(function: Callable[..., Value], arity: int) -> Callable[[Instruction,
     """An opcode that is exact: one NumPy function."""
 
     def build(ins: Instruction, link: Link) -> Step:
-        return link.pure(_finish(ins, function), *[_kind(ins, link)] * arity)
+        return link.pure(_finish(ins, function), *[_kind(link)] * arity)
 
     return build
 
 
-def _sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - add or sub
+def _rounded_sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - add or sub
     function = np.subtract if minus else np.add
 
     def build(ins: Instruction, link: Link) -> Step:
-        kind, mode = _kind(ins, link, *rounding.MODES), _mode(ins)
+        kind, mode = _kind(link, *rounding.MODES), _mode(ins)
         if mode == "rn":
             return link.pure(_finish(ins, function), kind, kind)
         return link.pure(_finish(ins, lambda a, b: rounding.add(a, -b if minus else b, mode)), kind, kind)
@@ -115,15 +112,15 @@ def _sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - 
 
 def minimum(a: Value, b: Value) -> Value:
     """The smaller: of a number and a NaN the number, of two zeros the negative one (section 9.7.3.11)."""
-    return _extreme(np.fmin(a, b), a, b, np.bitwise_or)
+    return _with_zeros(np.fmin(a, b), a, b, np.bitwise_or)
 
 
 def maximum(a: Value, b: Value) -> Value:
     """The larger, likewise; of two zeros the positive one (section 9.7.3.12)."""
-    return _extreme(np.fmax(a, b), a, b, np.bitwise_and)
+    return _with_zeros(np.fmax(a, b), a, b, np.bitwise_and)
 
 
-def _extreme(chosen: Value, a: Value, b: Value, of_zeros: Callable[[Value, Value], Value]) -> Value:
+def _with_zeros(chosen: Value, a: Value, b: Value, of_zeros: Callable[[Value, Value], Value]) -> Value:
     zero = (a == 0) & (b == 0)
     if np.any(zero):
         bits = np.dtype(f"u{a.dtype.itemsize}")
@@ -152,7 +149,7 @@ def _extreme_of(
     of_numbers: Callable[[Value, Value], Value],
 ) -> Callable[[Instruction, Link], Step]:
     def build(ins: Instruction, link: Link) -> Step:
-        kind = _kind(ins, link, "NaN", "xorsign", "abs")
+        kind = _kind(link, "NaN", "xorsign", "abs")
         choose = sign_of_both(of_numbers) if "xorsign" in ins.modifiers else of_numbers
 
         def with_nan(a: Value, b: Value) -> Value:
@@ -168,7 +165,7 @@ def _in_double(function: Callable[[Value], Value]) -> Callable[[Instruction, Lin
     """An approximate function: computed in float64 and rounded to its type."""
 
     def build(ins: Instruction, link: Link) -> Step:
-        kind = _kind(ins, link, "approx")
+        kind = _kind(link, "approx")
         dtype = DTYPES[kind]
         return link.pure(_finish(ins, lambda x: function(x.astype(np.float64)).astype(dtype)), kind)
 
@@ -193,8 +190,8 @@ def testp(ins: Instruction, link: Link) -> Step:
 TABLE = {
     "testp": testp,
     "copysign": _plain(lambda a, b: np.copysign(b, a), 2),
-    "add": _sum(minus=False),
-    "sub": _sum(minus=True),
+    "add": _rounded_sum(minus=False),
+    "sub": _rounded_sum(minus=True),
     "mul": _rounded(rounding.multiply, 2),
     "fma": _rounded(rounding.fused, 3),
     "mad": _rounded(rounding.fused, 3),

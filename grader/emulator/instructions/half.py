@@ -71,13 +71,9 @@ def _join(lanes: NDArray[np.uint16], kind: str, *, scalar: bool) -> Value:
     return whole[0] if scalar else whole
 
 
-def _lanewise(
-    function: Callable[..., NDArray[np.uint16]], arity: int, ins: Instruction, link: Link, *accepts: str
-) -> Step:
+def _lanewise(function: Callable[..., NDArray[np.uint16]], arity: int, link: Link, *accepts: str) -> Step:
     """A step that applies a function of 16-bit patterns to each half."""
-    *rest, kind = ins.modifiers
-    if not set(rest) <= set(accepts):
-        raise link.unsupported()
+    kind = link.form(TYPES, accepts).kind
     width = "b32" if kind.endswith("x2") else "b16"
 
     def apply(*operands: Value) -> Value:
@@ -107,7 +103,7 @@ def _arithmetic(
             bits = encoded(result, kind)
             return encoded(_flushed(decoded(bits, kind)), kind) if "ftz" in words else bits
 
-        return _lanewise(compute, arity, ins, link, "rn", "ftz", "sat", "relu", "approx")
+        return _lanewise(compute, arity, link, "rn", "ftz", "sat", "relu", "approx")
 
     return build
 
@@ -142,7 +138,7 @@ def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction
                 chosen = np.where(np.isnan(a) | np.isnan(b), np.nan, chosen)
             return encoded(chosen, kind)
 
-        return _lanewise(compute, 2, ins, link, "NaN", "ftz", "xorsign", "abs")
+        return _lanewise(compute, 2, link, "NaN", "ftz", "xorsign", "abs")
 
     return build
 

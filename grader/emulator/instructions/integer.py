@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 
 _TYPES = ("u32", "s32", "u64", "s64")
+_INTEGERS = frozenset(kind for kind in DTYPES if kind[0] in "sub")
 
 
 def sum_with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) -> Step:
     """`add.cc`, `addc`, `sub.cc`, `subc`: extended precision through CC.CF (section 9.7.2)."""
-    if not set(ins.modifiers[:-1]) <= {"cc"} or ins.modifiers[-1] not in _TYPES:
-        raise link.unsupported()
-    kind = "u" + ins.modifiers[-1][1:]
+    kind = "u" + link.form(_TYPES, ("cc",)).kind[1:]
     register = link.register(ins.operands[0])
     first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
     combine = _difference if minus else _total
@@ -75,30 +74,27 @@ def mad_with_carry(
     return step
 
 
-def kind_of(ins: Instruction, link: Link, *accepts: str) -> str:
+def kind_of(link: Link, *accepts: str) -> str:
     """The type of an integer instruction; refuses any modifier that its function does not know."""
-    *rest, kind = ins.modifiers
-    if kind not in DTYPES or kind[0] not in "sub" or not set(rest) <= set(accepts):
-        raise link.unsupported()
-    return kind
+    return link.form(_INTEGERS, accepts).kind
 
 
 def _elementwise(function: Callable[..., Value], arity: int) -> Callable[[Instruction, Link], Step]:
     """An opcode that is one NumPy function on operands of its own type."""
 
-    def build(ins: Instruction, link: Link) -> Step:
-        return link.pure(function, *[kind_of(ins, link)] * arity)
+    def build(_ins: Instruction, link: Link) -> Step:
+        return link.pure(function, *[kind_of(link)] * arity)
 
     return build
 
 
-def _sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - add or sub
+def _integer_sum(minus: bool) -> Callable[[Instruction, Link], Step]:  # noqa: FBT001 - add or sub
     function = np.subtract if minus else np.add
 
     def build(ins: Instruction, link: Link) -> Step:
         if "cc" in ins.modifiers:
             return sum_with_carry(ins, link, minus=minus, takes=False)
-        kind = kind_of(ins, link, "sat")
+        kind = kind_of(link, "sat")
         if "sat" not in ins.modifiers:
             return link.pure(function, kind, kind)
         if kind != "s32":
@@ -116,7 +112,7 @@ def _clamped(value: Value) -> Value:
 
 def mul(ins: Instruction, link: Link) -> Step:
     """`mul.lo|hi|wide` (section 9.7.1.3)."""
-    kind = kind_of(ins, link, "lo", "hi", "wide")
+    kind = kind_of(link, "lo", "hi", "wide")
     _refuse_widest(ins, link, kind)
     return link.pure(product_of(ins, kind), kind, kind)
 
@@ -125,7 +121,7 @@ def mad(ins: Instruction, link: Link) -> Step:
     """`mad.lo|hi|wide`: a product and a sum (section 9.7.1.4)."""
     if "cc" in ins.modifiers:
         return mad_with_carry(ins, link, product_of(ins, ins.modifiers[-1]), takes=False)
-    kind = kind_of(ins, link, "lo", "hi", "wide", "sat")
+    kind = kind_of(link, "lo", "hi", "wide", "sat")
     _refuse_widest(ins, link, kind)
     product = product_of(ins, kind)
     if "sat" in ins.modifiers:
@@ -138,7 +134,7 @@ def mad(ins: Instruction, link: Link) -> Step:
 
 def madc(ins: Instruction, link: Link) -> Step:
     """`madc.lo|hi[.cc]`: a product, a sum and the carry (section 9.7.2.6)."""
-    return mad_with_carry(ins, link, product_of(ins, kind_of(ins, link, "lo", "hi", "cc")), takes=True)
+    return mad_with_carry(ins, link, product_of(ins, kind_of(link, "lo", "hi", "cc")), takes=True)
 
 
 def _refuse_widest(ins: Instruction, link: Link, kind: str) -> None:
@@ -177,7 +173,7 @@ def _high_half_of_64(a: Value, b: Value) -> Value:
 
 def _product_of_24(ins: Instruction, link: Link) -> tuple[str, Callable[[Value, Value], Value]]:
     """The lower, or the upper, 32 of the 48 bits of a product of the operands' low 24."""
-    kind = kind_of(ins, link, "lo", "hi")
+    kind = kind_of(link, "lo", "hi")
     shift = np.int64(16 if "hi" in ins.modifiers else 0)
     unused = np.int64(40)
 
@@ -202,9 +198,9 @@ def mad24(ins: Instruction, link: Link) -> Step:
     return link.pure(lambda a, b, c: product(a, b) + c, kind, kind, kind)
 
 
-def sad(ins: Instruction, link: Link) -> Step:
+def sad(_ins: Instruction, link: Link) -> Step:
     """`sad`: c + |a - b| (section 9.7.1.7)."""
-    kind = kind_of(ins, link)
+    kind = kind_of(link)
     return link.pure(lambda a, b, c: c + np.where(a < b, b - a, a - b)[()], kind, kind, kind)
 
 
@@ -232,8 +228,8 @@ def dp2a(ins: Instruction, link: Link) -> Step:
 
     def dot(a: Value, b: Value, c: Value) -> Value:
         total = c.astype(np.int64)
-        for half in range(2):
-            total = total + _piece(a, 16 * half, 16, first) * _piece(b, start + 8 * half, 8, second)
+        for part in range(2):
+            total = total + _piece(a, 16 * part, 16, first) * _piece(b, start + 8 * part, 8, second)
         return total.astype(np.uint32)
 
     return link.pure(dot, "u32", "u32", "s32")
@@ -245,15 +241,15 @@ def _piece(value: Value, start: int, bits: int, kind: str) -> Value:
     return part.astype(np.int64)
 
 
-def div(ins: Instruction, link: Link) -> Step:
+def div(_ins: Instruction, link: Link) -> Step:
     """`div`: truncates; a division by zero gives all ones, as devices do (section 9.7.1.8)."""
-    kind = kind_of(ins, link)
+    kind = kind_of(link)
     return link.pure(quotient, kind, kind)
 
 
-def rem(ins: Instruction, link: Link) -> Step:
+def rem(_ins: Instruction, link: Link) -> Step:
     """`rem`: a - (a/b)*b; of a division by zero all ones, as devices give (section 9.7.1.9)."""
-    kind = kind_of(ins, link)
+    kind = kind_of(link)
 
     def rest(a: Value, b: Value) -> Value:
         return np.where(b == 0, ~a.dtype.type(0), a - quotient(a, b) * b)[()]
@@ -274,7 +270,7 @@ def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction
     """`min` and `max`; with ``.relu`` never less than 0 (section 9.7.1.12)."""
 
     def build(ins: Instruction, link: Link) -> Step:
-        kind = kind_of(ins, link, "relu")
+        kind = kind_of(link, "relu")
         if "relu" not in ins.modifiers:
             return link.pure(function, kind, kind)
         return link.pure(lambda a, b: np.maximum(function(a, b), a.dtype.type(0)), kind, kind)
@@ -283,8 +279,8 @@ def _extreme(function: Callable[[Value, Value], Value]) -> Callable[[Instruction
 
 
 TABLE = {
-    "add": _sum(minus=False),
-    "sub": _sum(minus=True),
+    "add": _integer_sum(minus=False),
+    "sub": _integer_sum(minus=True),
     "addc": lambda ins, link: sum_with_carry(ins, link, minus=False, takes=True),
     "subc": lambda ins, link: sum_with_carry(ins, link, minus=True, takes=True),
     "mul": mul,

@@ -27,23 +27,9 @@ _HINTS = {"nc", "volatile", "relaxed", "acquire", "release", "weak", "cta", "gpu
 """Modifiers that change neither the value nor, here, the order of an access."""
 
 
-def _form(ins: Instruction, link: Link) -> tuple[str, str]:
-    """State space (empty: generic) and type."""
-    space, kind = "", ins.modifiers[-1]
-    for word in ins.modifiers[:-1]:
-        name = word.split("::")[0]
-        if name in _SPACES:
-            space = name
-        elif word not in _HINTS:
-            raise link.unsupported()
-    if kind not in DTYPES:
-        raise link.unsupported()
-    return space, kind
-
-
 def ld(ins: Instruction, link: Link) -> Step:
     """`ld`: from memory, or from a parameter."""
-    space, kind = _form(ins, link)
+    kind, space, _ = link.form(DTYPES, _HINTS, _SPACES)
     destination, address = ins.operands
     elements = destination.elements if isinstance(destination, Vector) else (destination,)
     registers = [(link.register(element), _extension(link, element, kind)) for element in elements]
@@ -148,7 +134,7 @@ def _parameter(link: Link, address: Operand) -> tuple[str, int]:
 
 def st(ins: Instruction, link: Link) -> Step:
     """`st`: to memory, or to a parameter of a function that is about to be called."""
-    space, kind = _form(ins, link)
+    kind, space, _ = link.form(DTYPES, _HINTS, _SPACES)
     address, source = ins.operands
     elements = source.elements if isinstance(source, Vector) else (source,)
     fetches = [link.fetch(element, kind) for element in elements]

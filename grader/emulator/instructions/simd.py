@@ -87,14 +87,14 @@ _PAIRWISE: dict[str, Callable[[Value, Value], Value]] = {
 
 def _pairwise(ins: Instruction, link: Link) -> Step:
     """`add`, `min[.relu]` and `max[.relu]` of two 16-bit integers in a word."""
-    *rest, kind = ins.modifiers
-    if not set(rest) <= ({"relu"} if ins.opcode != "add" and kind == "s16x2" else set()):
+    kind, _, words = link.form(TYPES, ("relu",))
+    if words and (ins.opcode == "add" or kind != "s16x2"):
         raise link.unsupported()
     function, sign = _PAIRWISE[ins.opcode], "s32" if kind == "s16x2" else "u32"
 
     def compute(a: Value, b: Value) -> Value:
         result = function(_pieces(a, 2, sign), _pieces(b, 2, sign))
-        return _word(np.maximum(result, 0) if rest else result, 2)
+        return _word(np.maximum(result, 0) if words else result, 2)
 
     return link.pure(compute, "u32", "u32")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from grader.ptx import Address, Immediate, Register, Symbol
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from grader.emulator.linking.program import Program
     from grader.emulator.machine.machine import Machine
@@ -35,6 +35,14 @@ Fetch: TypeAlias = "Callable[[Machine, Lanes], Value]"
 
 _MOST_BYTES = 8
 """A register of 128 bits is not interpreted."""
+
+
+class Form(NamedTuple):
+    """What the modifiers of an instruction say: type, state space (empty: generic), and all other words."""
+
+    kind: str
+    space: str
+    words: frozenset[str]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,6 +74,21 @@ class Link:
         """The refusal of this instruction: our limit, not the student's mistake."""
         ins = self.instruction
         return UnsupportedPtx(ins.name, ins.ptx_line, self.program.sources(ins))
+
+    def form(
+        self, types: Collection[str], accepts: Collection[str] = (), spaces: Collection[str] = ()
+    ) -> Form:
+        """The form of this instruction, whose last modifier is one of ``types``.
+
+        Any other modifier is a state space out of ``spaces``, with or without a part such as ``::cta``, or is
+        among what the chapter ``accepts``. Raises UnsupportedPtx for one that is neither.
+        """
+        *words, kind = self.instruction.modifiers
+        named = [word for word in words if word.split("::")[0] in spaces]
+        others = frozenset(words).difference(named)
+        if kind not in types or not others <= set(accepts):
+            raise self.unsupported()
+        return Form(kind, named[-1].split("::")[0] if named else "", others)
 
     def site(self) -> int:
         """A number for this instruction, to report it by."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grader.emulator.instructions import TABLE
+from grader.emulator.instructions import step_of
 from grader.emulator.linking.link import FunctionScope, Link, guarded, guarded_control
 from grader.emulator.linking.provenance import registers_used
 from grader.emulator.machine.state import Code
@@ -96,7 +96,7 @@ class Linker:
         return _refuse(refusal)
 
     def _step(self, link: Link, instruction: Instruction) -> Any:  # noqa: ANN401 - as above
-        step: Any = TABLE[instruction.opcode](instruction, link)
+        step: Any = step_of(link)
         if instruction.opcode in COUNTED:
             step = _noted(step, (self.function.name, link.pc))
         if instruction.guard is None or instruction.opcode == "bra":

@@ -288,11 +288,11 @@ class Machine:
         self.warp_of = self.block_of * shape.warps_per_block + lane % shape.threads // WARP
         stride = self.shared_stride
         track = self.observer.tracks_initialisation
-        self.shared = Region(stride * shape.blocks, track=track)
+        self.shared = Region.blank(stride * shape.blocks, track=track)
         self.shared_start = self.block_of * stride
         steps = np.arange(shape.blocks) * stride
         self.shared_step = steps.reshape(-1, 1, 1) if shape.blocks > 1 else np.int64(0)
-        self.local = Region(self.local_bytes * size, track=track)
+        self.local = Region.blank(self.local_bytes * size, track=track)
         self.local_start = lane * self.local_bytes
         self.special = special_registers(shape)
 

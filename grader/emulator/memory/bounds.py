@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from grader.emulator.linking.program import Program
     from grader.emulator.linking.provenance import Origin
     from grader.emulator.memory.layout import Layout
-    from grader.model import Argument
-    from grader.ptx import Function
 
 
 class LocalArray(NamedTuple):
@@ -47,22 +45,16 @@ class Bound(NamedTuple):
 class Bounds(dict[int, "Bound | None"]):
     """The bounds of each site of a launch, found out when it is first asked for; None: not known."""
 
-    def __init__(
-        self, program: Program, layout: Layout, entry: Function, arguments: tuple[Argument, ...]
-    ) -> None:
+    def __init__(self, program: Program, layout: Layout) -> None:
         super().__init__()
         self._program = program
         self._frames = {f.name: f for f in program.module.functions}
-        placed = {argument.name: allocation for argument, _, allocation in layout.arrays}
         self._places: dict[str, Holder | None] = {array.name: array for array in layout.shared}
         self._base = layout.memory.base
         starts = {self._base + allocation.start: allocation for allocation in layout.memory.allocations}
         for name, address in layout.addresses.items():
             self._places.setdefault(name, starts.get(address))
-        passed = (argument for argument in arguments if argument.is_parameter)
-        for formal, argument in zip(entry.parameters, passed, strict=True):
-            names = (argument.name, *(name for name, _ in argument.pointers))
-            self._places[formal.name] = placed.get(names[-1]) if len(names) <= 2 else None  # noqa: PLR2004
+        self._places |= layout.pointed
 
     def __missing__(self, site: int) -> Bound | None:
         """Work it out, and remember."""

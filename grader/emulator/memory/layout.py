@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -100,10 +100,11 @@ class VariableTooSmallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The memory of a launch.
+    """The memory of a launch, and what the kernel is given.
 
     ``arrays`` pairs each array argument with its allocation. ``addresses`` gives every variable's generic
-    address, or its offset where it is shared.
+    address, or its offset where it is shared. ``parameters`` are the kernel's parameters as pieces by byte
+    offset (PTX ISA section 5.1.6.1), and ``pointed`` the array that each is known to point to, if any.
     """
 
     memory: GlobalMemory
@@ -111,6 +112,23 @@ class Layout:
     shared: tuple[SharedArray, ...]
     shared_bytes: int
     addresses: Mapping[str, int]
+    parameters: Mapping[str, Mapping[int, Value]]
+    pointed: Mapping[str, Allocation | None]
+
+
+class LayOut(Protocol):
+    """Puts memory and parameters in place for one attempt at a launch, as `lay_out` does."""
+
+    def __call__(
+        self,
+        module: Module,
+        function: Function,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        *,
+        track: bool,
+    ) -> Layout:
+        """See `lay_out`."""
 
 
 def lay_out(
@@ -140,7 +158,7 @@ def lay_out(
         if isinstance(a.value, np.ndarray) and not a.symbol
     ]
     heap = plan.allocate(HEAP, HEAP_BYTES, 1) if _takes_memory(module) else None
-    memory = GlobalMemory(plan, AddressSpace.drawn(drawn_from(arguments)), track=track)
+    memory = GlobalMemory.planned(plan, AddressSpace.drawn(drawn_from(arguments)), track=track)
     for name, (argument, value) in filled.items():
         arrays.append((argument, value, replace(named[name], end=named[name].start + value.nbytes)))
     if heap is not None:
@@ -157,11 +175,20 @@ def lay_out(
         memory.fill(allocation, value, initialised=argument.direction != "out")
     where = {argument.name: allocation for argument, _, allocation in arrays}
     given = (argument for argument in arguments if argument.is_parameter)
-    passed = dict(zip((formal.name for formal in function.parameters), given, strict=False))
+    passed = tuple(zip(function.parameters, given, strict=True))
+    pieces = {formal.name: pieces_of(formal, value, where, memory.base) for formal, value in passed}
     for formal in parameters:
-        content = bytes_of(pieces_of(formal, passed[formal.name], where, memory.base), formal.size)
+        content = bytes_of(pieces[formal.name], formal.size)
         memory.fill(named[formal.name], content, initialised=True)
-    return Layout(memory, tuple(arrays), shared, shared_bytes, addresses)
+    pointed = {formal.name: _pointed(value, where) for formal, value in passed}
+    return Layout(memory, tuple(arrays), shared, shared_bytes, addresses, pieces, pointed)
+
+
+def _pointed(argument: Argument, arrays: Mapping[str, Allocation]) -> Allocation | None:
+    """The array that a parameter points to, itself or by the only pointer of a struct; None for others."""
+    if len(argument.pointers) > 1:
+        return None
+    return arrays.get(argument.pointers[0][0] if argument.pointers else argument.name)
 
 
 def drawn_from(arguments: tuple[Argument, ...]) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, unfold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -96,15 +96,19 @@ class Region:
     """Bytes, which of them were ever written, and typed access to them.
 
     ``initialised`` holds a byte 1 for every byte that holds a value; None where nobody keeps count. Bytes
-    that nobody wrote are ``blank``: 0xFF is a NaN, or -1. Zeros take memory only once they are touched.
+    that nobody wrote are 0xFF, a NaN or -1, in what is made `blank`.
     """
 
-    def __init__(self, size: int, *, track: bool, blank: int = 0xFF) -> None:
-        size = -(-size // 16) * 16
-        self.bytes: NDArray[np.uint8] = np.full(size, blank, np.uint8) if blank else np.zeros(size, np.uint8)
-        self.initialised: NDArray[np.uint8] | None = np.zeros(size, np.uint8) if track else None
-        self._settled = not track
+    def __init__(self, content: NDArray[np.uint8], initialised: NDArray[np.uint8] | None) -> None:
+        self.bytes, self.initialised = content, initialised
+        self._settled = initialised is None
         self._views: dict[np.dtype[Any], NDArray[Any]] = {}
+
+    @classmethod
+    def blank(cls, size: int, *, track: bool) -> Region:
+        """So many bytes, and up to 15 more, that nobody has written."""
+        size = -(-size // 16) * 16
+        return cls(np.full(size, 0xFF, np.uint8), np.zeros(size, np.uint8) if track else None)
 
     def read(self, index: Value, dtype: np.dtype[Any]) -> Value:
         """The elements at byte ``index``, each aligned to its size, in the index's own shape."""
@@ -171,17 +175,30 @@ class MemoryPlan:
 
 
 class GlobalMemory(Region):
-    """All arrays of a launch in one buffer, where a plan says."""
+    """All arrays of a launch in one buffer; what no array holds is never read."""
 
-    def __init__(self, plan: MemoryPlan, space: AddressSpace, *, track: bool) -> None:
+    def __init__(
+        self,
+        space: AddressSpace,
+        allocations: Iterable[Allocation],
+        content: NDArray[np.uint8],
+        initialised: NDArray[np.uint8] | None,
+    ) -> None:
         self.space, self.base = space, space.base
-        self.allocations = list(plan.allocations)
-        super().__init__(plan.end, track=track, blank=0)  # what no array holds is never read
+        self.allocations = list(allocations)
+        super().__init__(content, initialised)
         self._starts = [allocation.start for allocation in self.allocations]
         self._filled: set[int] = set()
         self._has_constants = any(allocation.constant for allocation in self.allocations)
         self._table: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.heap: Heap | None = None
+
+    @classmethod
+    def planned(cls, plan: MemoryPlan, space: AddressSpace, *, track: bool) -> GlobalMemory:
+        """New memory for a plan: zeros, which take memory only once they are touched."""
+        size = -(-plan.end // 16) * 16
+        initialised = np.zeros(size, np.uint8) if track else None
+        return cls(space, plan.allocations, np.zeros(size, np.uint8), initialised)
 
     def fill(self, allocation: Allocation, content: NDArray[Any] | None, *, initialised: bool) -> None:
         """Put an array's bytes in place before the launch; None are zeros, which are there already."""

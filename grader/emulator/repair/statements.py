@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from grader.cpp import CppText
 from grader.ptx import Address, Symbol
 from grader.ptx.flow import Flow
 
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
     from grader.ptx import Function, Instruction, Location, Module
     from grader.ptx.flow import Loop
-
-_NOT_CODE = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){0,16}\'|^[ \t]*#(?:\\\n|[^\n])*',
-    re.DOTALL | re.MULTILINE,
-)
-"""Comments, texts and directives. What is not closed ends somewhere, so that nothing is read twice."""
 
 MOST_LINES = 40
 """Lines of one statement, at most."""
@@ -52,8 +47,7 @@ class Source:
 
     def __init__(self, module: Module, name: str, lines: Sequence[str]) -> None:
         self.files = {number for number, path in module.files if path.rsplit("/", 1)[-1] == name}
-        text = _NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), "\n".join(lines))
-        self.lines = text.split("\n")
+        self.lines = CppText("\n".join(lines)).code.split("\n")
         opened = (line.count("(") - line.count(")") for line in self.lines)
         self.open = tuple(accumulate(opened))
         """How many parentheses are open at the end of each line."""

@@ -62,15 +62,15 @@ def with_smallest(
 ) -> tuple[CaseEvidence, ...]:
     """The cases, those that are visible and wrong with the smallest shape that fails; a kernel for each."""
     budget = Budget()
-    told = []
+    results = []
     for case, kernel in zip(cases, kernels, strict=True):
-        wrong = next((each for each in case.comparisons if each.wrong), None)
+        wrong = next((comparison for comparison in case.comparisons if comparison.wrong), None)
         if wrong is None or not case.completed or case.case.visibility is not Visibility.VISIBLE:
-            told.append(case)
+            results.append(case)
         else:
             attempts = Attempts(assignment, kernel, oracle, case.case, budget)
-            told.append(replace(case, smallest=attempts.smallest(wrong.mistake)))
-    return tuple(told)
+            results.append(replace(case, smallest=attempts.smallest(wrong.mistake)))
+    return tuple(results)
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Budget:
 
     left: int = WORK
     cases: int = MOST_CASES
-    known: dict[tuple[str, str, str], Named[int]] = field(default_factory=dict)
+    smallest: dict[tuple[str, str, str], Named[int]] = field(default_factory=dict)
     """The smallest shapes so far, by kernel, kind of inputs and mistake."""
 
 
@@ -99,19 +99,19 @@ class Attempts:
         ``mistake`` is the case's, so that what was found for another case with the same one serves again.
         """
         names = [name for name, _ in self.case.shape]
-        own = tuple(size for _, size in self.case.shape)
+        sizes = tuple(size for _, size in self.case.shape)
         key = (self.case.kernel, self.case.inputs, mistake)
-        before = self.budget.known.get(key)
-        if before is not None and all(size <= at for (_, size), at in zip(before, own, strict=True)):
+        before = self.budget.smallest.get(key)
+        if before is not None and all(size <= at for (_, size), at in zip(before, sizes, strict=True)):
             return before if before != self.case.shape else ()
         if self.budget.cases <= 0:
             return ()
         self.budget.cases -= 1
-        found = shrunk(own, self.fails)
-        if found == own:
+        smallest_sizes = shrunk(sizes, self.fails)
+        if smallest_sizes == sizes:
             return ()
-        self.budget.known[key] = tuple(zip(names, found, strict=True))
-        return self.budget.known[key]
+        self.budget.smallest[key] = tuple(zip(names, smallest_sizes, strict=True))
+        return self.budget.smallest[key]
 
     def fails(self, sizes: Sizes) -> bool:
         """Whether some output is wrong at these sizes; not if nobody can tell, or the budget is spent."""
@@ -151,12 +151,12 @@ def _is_array(value: object) -> bool:
 
 def shrunk(sizes: Sizes, fails: Callable[[Sizes], bool]) -> Sizes:
     """Sizes none of which can be made smaller by itself, as far as ``fails`` can tell."""
-    known: dict[Sizes, bool] = {sizes: True}
+    outcomes: dict[Sizes, bool] = {sizes: True}
 
     def asked(tried: Sizes) -> bool:
-        if tried not in known:
-            known[tried] = fails(tried)
-        return known[tried]
+        if tried not in outcomes:
+            outcomes[tried] = fails(tried)
+        return outcomes[tried]
 
     for candidates in (_coarse, _fine):
         while True:
@@ -175,7 +175,9 @@ def _tried(sizes: Sizes, candidates: Callable[[int], Iterator[int]]) -> Iterator
 
 def _coarse(size: int) -> Iterator[int]:
     """1, then from an eighth upwards."""
-    yield from sorted({each for each in (1, size // 8, size // 4, size // 2) if 0 < each < size})
+    yield from sorted(
+        {candidate for candidate in (1, size // 8, size // 4, size // 2) if 0 < candidate < size}
+    )
 
 
 def _fine(size: int) -> Iterator[int]:
@@ -197,7 +199,8 @@ def with_order(
     wrong = [
         index
         for index, case in enumerate(cases)
-        if case.case.visibility is Visibility.VISIBLE and any(each.wrong for each in case.comparisons)
+        if case.case.visibility is Visibility.VISIBLE
+        and any(comparison.wrong for comparison in case.comparisons)
     ]
     if not wrong:
         return cases
@@ -210,23 +213,26 @@ def with_order(
 
 def orders(parameters: Sequence[Parameter], names: Sequence[str]) -> Iterator[Order]:
     """The orders to try: that of the names, or of a few sizes every one where the names tell nothing."""
-    wanted = [each.name.casefold() for each in parameters]
+    wanted = [parameter.name.casefold() for parameter in parameters]
     given = [name.casefold() for name in names]
     if given == wanted:
         return
     usual = tuple(range(len(parameters)))
     if sorted(given) == sorted(wanted) and len(set(wanted)) == len(wanted):
         named = tuple(wanted.index(name) for name in given)
-        if all(parameters[place].dtype == each.dtype for place, each in zip(named, parameters, strict=True)):
+        if all(
+            parameters[position].dtype == parameter.dtype
+            for position, parameter in zip(named, parameters, strict=True)
+        ):
             yield named
         return
-    sizes = [place for place in usual if parameters[place].direction == "value"]
-    alike = len({parameters[place].dtype for place in sizes}) == 1
+    sizes = [position for position in usual if parameters[position].direction == "value"]
+    alike = len({parameters[position].dtype for position in sizes}) == 1
     if not alike or not 1 < len(sizes) <= MOST_SIZES:
         return
     for places in permutations(sizes):
         exchanged = dict(zip(sizes, places, strict=True))
-        order = tuple(exchanged.get(place, place) for place in usual)
+        order = tuple(exchanged.get(position, position) for position in usual)
         if order != usual:
             yield order
 
@@ -241,7 +247,7 @@ def _is_right(
     kernel, launch, arguments = launched
     if isinstance(launch, Finding):
         return False
-    run = kernel.again(launch, tuple(arguments[place] for place in order), STEPS)
+    run = kernel.again(launch, tuple(arguments[position] for position in order), STEPS)
     if not run.completed or not run.outputs:
         return False
     return are_right(oracle, arguments, dict(case.case.shape), run.outputs)
@@ -251,7 +257,7 @@ def _marked(case: CaseEvidence) -> CaseEvidence:
     return replace(
         case,
         comparisons=tuple(
-            replace(each, fitting=(MISTAKE, *each.fitting)) if each.wrong else each
-            for each in case.comparisons
+            replace(comparison, fitting=(MISTAKE, *comparison.fitting)) if comparison.wrong else comparison
+            for comparison in case.comparisons
         ),
     )

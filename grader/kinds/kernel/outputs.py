@@ -44,7 +44,7 @@ class Launched:
 
     def label(self, array: str) -> str:
         """What the student's kernel calls an array."""
-        return next((each.label for each in self.arguments if each.name == array), array)
+        return next((argument.label for argument in self.arguments if argument.name == array), array)
 
     def contents(self, *directions: str) -> dict[str, NDArray[Any]]:
         """The arrays themselves as they were before the launch, by name."""
@@ -124,13 +124,13 @@ def _asked(
     got: NDArray[Any], values: NDArray[Any], bound: NDArray[Any], unwritten: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]]:
     """An output, and what it is judged by, with something right wherever anything would be right."""
-    anything, found = np.ma.getmaskarray(values), numbers(got)
+    anything, outputs = np.ma.getmaskarray(values), numbers(got)
     if not anything.any():
-        return found, (np.ma.getdata(values), bound, unwritten)
-    found = np.where(anything & ~np.isfinite(found), 0, found)
-    wanted = np.where(anything, found, np.ma.getdata(values))
+        return outputs, (np.ma.getdata(values), bound, unwritten)
+    outputs = np.where(anything & ~np.isfinite(outputs), 0, outputs)
+    wanted = np.where(anything, outputs, np.ma.getdata(values))
     bounds = np.where(anything, 0.0, np.ma.getdata(bound))
-    return found, (wanted, bounds, unwritten & ~anything)
+    return outputs, (wanted, bounds, unwritten & ~anything)
 
 
 def _wrong_output(

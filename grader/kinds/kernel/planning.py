@@ -54,10 +54,10 @@ def plan(
 def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
     """The arguments of a case's launch for the kernel of a build, with what it calls them."""
     arrays = draw_inputs(oracle, case)
-    made = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(built.constants))
+    unnamed = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(built.constants))
     names = dict(built.student_names)
-    named = (replace(each, student_name=names.get(each.name, "")) for each in made)
-    return tuple(_moved(each, case.offset) for each in named)
+    named = (replace(argument, student_name=names.get(argument.name, "")) for argument in unnamed)
+    return tuple(_moved(argument, case.offset) for argument in named)
 
 
 def _moved(argument: Argument, offset: int) -> Argument:
@@ -100,7 +100,7 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
                 )
             given = arguments(assignment, built, case, oracle)
             counters.setdefault(case.id, {})[name] = kernel.launch(launch, given, count_only=True).counters
-    return tuple((case, tuple(found.items())) for case, found in counters.items())
+    return tuple((case, tuple(by_name.items())) for case, by_name in counters.items())
 
 
 def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend) -> TimingStaff | None:

@@ -20,9 +20,9 @@ from grader.precision import numbers
 
 if TYPE_CHECKING:
     from grader.backends.backend import Runs
-    from grader.gpu.answer import Answer
+    from grader.gpu.answer import HarnessAnswer
     from grader.gpu.pool import Observed
-    from grader.gpu.timing import Question
+    from grader.gpu.timing import TimingQuestion
     from grader.gpu.timing_rounds import Expected, Outputs
     from grader.model import Build
     from grader.oracle import Oracle
@@ -91,14 +91,14 @@ def read(
 
 
 def _question(
-    seen: Observed, answer: Answer, job: TimingJob, oracle: Oracle, file: str, plan: Plan
-) -> Question:
-    from grader.gpu.timing import Question  # noqa: PLC0415 - as above
+    seen: Observed, answer: HarnessAnswer, job: TimingJob, oracle: Oracle, file: str, plan: Plan
+) -> TimingQuestion:
+    from grader.gpu.timing import TimingQuestion  # noqa: PLC0415 - as above
 
     timing = plan.assignment.timing
     shape = timing.shape if timing else ()
     arrays = [a for a in job.sets[0] if isinstance(a.value, np.ndarray)]
-    return Question(
+    return TimingQuestion(
         plan=job.rules(),
         expected=tuple(_expected(arguments, oracle, dict(shape)) for arguments in job.sets),
         read_bytes=sum(a.value.nbytes for a in arrays if a.direction in ("in", "inout")),
@@ -115,7 +115,7 @@ def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int])
     return oracle.expected(given, shape)
 
 
-def _occupancy(seen: Observed, answer: Answer, job: TimingJob) -> float | None:
+def _occupancy(seen: Observed, answer: HarnessAnswer, job: TimingJob) -> float | None:
     """The share of a multiprocessor's threads that the launch can keep resident, as the driver counts."""
     student = answer.resources.get("student")
     if student is None or student.blocks_per_multiprocessor is None:
@@ -134,19 +134,19 @@ def _outputs(seen: Observed, job: TimingJob) -> Outputs:
     if result is None or not isinstance(listed, list) or len(listed) > len(job.outputs()):
         raise OurError("the harness lists outputs of timed launches that it cannot have")
     like = {a.name: a.value for a in job.sets[0] if isinstance(a.value, np.ndarray)}
-    found: dict[tuple[int, str], dict[str, Any]] = {}
-    for each in listed:
-        which, digest, array, file = _entry(each)
+    outputs: dict[tuple[int, str], dict[str, Any]] = {}
+    for line in listed:
+        which, digest, array, file = _entry(line)
         if array not in like or file not in job.outputs() or which not in range(len(job.sets)):
             raise OurError("the harness lists an output of a timed launch that was not asked for")
-        found.setdefault((which, digest), {})[array] = read_array(result, file, like[array])
-    return found
+        outputs.setdefault((which, digest), {})[array] = read_array(result, file, like[array])
+    return outputs
 
 
-def _entry(each: object) -> tuple[int, str, str, str]:
+def _entry(line: object) -> tuple[int, str, str, str]:
     """A line of the list of outputs, of the types that it must have."""
-    if isinstance(each, dict):
-        values = tuple(each.get(name) for name in ("set", "digest", "array", "file"))
+    if isinstance(line, dict):
+        values = tuple(line.get(name) for name in ("set", "digest", "array", "file"))
         which, digest, array, file = values
         if type(which) is int and all(isinstance(text, str) for text in values[1:]):
             return which, str(digest), str(array), str(file)

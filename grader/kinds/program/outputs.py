@@ -99,13 +99,15 @@ def _compared(
     wrong = WrongOutput(output, got, values, bound, unwritten, inputs=inputs)
     hypotheses = load_hypotheses(oracle.folder) if oracle else NO_HYPOTHESES
     try:
-        found = explain_output(hypotheses, wrong, assignment.feedback)
+        explanation = explain_output(hypotheses, wrong, assignment.feedback)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         log_swallowed("naming the mistake in an output")
-        found = None
-    if found is None:
+        explanation = None
+    if explanation is None:
         return comparison
-    return replace(comparison, mistake=found.mistake, explanation=found.explanation, hint=found.advice)
+    return replace(
+        comparison, mistake=explanation.mistake, explanation=explanation.explanation, hint=explanation.advice
+    )
 
 
 def _inputs(check: ArrayCheck, oracle: Oracle | None, seed: int = 0) -> dict[str, Array]:

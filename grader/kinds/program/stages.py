@@ -110,19 +110,19 @@ def run_cases(plan: Plan, built: Build, tools: Tools, gpu: Gpu | None = None) ->
     A case that does not end costs its time; those after it get less, for most of them will not end either.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
-    found: list[CaseEvidence] = []
+    cases: list[CaseEvidence] = []
     try:
         oracle = load_oracle(reference_folder(plan.assignment)) if plan.assignment.reference else None
         with tools.sandbox.stage(Stage(limits, gpu.uuid if gpu else "")) as sandbox:
             runner = _Runner(plan, built, tools, sandbox, oracle, gpu)
             for case in plan.cases:
                 evidence = runner.evidence(case, limits)
-                found.append(evidence)
+                cases.append(evidence)
                 if evidence.program is not None and evidence.program.ending == Status.TIME:
                     limits = _shorter(plan.assignment.program, limits)
     except OurError as problem:
-        return (*found, *_all_failed(plan, str(problem))[len(found) :])
-    return tuple(found)
+        return (*cases, *_all_failed(plan, str(problem))[len(cases) :])
+    return tuple(cases)
 
 
 def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
