@@ -1,13 +1,17 @@
-"""What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines, arrays.
+"""What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines, questions.
 
-`launching` looks at launches and shapes, `question_checks` at questions.
+`launching` looks at launches and shapes.
 """
 
 from __future__ import annotations
 
+import re
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
+from grader import analysis
+from grader.analysis import SUBJECTS, AnalysisProblem
+from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.assignment.document import Flaw, Path
 from grader.assignment.execution import drawn_ids
 from grader.assignment.fields import suggestion
@@ -16,9 +20,11 @@ from grader.checks.array import ArrayCheck
 from grader.checks.speedup import SpeedupCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
 
     from grader.assignment.draft import CasePart, Draft
+    from grader.assignment.questions import QuestionPart, SettingPart
     from grader.checks.check import Check
 
 
@@ -204,3 +210,113 @@ def _arrays_compared_twice(draft: Draft) -> Iterator[Flaw]:
             message = f"`{check.output}` of case `{taken[0]}` is compared by rubric[{owner[taken]}] already"
             yield Flaw(("rubric", index, "output"), message)
         owner = dict.fromkeys(pairs, index) | owner
+
+
+# --- between the parts of an assignment that asks questions ----------------------------------------------------------------
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+"""``{M}`` in a question's text."""
+
+
+def question_flaws(draft: Draft) -> Iterator[Flaw]:
+    """All that does not fit together."""
+    sound: dict[str, SettingPart] = {}
+    for name, setting in draft.settings.items():
+        written = list(_setting_flaws(name, setting)) if setting else []
+        yield from written
+        if setting and not written:
+            sound[name] = setting
+    yield from _repeated_ids(draft)
+    for index, question in enumerate(draft.questions):
+        if question and question.of not in draft.settings:
+            hint = suggestion(question.of, draft.settings)
+            yield Flaw(("questions", index, "of"), f"there is no setting `{question.of}`; {hint}")
+        elif question and question.of in sound:
+            yield from _flaws_of_question(index, question, sound[question.of])
+    yield from _item_flaws(draft)
+
+
+def _corners(setting: SettingPart) -> list[dict[str, int]]:
+    """The numbers at their lowest and at their highest."""
+    given = setting.given.items()
+    return [{name: low for name, (low, _, _) in given}, {name: high for name, (_, high, _) in given}]
+
+
+def _setting_flaws(name: str, setting: SettingPart) -> Iterator[Flaw]:
+    """Numbers that are missing, unknown or out of range; a choice is looked at one by one."""
+    subject = SUBJECTS[setting.subject]
+    path = ("settings", name, setting.subject)
+    lowest = _corners(setting)[0]
+    try:
+        for numbers in _corners(setting):
+            analysis.parameters(subject, numbers)
+        for key, (_, _, choices) in setting.given.items():
+            for choice in choices:
+                subject.situation(analysis.parameters(subject, {**lowest, key: choice}))
+        subject.situation(analysis.parameters(subject, lowest))
+    except AnalysisProblem as problem:
+        yield Flaw(path, str(problem))
+
+
+def _repeated_ids(draft: Draft) -> Iterator[Flaw]:
+    seen: dict[str, int] = {}
+    for index, question in enumerate(draft.questions):
+        if question and question.id in seen:
+            other = f"questions[{seen[question.id]}]"
+            message = f"expected an `id` of its own; `{question.id}` is that of {other} already"
+            yield Flaw(("questions", index, "id"), message)
+        elif question:
+            seen[question.id] = index
+
+
+def _flaws_of_question(index: int, question: QuestionPart, setting: SettingPart) -> Iterator[Flaw]:
+    subject, path = SUBJECTS[setting.subject], ("questions", index)
+    values = analysis.parameters(subject, _corners(setting)[0])
+    for word in PLACEHOLDER.findall(question.text):
+        if word not in values:
+            message = f"`{{{word}}}` is no number of the setting `{question.of}`; {suggestion(word, values)}"
+            yield Flaw((*path, "text"), message)
+    allowed = analysis.quantity_names(subject, values)
+    unknown = sorted(names(question.answer) - set(allowed))
+    for word in unknown:
+        message = f"`{word}` is no quantity or number of a {setting.subject}; {suggestion(word, allowed)}"
+        yield Flaw((*path, "answer"), message)
+    if not unknown:
+        yield from _computed(path, question, setting)
+
+
+def _computed(path: tuple[str | int, ...], question: QuestionPart, setting: SettingPart) -> Iterator[Flaw]:
+    """An answer that has no value for some of the numbers."""
+    for numbers in _corners(setting):
+        try:
+            exactly(question.answer, _values(question, setting.subject, numbers))
+        except (ArithmeticProblem, AnalysisProblem) as problem:
+            given = ", ".join(f"{name} = {number}" for name, number in numbers.items())
+            yield Flaw((*path, "answer"), f"with {given}: {problem}")
+            return
+
+
+def _values(question: QuestionPart, subject: str, numbers: Mapping[str, int]) -> dict[str, Fraction]:
+    return {name: analysis.value(SUBJECTS[subject], numbers, name) for name in names(question.answer)}
+
+
+def _item_flaws(draft: Draft) -> Iterator[Flaw]:
+    """Questions that nobody knows, that are asked for twice, or that no item asks for."""
+    if None in draft.questions:
+        return
+    ids = [question.id for question in draft.questions if question]
+    owner: dict[str, int] = {}
+    for index, item in enumerate(draft.rubric):
+        if item is None or item.CHECK.cases_key != "questions":
+            continue
+        for position, name in enumerate(item.named_cases):
+            path = ("rubric", index, "questions", position)
+            if name not in ids:
+                yield Flaw(path, f"there is no question `{name}`; {suggestion(name, ids)}")
+            elif name in owner:
+                yield Flaw(path, f"rubric[{owner[name]}] gives points for `{name}` already")
+            owner.setdefault(name, index)
+    if None not in draft.rubric:
+        for index, name in enumerate(ids):
+            if name not in owner:
+                yield Flaw(("questions", index), f"no item of the rubric gives points for `{name}`")

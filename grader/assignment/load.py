@@ -21,11 +21,11 @@ from grader.assignment.bundled import (
     reference_names,
     staff_folders,
 )
-from grader.assignment.cross_checks import cross_check_flaws
+from grader.assignment.cross_checks import cross_check_flaws, question_flaws
 from grader.assignment.document import Flaw, Position, UnreadableDocument
 from grader.assignment.fields import suggestion
 from grader.assignment.launching import launch_flaws
-from grader.assignment.questions import AnswersFile, answers_interface, question_cases, question_flaws
+from grader.assignment.questions import AnswersFile, answers_interface, question_cases
 from grader.assignment.structure import SOLUTION, KernelFile, ProgramCase, ProgramPart, RandomCases
 from grader.errors import SpecError
 from grader.model import (
