@@ -212,7 +212,7 @@ def _arrays_compared_twice(draft: Draft) -> Iterator[Flaw]:
         owner = dict.fromkeys(pairs, index) | owner
 
 
-# --- between the parts of an assignment that asks questions ----------------------------------------------------------------
+# --- between the parts of an assignment that asks questions --------------------------------------
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 """``{M}`` in a question's text."""
