@@ -17,7 +17,8 @@ from grader.emulator.repair.repair import RepairCase, RepairSearch, fitting, key
 from grader.emulator.repair.statements import Source
 from grader.emulator.two_builds import is_clean, is_steady, merge_runs
 from grader.errors import PtxSyntaxError, UnsupportedPtx
-from grader.model import FindingKind, Run, Severity, Visibility
+from grader.messages import remarked
+from grader.model import Clause, FindingKind, Run, Severity, Visibility
 from grader.ptx import parse
 from grader.ptx.facts import structure
 
@@ -213,7 +214,7 @@ def _idle(finding: Finding, mattering: set[tuple[int, str]]) -> Finding:
     """A finding, as information if it is a read of what nobody set and is not among those that matter."""
     if finding.kind is not FindingKind.UNINITIALISED or (finding.line or 0, finding.array) in mattering:
         return finding
-    return replace(finding, severity=Severity.INFO, message=f"{finding.message}; nothing depends on it")
+    return remarked(replace(finding, severity=Severity.INFO), Clause("nothing-depends"))
 
 
 def _races(run: Run) -> bool:

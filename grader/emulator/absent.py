@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.messages.english import on_lines, spell
+from grader.messages.english import spell
+from grader.model import Clause
 from grader.ptx import Immediate
 from grader.ptx.flow import Flow
-from grader.text import listed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,55 +21,67 @@ if TYPE_CHECKING:
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group, Waiting
     from grader.emulator.naming import Names
+    from grader.model import Detail, Named
     from grader.ptx import Function, Instruction
 
 _MOST = 3
 """Ranges of threads that are spelt out."""
 
 
-def threads_spelt(m: Machine, lanes: NDArray[np.intp]) -> str:
+def threads_of(m: Machine, lanes: NDArray[np.intp]) -> Clause:
     """``threads (0, 5)–(3, 5)``: lanes of one block, neighbours in one range."""
     breaks = np.flatnonzero(np.diff(lanes) != 1) + 1
     ranges = np.split(lanes, breaks)
-    words = []
-    for each in ranges[:_MOST]:
-        first, last = (spell(m.geometry.thread_index(int(lane))) for lane in (each[0], each[-1]))
-        words.append(first if len(each) == 1 else f"{first}–{last}")
-    more = sum(len(each) for each in ranges[_MOST:])
+    parts = []
+    for neighbours in ranges[:_MOST]:
+        first, last = (spell(m.geometry.thread_index(int(lane))) for lane in (neighbours[0], neighbours[-1]))
+        name = "one-thread" if len(neighbours) == 1 else "thread-range"
+        parts.append(Clause(name, (("first", first), ("last", last))))
+    more = sum(len(neighbours) for neighbours in ranges[_MOST:])
     if more:
-        words.append(f"{more:,} more")
-    return ("thread " if len(lanes) == 1 else "threads ") + listed(words)
+        parts.append(Clause("more-threads", (("number", more),)))
+    return Clause("threads", (("count", len(lanes)), ("ranges", tuple(parts))))
 
 
-def called(names: Names, site: int) -> str:
+def about_threads(name: str, m: Machine, lanes: NDArray[np.intp], values: Named[Detail] = ()) -> Clause:
+    """A clause that says something of lanes of one block."""
+    return Clause(name, (("count", len(lanes)), ("who", (threads_of(m, lanes),)), *values))
+
+
+def barrier_at(names: Names, site: int) -> Clause:
     """What a barrier is called in the source."""
     instruction = names.program.sites[site]
     plain = "sync" in instruction.modifiers and instruction.operands == (Immediate(0),)
-    return "__syncthreads()" if plain else "barrier"
+    return Clause("syncthreads" if plain else "barrier")
 
 
-def whereabouts(m: Machine, names: Names, site: int, missing: NDArray[np.intp]) -> str:
-    """Where the missing threads of a block are, in a sentence's end; empty where nothing is known.
+def whereabouts(m: Machine, names: Names, site: int, missing: NDArray[np.intp]) -> tuple[Clause, ...]:
+    """Where the missing threads of a block are; nothing where nothing is known.
 
     ``site`` is the barrier that others wait at.
     """
-    words = []
+    clauses = []
     ended = missing[~m.alive[missing]]
     if ended.size:
-        lines = _lines_that_leave(m, names, site)
-        way = f"went another way {on_lines(lines, 'or')} and " if lines else ""
-        words.append(f"{threads_spelt(m, ended)} {way}{'has' if len(ended) == 1 else 'have'} ended")
+        lines = tuple(_lines_that_leave(m, names, site))
+        way = (Clause("went-another-way", (("branches", lines),)),) if lines else ()
+        clauses.append(about_threads("ended", m, ended, (("way", way),)))
     for waiting in m.waiting:
-        there = _among(waiting, missing)
-        if there.size and waiting.site != site:
-            line = names.line(names.program.sites[waiting.site])
-            where = f"the {called(names, waiting.site)} on line {line}" if line else "another barrier"
-            words.append(f"{threads_spelt(m, there)} {'waits' if len(there) == 1 else 'wait'} at {where}")
+        lanes = _among(waiting, missing)
+        if lanes.size and waiting.site != site:
+            barrier = _barrier_on_line(names, waiting.site)
+            clauses.append(about_threads("wait-at", m, lanes, (("barrier", (barrier,)),)))
     parked = np.intersect1d(missing, m.parked_lanes())
     if parked.size:
-        verb = "waits" if len(parked) == 1 else "wait"
-        words.append(f"{threads_spelt(m, parked)} {verb} for others of the warp elsewhere")
-    return "; ".join(words)
+        clauses.append(about_threads("wait-for-warp", m, parked))
+    return tuple(clauses)
+
+
+def _barrier_on_line(names: Names, site: int) -> Clause:
+    line = names.line(names.program.sites[site])
+    if not line:
+        return Clause("another-barrier")
+    return Clause("barrier-on-line", (("barrier", (barrier_at(names, site),)), ("line", line)))
 
 
 def _among(waiting: Waiting, missing: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -79,23 +91,23 @@ def _among(waiting: Waiting, missing: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _lines_that_leave(m: Machine, names: Names, site: int) -> list[int]:
     """The branches after which a thread can no longer come to the barrier."""
-    group = next((each.group for each in m.waiting if each.site == site), None)
-    found: set[int | None] = set()
+    group = next((waiting.group for waiting in m.waiting if waiting.site == site), None)
+    lines: set[int | None] = set()
     if group is not None:
         for function, at in _activations(group, names.program.sites[site]):
-            found.update(names.line(branch) for branch in leaving(function, at))
-    return sorted(line for line in found if line)
+            lines.update(names.line(branch) for branch in leaving(function, at))
+    return sorted(line for line in lines if line)
 
 
 def _activations(group: Group, barrier: Instruction) -> list[tuple[Function, int]]:
     """The functions that are being executed, with where the barrier, or the call that leads to it, is."""
     frame, body = group.frame, group.frame.code.function.body
-    at = next((index for index, each in enumerate(body) if each is barrier), group.pc - 1)
-    found = [(frame.code.function, at)]
+    at = next((index for index, instruction in enumerate(body) if instruction is barrier), group.pc - 1)
+    activations = [(frame.code.function, at)]
     while frame.caller is not None:
-        found.append((frame.caller.code.function, frame.return_pc - 1))
+        activations.append((frame.caller.code.function, frame.return_pc - 1))
         frame = frame.caller
-    return found
+    return activations
 
 
 def leaving(function: Function, at: int) -> list[Instruction]:
@@ -115,5 +127,5 @@ def leaving(function: Function, at: int) -> list[Instruction]:
     return [
         function.body[flow.starts[block + 1] - 1]
         for block in sorted(coming)
-        if any(each not in goes for each in flow.successors[block])
+        if any(successor not in goes for successor in flow.successors[block])
     ]

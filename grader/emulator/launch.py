@@ -40,7 +40,7 @@ from grader.emulator.races.events import Events
 from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
 from grader.messages import worded
-from grader.model import SEVERITIES, Finding, FindingCode, FindingKind, Run
+from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, Run
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
@@ -125,9 +125,7 @@ class Kernel:
         except VariablesTooLargeError as problem:
             return Run(findings=(_too_large(problem.bytes),), completed=False, launched=False)
         except VariableTooSmallError as problem:
-            message = f"`{problem.name}` is no variable in device memory that holds what is put into it"
-            finding = Finding(FindingKind.FAULT, message, code=FindingCode.VARIABLE_TOO_SMALL)
-            return Run(findings=(finding,), completed=False, launched=False)
+            return Run(findings=(_too_small(problem.name),), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
             for priority in other_orders(execution.log.first_updates):
                 _, other = self._attempt(launch, arguments, steps, options, priority)
@@ -185,7 +183,12 @@ class Kernel:
 
 def _too_large(taken: int) -> Finding:
     details = (("bytes", taken), ("most", MOST_VARIABLE_BYTES))
-    return worded(Finding(FindingKind.FAULT, "", code=FindingCode.VARIABLES_TOO_LARGE, details=details))
+    return worded(Finding(FindingKind.FAULT, code=FindingCode.VARIABLES_TOO_LARGE, details=details))
+
+
+def _too_small(name: str) -> Finding:
+    details = (("lack", (Clause("not-in-device-memory", (("name", name),)),)),)
+    return worded(Finding(FindingKind.FAULT, code=FindingCode.VARIABLE_TOO_SMALL, details=details))
 
 
 def _with_races(findings: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.absent import called, threads_spelt, whereabouts
+from grader.emulator.absent import about_threads, barrier_at, threads_of, whereabouts
 from grader.emulator.finding_store import FindingStore
-from grader.emulator.hanging import sentence, stuck, worked_so_far
+from grader.emulator.hanging import stuck, why_stopped, worked_so_far
 from grader.emulator.machine.geometry import unflatten
 from grader.emulator.machine.values import spread
 from grader.emulator.naming import LOCAL_VARIABLE, global_element
 from grader.emulator.outside import Bad, misplaced, outside
 from grader.emulator.printing import Printed
 from grader.emulator.unset import Unset, is_empty_output, used_and_missing
-from grader.model import Access, Finding, FindingCode, FindingKind, Severity
+from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.ptx.nodes import TYPE_BYTES, Symbol
 from grader.ptx.parser import symbol_name
 
@@ -66,13 +66,11 @@ class Reporter(FindingStore):
         kind_and_code: tuple[FindingKind, FindingCode],
         line: int | None,
         lane: int,
-        message: str = "",
         address: str = "",
     ) -> Finding:
         kind, code = kind_and_code
         return Finding(
             kind,
-            message,
             line=line,
             block=m.geometry.block_index(lane),
             thread=m.geometry.thread_index(lane),
@@ -103,7 +101,7 @@ class Reporter(FindingStore):
             target = misplaced(self.names, m.bounds[site], bad)
         else:
             target = outside(m, self.names, m.bounds[site], bad)
-        finding = self._at(m, (kind, target.code), self._line(site), lane, "", target.element)
+        finding = self._at(m, (kind, target.code), self._line(site), lane, target.element)
         return replace(finding, access=target.access(bad), details=target.details)
 
     def misaligned(
@@ -137,7 +135,7 @@ class Reporter(FindingStore):
         output = is_empty_output(m, target.space, index)
         code = FindingCode.UNSET_OUTPUT if output else FindingCode.UNSET_MEMORY
         kind_and_code = (FindingKind.UNINITIALISED, code)
-        finding = self._at(m, kind_and_code, self._line(site), lane, "", element)
+        finding = self._at(m, kind_and_code, self._line(site), lane, element)
         finding = replace(finding, access=Access("read", target.space, finding.array, size=size))
         key = (finding.kind, finding.line or site, finding.array)
         self.add(key, finding, int(missing.sum()))
@@ -179,7 +177,7 @@ class Reporter(FindingStore):
             return
         lane, line = int(m.lanes()[0]), self.names.line(instruction)
         kind_and_code = (FindingKind.UNINITIALISED, FindingCode.UNSET_VARIABLE)
-        finding = self._at(m, kind_and_code, line, lane, "", LOCAL_VARIABLE)
+        finding = self._at(m, kind_and_code, line, lane, LOCAL_VARIABLE)
         finding = replace(finding, access=Access("read", "register", size=_bytes(instruction)))
         self.add((FindingKind.UNINITIALISED, line, "register"), finding, m.count)
 
@@ -197,36 +195,33 @@ class Reporter(FindingStore):
 
     def threads_missing(self, m: Machine, site: int, lane: int, gone: NDArray[np.intp], blocks: int) -> None:
         """A barrier was reached by some threads of a block after others had exited."""
-        there = whereabouts(m, self.names, site, gone)
-        whom = f"{len(gone):,} of the block's {m.geometry.threads:,} threads"
-        here = f"{'does' if len(gone) == 1 else 'do'} not come to this {called(self.names, site)}"
-        message = f"{whom} {here}: {there}; every thread of a block must reach it"
-        self._divergence(m, FindingCode.THREADS_MISSING, site, lane, gone, message, blocks)
+        details = (
+            ("missing", len(gone)),
+            ("threads", m.geometry.threads),
+            ("come", (Clause("come-to", (("count", len(gone)),)),)),
+            ("barrier", (barrier_at(self.names, site),)),
+            ("where", whereabouts(m, self.names, site, gone)),
+        )
+        self._divergence(m, FindingCode.THREADS_MISSING, site, lane, gone, details, blocks)
 
     def lanes_missing(self, m: Machine, site: int, missing: NDArray[np.intp]) -> None:
         """The mask of a warp-wide operation names lanes that never come to it."""
         missing = missing[m.warp_of[missing] == m.warp_of[missing[0]]]
-        there = whereabouts(m, self.names, site, missing) or threads_spelt(m, missing)
-        code = FindingCode.LANES_MISSING
-        message = f"the mask names lanes that do not come: {there}; every lane in the mask must execute this"
-        if self._site(site).opcode in _OF_WHOLE_WARPS:
-            code = FindingCode.WARP_LANES_MISSING
-            message = f"lanes of the warp do not come: {there}; all 32 lanes must execute this together"
-        self._divergence(m, code, site, int(m.lanes()[0]), missing, message)
+        where = whereabouts(m, self.names, site, missing) or (threads_of(m, missing),)
+        maskless = self._site(site).opcode in _OF_WHOLE_WARPS
+        code = FindingCode.WARP_LANES_MISSING if maskless else FindingCode.LANES_MISSING
+        self._divergence(m, code, site, int(m.lanes()[0]), missing, (("where", where),))
 
     def lanes_unnamed(self, m: Machine, site: int, lanes: NDArray[np.intp]) -> None:
         """Lanes execute a warp-wide operation with a mask that does not name them."""
         warps, lanes = len(np.unique(m.warp_of[lanes])), lanes[m.warp_of[lanes] == m.warp_of[lanes[0]]]
-        verb, whom = ("executes", "it") if len(lanes) == 1 else ("execute", "them")
-        clause = f"{threads_spelt(m, lanes)} {verb} this with a mask that does not name {whom}"
-        message = f"{clause}: every lane that calls it must be in its mask"
-        self._divergence(m, FindingCode.LANES_UNNAMED, site, int(lanes[0]), lanes[:0], message, warps)
+        details = (("unnamed", (about_threads("unnamed", m, lanes),)),)
+        self._divergence(m, FindingCode.LANES_UNNAMED, site, int(lanes[0]), lanes[:0], details, warps)
 
     def warp_incomplete(self, m: Machine, site: int) -> None:
         """An operation of a whole warp was reached by part of one."""
-        message = "all 32 lanes of a warp must execute this together, and some do not come"
         nobody = np.zeros(0, np.intp)
-        self._divergence(m, FindingCode.WARP_INCOMPLETE, site, int(m.lanes()[0]), nobody, message)
+        self._divergence(m, FindingCode.WARP_INCOMPLETE, site, int(m.lanes()[0]), nobody)
 
     def deadlocked(self, m: Machine) -> None:
         """Threads wait at barriers that can never complete."""
@@ -236,12 +231,14 @@ class Reporter(FindingStore):
             block = np.arange(m.geometry.threads) + m.block_of[here[0]] * m.geometry.threads
             others = np.setdiff1d(block, here)
             count = int(waiting.expected if np.ndim(waiting.expected) == 0 else waiting.expected[0])
-            wanted = f" for {count:,} threads, but {len(here):,} come" if count else ""
-            there = whereabouts(m, self.names, waiting.site, others)
-            message = f"{threads_spelt(m, here)} wait here{wanted}: the block hangs" + (
-                there and f"; {there}"
+            expected = (("expected", count), ("arrived", len(here)))
+            where = whereabouts(m, self.names, waiting.site, others)
+            details = (
+                ("who", (threads_of(m, here),)),
+                ("expected", (Clause("threads-expected", expected),) if count else ()),
+                ("elsewhere", (Clause("elsewhere", (("where", where),)),) if where else ()),
             )
-            self._divergence(m, FindingCode.BLOCK_HANGS, waiting.site, int(here[0]), others, message)
+            self._divergence(m, FindingCode.BLOCK_HANGS, waiting.site, int(here[0]), others, details)
 
     def _divergence(
         self,
@@ -250,10 +247,11 @@ class Reporter(FindingStore):
         site: int,
         lane: int,
         missing: NDArray[np.intp],
-        message: str,
+        details: Named[Detail] = (),
         count: int = 1,
     ) -> None:
-        finding = self._at(m, (FindingKind.BARRIER_DIVERGENCE, code), self._line(site), lane, message)
+        finding = self._at(m, (FindingKind.BARRIER_DIVERGENCE, code), self._line(site), lane)
+        finding = replace(finding, details=details)
         if missing.size:
             finding = replace(finding, other_thread=m.geometry.thread_index(int(missing[0])))
         self.add((finding.kind, finding.line or site), finding, count)
@@ -295,10 +293,10 @@ class Reporter(FindingStore):
         """The blocks did more steps than they may."""
         places = stuck(m, self.names, groups)
         started, (x, y, z) = m.geometry.first_block + m.geometry.blocks, m.geometry.launch.grid
-        message = sentence(places, steps, of=m.size, later_blocks=started < x * y * z)
+        details = why_stopped(places, steps, of=m.size, later_blocks=started < x * y * z)
         line, lane = (places[0].line, places[0].lane) if places else (None, 0)
         kind_and_code = (FindingKind.TIMEOUT, FindingCode.NEVER_ENDS)
-        self.add((FindingKind.TIMEOUT,), self._at(m, kind_and_code, line, lane, message))
+        self.add((FindingKind.TIMEOUT,), replace(self._at(m, kind_and_code, line, lane), details=details))
 
 
 def _at(m: Machine, target: Target, which: int) -> tuple[int, int]:
@@ -323,7 +321,6 @@ def _race(geometry: Geometry, space: str, conflict: Conflict, element: str) -> F
     lane, other = conflict.lane, conflict.other_lane
     return Finding(
         FindingKind.RACE,
-        "",
         hazard=conflict.hazard,
         block=geometry.block_index(lane) if space == "shared" else _block(geometry, lane),
         thread=geometry.thread_index(lane),

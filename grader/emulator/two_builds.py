@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.model import SEVERITIES, Finding, FindingCode, FindingKind, Severity
+from grader.messages import remarked, worded
+from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.ptx import Register
 
 if TYPE_CHECKING:
@@ -20,16 +21,8 @@ if TYPE_CHECKING:
     from grader.model import Run
     from grader.ptx import Instruction, Module
 
-_OPTIMISED = "in the optimised program, which is the one that is graded, "
-"""Begins what is found there alone."""
-
 _STRONG = {"volatile", "relaxed", "acquire", "acq_rel", "sc"}
 _CLOCKS = ("%clock", "%globaltimer")
-
-UNDEFINED_BEHAVIOUR = (
-    "the code relies on something that C++ leaves undefined: an assumption that does not hold, a signed sum "
-    "that overflows, an index or a shift out of range, a variable without a value, a loop without an end"
-)
 
 
 def merge_runs(hazards: Run, graded: Run, *, steady: bool, file: str) -> Run:
@@ -73,26 +66,25 @@ def is_clean(findings: Iterable[Finding]) -> bool:
 
 def _of_optimised(finding: Finding) -> Finding:
     if finding.kind is FindingKind.RACE:
-        return replace(finding, message=_OPTIMISED + finding.message)
+        return remarked(finding, Clause("when-optimised"))
     return finding
 
 
 def _differences(hazards: Run, graded: Run, file: str) -> list[Finding]:
     """What the optimiser does not explain: it removes stores, but adds none, and leaves barriers alone."""
     before, after = hazards.counters, graded.counters
-    difference = ""
     if after.barriers != before.barriers:
-        times = f"{after.barriers:,} times when optimised and {before.barriers:,} when not"
-        difference = f"threads arrive at barriers {times}"
-    elif after.global_store_bytes > before.global_store_bytes:
-        stored = after.global_store_bytes
-        difference = f"it stores {stored:,} bytes when optimised and {before.global_store_bytes:,} when not"
-    return [_undefined(difference, file)] if difference else []
+        return [_undefined("barriers-differ", after.barriers, before.barriers, file)]
+    if after.global_store_bytes > before.global_store_bytes:
+        return [_undefined("stores-differ", after.global_store_bytes, before.global_store_bytes, file)]
+    return []
 
 
-def _undefined(difference: str, file: str) -> Finding:
-    message = f"{difference}: {UNDEFINED_BEHAVIOUR}"
-    return Finding(FindingKind.UNDEFINED, message, file=file, code=FindingCode.BUILDS_DIFFER)
+def _undefined(difference: str, graded: int, unoptimised: int, file: str) -> Finding:
+    part = Clause(difference, (("graded", graded), ("unoptimised", unoptimised)))
+    details = (("difference", (part,)),)
+    finding = Finding(FindingKind.UNDEFINED, file=file, code=FindingCode.BUILDS_DIFFER, details=details)
+    return worded(finding)
 
 
 def is_steady(module: Module) -> bool:

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from grader.errors import OurError
 from grader.gpu import WITNESS
 from grader.gpu.request import SECONDS, output_file
-from grader.model import Finding, FindingCode, FindingKind, Run
+from grader.messages import worded
+from grader.model import Clause, Finding, FindingCode, FindingKind, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -200,44 +201,46 @@ def run_of(case: DeviceCase, answered: AnsweredCase | None, result: Result, file
     return Run(outputs=outputs, changed_inputs=changed, findings=outside, seconds=answered.seconds)
 
 
+_STOPS = {
+    "timeout": (FindingKind.TIMEOUT, FindingCode.DEVICE_TIMEOUT),
+    "refused": (FindingKind.FAULT, FindingCode.LAUNCH_REFUSED),
+    "fault": (FindingKind.FAULT, FindingCode.DEVICE_STOPPED),
+}
+"""States of a launch that did not come to its end."""
+
+
 def _stopped(answered: AnsweredCase, file: str) -> Finding | None:
     """The finding for a launch that did not come to its end."""
+    if answered.state not in _STOPS:
+        return None
+    kind, code = _STOPS[answered.state]
     reason = f"{answered.message} ({answered.error})" if answered.error else answered.message
-    if answered.state == "timeout":
-        message = (
-            f"the kernel did not end within {SECONDS['case']:.0f} s on the GPU and was stopped; look for a "
-            "loop whose condition stays true, or a barrier that some threads never reach"
-        )
-        code = FindingCode.DEVICE_TIMEOUT
-        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,), code=code)
-    if answered.state == "refused":
-        message, code = f"the GPU refused the launch: {reason}", FindingCode.LAUNCH_REFUSED
-        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
-    if answered.state == "fault":
-        message, code = f"the GPU stopped the kernel: {reason}", FindingCode.DEVICE_STOPPED
-        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
-    return None
+    details = (("reason", reason),)
+    if kind is FindingKind.TIMEOUT:
+        details = (("seconds", f"{SECONDS['case']:.0f}"),)
+    return worded(Finding(kind, file=file, witnesses=(WITNESS,), code=code, details=details))
 
 
 def _written_outside(write: WriteOutside, case: DeviceCase, file: str) -> Finding:
     """A red zone was written to; nobody saw which line did it."""
     arrays = {a.name: (a.label, a.value.size) for a in case.arguments if isinstance(a.value, np.ndarray)}
     array, size = arrays.get(write.array, ("an array", 0))
-    where = "before" if write.element < 0 else "beyond"
-    times = f", and {write.count - 1} more" if write.count > 1 else ""
-    message = (
-        f"wrote {where} the {size} elements of {array}: at element {write.element}{times}; "
-        "check the index against the array's size before storing"
-    )
-    return Finding(
+    more = (Clause("and-more", (("number", write.count - 1),)),) if write.count > 1 else ()
+    finding = Finding(
         FindingKind.OUT_OF_BOUNDS,
-        message,
         file=file,
         address=f"{array}[{write.element}]",
         count=max(1, write.count),
         witnesses=(WITNESS,),
         code=FindingCode.WRITTEN_AROUND_ARRAY,
+        details=(
+            ("side", (Clause("before-array" if write.element < 0 else "beyond-array"),)),
+            ("elements", size),
+            ("index", write.element),
+            ("more", more),
+        ),
     )
+    return worded(finding)
 
 
 def _outputs(case: DeviceCase, result: Result) -> Named[NDArray[Any]]:

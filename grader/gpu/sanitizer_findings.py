@@ -26,7 +26,8 @@ import numpy as np
 
 from grader.gpu.request import index_of
 from grader.messages import worded
-from grader.model import Access, Finding, FindingCode, FindingKind, Severity
+from grader.messages.races import at_line
+from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.nvcc.shown import harmless
 
 if TYPE_CHECKING:
@@ -217,6 +218,7 @@ _LEVELS = {"Error": Severity.ERROR, "Warning": Severity.WARNING, "Info": Severit
 _GRAVEST = tuple(Severity)
 _HAZARDS = {("Write", "Read"): "RAW", ("Read", "Write"): "WAR", ("Write", "Write"): "WAW"}
 _VERBS = {"read": "reads", "write": "writes"}
+_PLURALS = {"read": "read", "write": "write"}
 _SILENT = ("Api", "InitcheckApiError", "Hazard")
 """Records that are understood and say nothing of a kernel, or nothing that an ``Analysis`` does not say."""
 
@@ -266,16 +268,16 @@ def _about(
     record: Element,
     scene: Scene,
     what: tuple[FindingKind, FindingCode],
-    message: str,
+    details: Named[Detail],
     address: str = "",
     access: Access | None = None,
 ) -> Finding:
     kind, code = what
-    return Finding(
+    finding = Finding(
         kind,
-        message,
         code=code,
         access=access,
+        details=details,
         file=scene.file,
         line=scene.line(record, "where"),
         block=triple_at(record, "who/blockIdx"),
@@ -283,6 +285,7 @@ def _about(
         address=address,
         severity=_LEVELS.get(text_at(record, "level"), Severity.ERROR),
     )
+    return worded(finding)
 
 
 def _access(record: Element, scene: Scene, name: str) -> list[Finding]:
@@ -298,8 +301,7 @@ def _access(record: Element, scene: Scene, name: str) -> list[Finding]:
     else:
         code, element, details = _outside(number_at(record, "what/address"), tuple(scene.places(name)))
     access = Access(direction if direction in _VERBS else "", space, element.partition("[")[0], size=size)
-    finding = _about(record, scene, (kind, code), "", element, access)
-    return [worded(replace(finding, details=details))]
+    return [_about(record, scene, (kind, code), details, element, access)]
 
 
 _OUTSIDE_SPACE = {
@@ -331,7 +333,7 @@ def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
     element = "" if array is None or address is None else array.array + _subscript(array, address)
     access = Access("read", "global", "" if array is None else array.array)
     what = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
-    return [worded(_about(record, scene, what, "", element, access))]
+    return [_about(record, scene, what, (), element, access)]
 
 
 def _subscript(array: Place, address: int) -> str:
@@ -342,24 +344,21 @@ def _subscript(array: Place, address: int) -> str:
 def _parting(record: Element, scene: Scene, name: str) -> list[Finding]:
     """synccheck, ``Synccheck``: a barrier that some come to and others do not."""
     del name
-    words = harmless(text_at(record, "what/text")).removeprefix("Barrier error detected. ").rstrip(".")
-    message = (
-        f"{words[:1].lower()}{words[1:]}: every thread of a block must come to the same `__syncthreads()`"
-    )
-    message = message if words else "not all threads of the block come to this barrier"
+    text = harmless(text_at(record, "what/text")).removeprefix("Barrier error detected. ").rstrip(".")
+    report = Clause("synccheck-silent")
+    if text:
+        report = Clause("synccheck-says", (("text", text[:1].lower() + text[1:]),))
     what = (FindingKind.BARRIER_DIVERGENCE, FindingCode.BARRIER_REPORTED)
-    return [_about(record, scene, what, message)]
+    return [_about(record, scene, what, (("report", (report,)),))]
 
 
 def _stop(record: Element, scene: Scene, name: str) -> list[Finding]:
     """memcheck: the launch ended, and no access was seen to be the reason."""
     if not scene.unfinished(name):
         return []
-    reason = (
-        harmless(text_at(record, "what/exception") or text_at(record, "what/text")) or "a hardware exception"
-    )
-    what = (FindingKind.FAULT, FindingCode.DEVICE_STOPPED)
-    return [_about(record, scene, what, f"stops the whole launch: {reason}")]
+    exception = harmless(text_at(record, "what/exception") or text_at(record, "what/text"))
+    what = (FindingKind.FAULT, FindingCode.STOP_REPORTED)
+    return [_about(record, scene, what, (("reason", exception or (Clause("hardware-exception"),)),))]
 
 
 def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
@@ -376,7 +375,6 @@ def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
         second, other_line = text_at(other, "direction"), scene.line(other, "where")
         finding = Finding(
             FindingKind.RACE,
-            _race_sentence((first, line), (second, other_line)),
             hazard="" if other_line is None else _HAZARDS.get((first, second), ""),
             file=scene.file,
             line=other_line if other_line is not None else line,
@@ -385,20 +383,24 @@ def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
             severity=_LEVELS.get(text_at(record, "level"), Severity.ERROR),
             count=max(1, number_at(other, "count") or 1),
             code=FindingCode.RACE_REPORTED,
+            details=(("pair", (_pair((first, line), (second, other_line)),)),),
         )
-        findings.append(finding)
+        findings.append(worded(finding))
     return findings
 
 
-def _race_sentence(one: tuple[str, int | None], other: tuple[str, int | None]) -> str:
+def _pair(one: tuple[str, int | None], other: tuple[str, int | None]) -> Clause:
     """Who uses shared memory where; of a pair on one line, it is said once."""
-    verbs = [_VERBS.get(direction.lower(), "uses") for direction, _ in (one, other)]
-    places = ["" if line is None else f" on line {line}" for _, line in (one, other)]
+    (direction, line), (other_direction, other_line) = one, other
     if one == other:
-        who = f"two threads {verbs[0][:-1]} the same place in shared memory{places[0]}"
-    else:
-        who = f"one thread {verbs[0]} a place in shared memory{places[0]} that another {verbs[1]}{places[1]}"
-    return f"{who}, and nothing orders the two"
+        return Clause(f"two-threads-{_PLURALS.get(direction.lower(), 'use')}", (("at", at_line(line)),))
+    values = (
+        ("verb", (Clause(_VERBS.get(direction.lower(), "uses")),)),
+        ("at", at_line(line)),
+        ("other_verb", (Clause(_VERBS.get(other_direction.lower(), "uses")),)),
+        ("other_at", at_line(other_line)),
+    )
+    return Clause("one-and-another", values)
 
 
 _READERS: dict[tuple[str, str], Reader] = {

@@ -14,13 +14,14 @@ import numpy as np
 from grader.errors import OurError
 from grader.gpu import WITNESS, paired
 from grader.gpu.timing_rounds import AGAIN, STUDENT, amount, amounts, read_rounds, verify, words
-from grader.model import Finding, FindingCode, FindingKind, Ratio, Timing
+from grader.messages import worded
+from grader.model import Clause, Finding, FindingCode, FindingKind, Ratio, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grader.gpu.timing_rounds import Expected, Outputs, Rounds, Verification
-    from grader.model import Named
+    from grader.model import Detail, Named
 
 LIBRARY = "library"
 HUNG = "timeout"
@@ -118,17 +119,18 @@ def _read(answer: Mapping[str, Any], outputs: Outputs, question: TimingQuestion)
 
 def _stop(fault: str, file: str) -> Finding:
     """What a launch that did not come to its end says of the student's kernel; else raises OurError."""
-    who, _, reason = fault.partition(": ")
+    who, _, said = fault.partition(": ")
+    reason: Detail = said
     if who == HUNG:
-        message = f"{reason}; look for a loop that ends only for the inputs, or the buffers, of the tests"
-        code = FindingCode.DEVICE_TIMEOUT
-        return Finding(FindingKind.TIMEOUT, message, file=file, witnesses=(WITNESS,), code=code)
-    if who == STUDENT:
-        name, _, meaning = reason.partition(": ")
-        message = f"the GPU stopped the kernel while it was timed: {meaning} ({name})" if meaning else reason
-        code = FindingCode.DEVICE_STOPPED
-        return Finding(FindingKind.FAULT, message, file=file, witnesses=(WITNESS,), code=code)
-    raise OurError(f"the timing failed: {fault}")
+        kind, code = FindingKind.TIMEOUT, FindingCode.HUNG_WHILE_TIMED
+    elif who == STUDENT:
+        kind, code = FindingKind.FAULT, FindingCode.STOPPED_WHILE_TIMED
+        name, _, meaning = said.partition(": ")
+        reason = (Clause("stopped-by-gpu", (("meaning", meaning), ("name", name))),) if meaning else said
+    else:
+        raise OurError(f"the timing failed: {fault}")
+    details = (("reason", reason),)
+    return worded(Finding(kind, file=file, witnesses=(WITNESS,), code=code, details=details))
 
 
 def _unfit(rounds: Rounds) -> str:
@@ -186,12 +188,20 @@ def _too_fast(rounds: Rounds, floor: float, file: str) -> Finding | None:
     impossible = times[times < IMPOSSIBLE * floor]
     if impossible.size <= MOST_IMPOSSIBLE * times.size:
         return None
-    message = (
-        f"{impossible.size} of {times.size} timed launches took less than {floor:.3g} ms, down to "
-        f"{impossible.min():.3g} ms: by its measured memory bandwidth and float32 rate this device needs at "
-        "least that for the whole computation, so compute everything in every launch"
+    finding = Finding(
+        FindingKind.MISTAKE,
+        file=file,
+        count=int(impossible.size),
+        witnesses=(WITNESS,),
+        code=FindingCode.IMPOSSIBLY_FAST,
+        details=(
+            ("impossible", int(impossible.size)),
+            ("timed", int(times.size)),
+            ("floor", f"{floor:.3g}"),
+            ("least", f"{impossible.min():.3g}"),
+        ),
     )
-    return Finding(FindingKind.MISTAKE, message, file=file, count=int(impossible.size), witnesses=(WITNESS,))
+    return worded(finding)
 
 
 def _median_of(name: str, samples: list[float]) -> dict[str, float]:

@@ -22,7 +22,8 @@ import numpy as np
 from grader.compare import compare
 from grader.errors import OurError
 from grader.gpu import WITNESS, paired
-from grader.model import Comparison, Finding, FindingCode, FindingKind
+from grader.messages import worded
+from grader.model import Clause, Comparison, Finding, FindingCode, FindingKind
 from grader.precision import numbers
 from grader.text import escaped
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from grader.model import Detail
 
     Array: TypeAlias = NDArray[Any]
     Outputs: TypeAlias = Mapping[tuple[int, str], Mapping[str, Array]]
@@ -256,20 +259,21 @@ def _wrong(
     if not rows:
         return None
     comparison = wrong[_key(rows[0])]
-    message = (
-        f"wrong while it was timed: {_share(rows, total)} left a wrong "
-        f"{comparison.array}{_example(comparison)}; every launch has other inputs at other addresses, "
-        "and has to compute its output anew from them"
+    details = (
+        _launches(rows, total),
+        ("output", comparison.array),
+        ("example", _example(comparison)),
     )
-    return Finding(
+    finding = Finding(
         FindingKind.WRONG_OUTPUT,
-        message,
         file=file,
         address=_element(comparison),
         count=len(rows),
         witnesses=(WITNESS,),
         code=FindingCode.WRONG_WHILE_TIMED,
+        details=details,
     )
+    return worded(finding)
 
 
 def _unwritten(rows: list[TimedLaunch], total: int, file: str) -> Finding | None:
@@ -277,41 +281,35 @@ def _unwritten(rows: list[TimedLaunch], total: int, file: str) -> Finding | None
     if not rows:
         return None
     most = max(row.unwritten for row in rows)
-    message = (
-        f"wrong while it was timed: {_share(rows, total)} left elements of the output as they were before, "
-        f"up to {most}; every launch has to write all of its output, whatever it holds and whatever was "
-        "computed in earlier launches"
-    )
-    return Finding(
+    finding = Finding(
         FindingKind.WRONG_OUTPUT,
-        message,
         file=file,
         count=len(rows),
         witnesses=(WITNESS,),
         code=FindingCode.UNWRITTEN_WHILE_TIMED,
+        details=(_launches(rows, total), ("most", most)),
     )
+    return worded(finding)
 
 
 def _changed(rows: list[TimedLaunch], total: int, file: str) -> Finding | None:
     if not rows:
         return None
-    message = (
-        f"wrong while it was timed: {_share(rows, total)} changed the inputs; a kernel may write to its "
-        "output only, so check the indices of every store"
-    )
-    return Finding(
+    finding = Finding(
         FindingKind.WRONG_OUTPUT,
-        message,
         file=file,
         count=len(rows),
         witnesses=(WITNESS,),
         code=FindingCode.INPUTS_CHANGED_WHILE_TIMED,
+        details=(_launches(rows, total),),
     )
+    return worded(finding)
 
 
-def _share(rows: list[TimedLaunch], total: int) -> str:
-    launches = "timed launch" if total == 1 else "timed launches"
-    return f"all {total} {launches}" if len(rows) == total else f"{len(rows)} of {total} {launches}"
+def _launches(rows: list[TimedLaunch], total: int) -> tuple[str, Detail]:
+    """How many of the timed launches a finding is about."""
+    name = "all-launches" if len(rows) == total else "some-launches"
+    return "launches", (Clause(name, (("bad", len(rows)), ("count", total))),)
 
 
 def _element(comparison: Comparison) -> str:
@@ -320,8 +318,8 @@ def _element(comparison: Comparison) -> str:
     return comparison.array + "".join(f"[{index}]" for index in comparison.first.index)
 
 
-def _example(comparison: Comparison) -> str:
+def _example(comparison: Comparison) -> tuple[Clause, ...]:
     if comparison.first is None:
-        return ""
-    first = comparison.first
-    return f", {_element(comparison)} = {first.got:.6g} where {first.expected:.6g} was expected"
+        return ()
+    values = (("got", f"{comparison.first.got:.6g}"), ("expected", f"{comparison.first.expected:.6g}"))
+    return (Clause("example", (("element", _element(comparison)), *values)),)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.gpu import WITNESS, RaceJudge
 from grader.gpu.sanitizer import KINDS, OF_RACES
-from grader.model import Finding, FindingKind, Severity
+from grader.messages import remarked
+from grader.model import Clause, Finding, FindingKind, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,9 +37,8 @@ _QUESTIONS = {
     FindingKind.UNINITIALISED: "whether only what was written is read",
     FindingKind.BARRIER_DIVERGENCE: "whether all threads come to every barrier",
 }
-_FOUND = "it costs nothing, because the emulator saw every access of this launch and found an order"
-_MET = "it costs nothing, because the emulator saw every thread of this launch come to its barriers"
-_ACQUITTALS = {FindingKind.RACE: _FOUND, FindingKind.BARRIER_DIVERGENCE: _MET}
+_ACQUITTALS = {FindingKind.RACE: "doubted-race", FindingKind.BARRIER_DIVERGENCE: "doubted-barrier"}
+"""The remark that a claim costs nothing, and why."""
 
 _STOPS = (FindingKind.FAULT, FindingKind.TIMEOUT)
 _SEVERITIES = tuple(Severity)
@@ -133,8 +133,8 @@ def _join(findings: list[Finding], finding: Finding, witness: str, *, doubted: b
 
 
 def _claim(finding: Finding, witness: str) -> Finding:
-    message = f"{witness} says: {finding.message}; {_ACQUITTALS[finding.kind]}"
-    return replace(finding, message=message, severity=Severity.INFO)
+    remark = Clause(_ACQUITTALS[finding.kind], (("witness", witness),))
+    return remarked(replace(finding, severity=Severity.INFO), remark)
 
 
 def _join_device(findings: list[Finding], finding: Finding) -> None:

@@ -1,4 +1,4 @@
-"""Sentences for what stops a launch: traps, calls that lead nowhere, variables too large for a device."""
+"""Sentences for what stops a launch or refuses it: traps, calls that lead nowhere, limits of the device."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from grader.model import FindingCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from grader.model import Finding
 
 SENTENCES: Mapping[FindingCode, str] = {
     FindingCode.TRAP: "stops the whole launch with a trap (a failed assert, or __trap())",
@@ -22,15 +20,35 @@ SENTENCES: Mapping[FindingCode, str] = {
         "calls a function at address {address}, where there is none: was the pointer ever set?"
     ),
     FindingCode.BAD_FREE: "frees an address that malloc or new did not give, or that was freed before",
+    FindingCode.LAUNCH_NOT_COMPUTED: "no launch configuration can be computed: {reason}",
+    FindingCode.LAUNCH_TOO_SMALL: (
+        "a {what} of {dimensions} cannot be launched: its {axis} must be at least 1"
+    ),
+    FindingCode.LAUNCH_TOO_LARGE: "{excess}",
+    FindingCode.LAUNCH_SHARED_MEMORY: "{excess}",
+    FindingCode.VARIABLE_TOO_SMALL: "{lack}",
     FindingCode.VARIABLES_TOO_LARGE: (
         "the variables of the file take {bytes:,} bytes of device memory, of {most:,}"
     ),
+    FindingCode.SIZES_DO_NOT_COMPILE: "with the sizes of this case the file does not compile{reason}",
 }
-"""What is said of a visible case, by code, with places for the finding's data."""
+"""What is said of a visible case, by code, with fields for the finding's data."""
 
-
-def sentence(finding: Finding) -> str:
-    """One sentence for a stop; KeyError for a finding with another code, or without its data."""
-    details = dict(finding.details)
-    name = details.pop("function", "")
-    return SENTENCES[finding.code].format(**details, function=f"`{name}`" if name else "a function")
+CLAUSES: Mapping[str, str] = {
+    "function": "`{name}`",
+    "some-function": "a function",
+    "block": "block",
+    "grid": "grid",
+    "axis-too-large": "a {what} of {dimensions} cannot be launched: its {axis} may be at most {most}",
+    "too-many-threads": "a block of {dimensions} has {threads} threads; a block may have at most {most}",
+    "negative-shared-memory": "{bytes} bytes of dynamic shared memory cannot be launched",
+    "too-much-shared-memory": (
+        "the launch needs {bytes} bytes of shared memory ({static} static and {dynamic} dynamic); a block "
+        "may use at most {most}"
+    ),
+    "not-in-device-memory": "`{name}` is no variable in device memory that holds what is put into it",
+    "too-few-elements": "`{name}` has room for {elements:,} elements of {type}, and {needed:,} are needed",
+    "because": ": {text}",
+    "constant": "`{name}` is {value}",
+    "with-constants": "with this file's constants ({constants}) {sentence}",
+}

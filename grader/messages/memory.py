@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.messages.english import on_lines
-from grader.model import Access, FindingCode
+from grader.model import Clause, FindingCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.model import Detail, Finding
+    from grader.model import Detail
 
 _NO_ARRAY = "{verb} address {address}, which belongs to no array: "
 _UNSET = "reads {element} before anything was written there"
@@ -36,6 +35,10 @@ SENTENCES: Mapping[FindingCode, str] = {
     FindingCode.NUMBER_AS_POINTER: _NO_ARRAY + "a number in place of a pointer",
     FindingCode.UNSET_POINTER: _NO_ARRAY + "a pointer that was never set?",
     FindingCode.NO_ARRAY: "{verb} an address that belongs to no array",
+    FindingCode.WRITTEN_AROUND_ARRAY: (
+        "wrote {side} the {elements} elements of {array}: at element {index}{more}; check the index against "
+        "the array's size before storing"
+    ),
     FindingCode.MISALIGNED_ELEMENT: (
         "{verb} {size} bytes at {other}, whose address is not a multiple of {size}"
     ),
@@ -57,41 +60,35 @@ SENTENCES: Mapping[FindingCode, str] = {
     ),
     FindingCode.UNSET_VARIABLE: "uses a local variable before it was given a value",
 }
-"""What is said of a visible case, by code, with places for the finding's data."""
+"""What is said of a visible case, by code, with fields for the finding's data."""
+
+CLAUSES: Mapping[str, str] = {
+    "reads": "reads",
+    "writes": "writes",
+    "updates": "updates",
+    "uses": "uses",
+    "before-start": "{distance} before its start",
+    "past-end": "{distance} past its end",
+    "partly-past-end": "partly past its end",
+    "before-array": "before",
+    "beyond-array": "beyond",
+    "and-more": ", and {number} more",
+    "local-variable": "a local variable",
+    "local-array": "a local array",
+    "shared-memory": "shared memory",
+}
 
 VERBS = {"read": "reads", "write": "writes", "update": "updates"}
+"""The clause for what an access does."""
 
 
-def sentence(finding: Finding) -> str:
-    """One sentence for an access; KeyError for a finding with another code, or without its data."""
-    access, details = finding.access or Access(), dict(finding.details)
-    places: dict[str, object] = {
-        "verb": VERBS.get(access.verb, "uses"),
-        "element": finding.address or f"{access.space} memory",
-        "array": finding.array,
-        "address": details.get("address", finding.address),
-        "size": access.size,
-        "space": access.space or "generic",
-        "missed": missed(details),
-        "extents": _extents(details),
-    }
-    lines = details.pop("lines", ())
-    if isinstance(lines, tuple) and lines:
-        places["lines"] = on_lines(lines)
-    return SENTENCES[finding.code].format(**{**details, **places})
-
-
-def missed(details: Mapping[str, Detail]) -> str:
-    """By how much an index misses an array; empty where no index is known."""
+def missed(details: Mapping[str, Detail]) -> tuple[Clause, ...]:
+    """By how much an index misses an array; nothing where no index is known."""
     index, elements = details.get("index"), details.get("elements")
     if not isinstance(index, int) or not isinstance(elements, int):
-        return ""
+        return ()
     if 0 <= index < elements:
-        return "partly past its end"
-    return f"{-index} before its start" if index < 0 else f"{index - elements + 1} past its end"
-
-
-def _extents(details: Mapping[str, Detail]) -> str:
-    """``55 x 48``, or how many elements there are where no shape is known."""
-    extents = details.get("extents", ())
-    return " x ".join(map(str, extents if isinstance(extents, tuple) else ())) or str(details.get("elements"))
+        return (Clause("partly-past-end"),)
+    if index < 0:
+        return (Clause("before-start", (("distance", -index),)),)
+    return (Clause("past-end", (("distance", index - elements + 1),)),)

@@ -19,7 +19,7 @@ from grader.model.assignment import (
     RubricItem,
     TimingPlan,
 )
-from grader.model.findings import Access, Detail, Finding, FindingCode
+from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
 from grader.model.grade import (
     CaseEvidence,
     CaseGrade,
@@ -77,6 +77,7 @@ __all__ = [
     "CasePlan",
     "Cause",
     "CheckResult",
+    "Clause",
     "Comparison",
     "Constant",
     "Counters",

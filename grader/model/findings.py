@@ -80,8 +80,12 @@ class FindingCode(StrEnum):
     CALL_OF_NOTHING = "call-of-nothing"
     BAD_FREE = "bad-free"
     DEVICE_STOPPED = "device-stopped"
+    STOP_REPORTED = "stop-reported"
+    """What memcheck reports of a launch that ended, where it saw no access that explains it."""
+    STOPPED_WHILE_TIMED = "stopped-while-timed"
     NEVER_ENDS = "never-ends"
     DEVICE_TIMEOUT = "device-timeout"
+    HUNG_WHILE_TIMED = "hung-while-timed"
 
     # launches that are refused
     LAUNCH_NOT_COMPUTED = "launch-not-computed"
@@ -100,10 +104,23 @@ class FindingCode(StrEnum):
     WRONG_WHILE_TIMED = "wrong-while-timed"
     UNWRITTEN_WHILE_TIMED = "unwritten-while-timed"
     INPUTS_CHANGED_WHILE_TIMED = "inputs-changed-while-timed"
+    IMPOSSIBLY_FAST = "impossibly-fast"
+    """Timed launches took less than any kernel can that does all of the work."""
 
 
-Detail: TypeAlias = int | str | tuple[int, ...]
-"""A number, a name, or several lines or extents, that a sentence needs."""
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence that not every finding of a code has: which one, and what it is filled with.
+
+    `grader.messages` has the texts of clauses by their names.
+    """
+
+    name: str
+    values: Named[Detail] = ()
+
+
+Detail: TypeAlias = int | str | tuple[int, ...] | tuple[str, ...] | tuple[Clause, ...]
+"""A number, a name, several lines, extents or names, or clauses, that a sentence needs."""
 
 _DIRECTIONS = {"load": "load", "read": "load", "store": "store", "write": "store"}
 
@@ -133,7 +150,7 @@ class Finding:
     """
 
     kind: FindingKind
-    message: str
+    message: str = ""
     hazard: str = ""
     file: str = ""
     line: int | None = None

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from grader import arithmetic
 from grader.errors import UsageError
-from grader.model import Finding, FindingCode, FindingKind, Launch
+from grader.messages import worded
+from grader.model import Clause, Finding, FindingCode, FindingKind, Launch
 from grader.nvcc.variables import too_small
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.arithmetic import Expression
-    from grader.model import Build, Dim3, KernelInterface
+    from grader.model import Build, Detail, Dim3, KernelInterface, Named
 
 MOST_THREADS = 1024
 MOST_IN_BLOCK: Dim3 = (1024, 1024, 64)
@@ -27,8 +28,8 @@ MOST_IN_GRID: Dim3 = (2**31 - 1, 65535, 65535)
 MOST_SHARED_BYTES = 48 * 1024
 _AXES = "xyz"
 
-Problem: TypeAlias = tuple[FindingCode, str]
-"""Why a device would refuse a launch."""
+Problem: TypeAlias = "tuple[FindingCode, Named[Detail]]"
+"""Why a device would refuse a launch: the code with its details."""
 
 
 def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, int]) -> Launch | Finding:
@@ -42,11 +43,10 @@ def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, in
         grid = _dimensions(interface.grid, values)
         dynamic = arithmetic.evaluate(interface.shared, values) if interface.shared is not None else 0
     except UsageError as problem:
-        message = f"no launch configuration can be computed: {problem}"
-        return _refusal(interface, build, (FindingCode.LAUNCH_NOT_COMPUTED, message))
-    small = too_small(interface, build.ptx, values)
-    if small:
-        return _refusal(interface, build, (FindingCode.VARIABLE_TOO_SMALL, small))
+        return _refusal(interface, build, (FindingCode.LAUNCH_NOT_COMPUTED, (("reason", str(problem)),)))
+    lack = too_small(interface, build.ptx, values)
+    if lack:
+        return _refusal(interface, build, (FindingCode.VARIABLE_TOO_SMALL, (("lack", (lack,)),)))
     static = build.resources.shared_bytes if build.resources else 0
     refused = _problem(block, grid) or _shared_problem(static, dynamic)
     return _refusal(interface, build, refused) if refused else Launch(grid, block, dynamic)
@@ -60,40 +60,38 @@ def _dimensions(expressions: tuple[Expression, ...], values: Mapping[str, int]) 
 def _problem(block: Dim3, grid: Dim3) -> Problem | None:
     """What is wrong with the dimensions; None where a device would take them."""
     for what, dimensions, most in (("block", block, MOST_IN_BLOCK), ("grid", grid, MOST_IN_GRID)):
-        shown = " × ".join(map(str, dimensions))
+        shown = (("what", (Clause(what),)), ("dimensions", " × ".join(map(str, dimensions))))
         for axis, size, limit in zip(_AXES, dimensions, most, strict=True):
             if size < 1:
-                message = f"a {what} of {shown} cannot be launched: its {axis} must be at least 1"
-                return FindingCode.LAUNCH_TOO_SMALL, message
+                return FindingCode.LAUNCH_TOO_SMALL, (*shown, ("axis", axis))
             if size > limit:
-                message = f"a {what} of {shown} cannot be launched: its {axis} may be at most {limit}"
-                return FindingCode.LAUNCH_TOO_LARGE, message
+                excess = Clause("axis-too-large", (*shown, ("axis", axis), ("most", limit)))
+                return FindingCode.LAUNCH_TOO_LARGE, (("excess", (excess,)),)
     if prod(block) > MOST_THREADS:
-        shown = " × ".join(map(str, block))
-        message = f"a block of {shown} has {prod(block)} threads; a block may have at most {MOST_THREADS}"
-        return FindingCode.LAUNCH_TOO_LARGE, message
+        numbers = (
+            ("dimensions", " × ".join(map(str, block))),
+            ("threads", prod(block)),
+            ("most", MOST_THREADS),
+        )
+        return FindingCode.LAUNCH_TOO_LARGE, (("excess", (Clause("too-many-threads", numbers),)),)
     return None
 
 
 def _shared_problem(static: int, dynamic: int) -> Problem | None:
-    code = FindingCode.LAUNCH_SHARED_MEMORY
-    if dynamic < 0:
-        return code, f"{dynamic} bytes of dynamic shared memory cannot be launched"
-    if static + dynamic <= MOST_SHARED_BYTES:
-        return None
-    return code, (
-        f"the launch needs {static + dynamic} bytes of shared memory ({static} static and {dynamic} "
-        f"dynamic); a block may use at most {MOST_SHARED_BYTES}"
-    )
+    excess = Clause("negative-shared-memory", (("bytes", dynamic),))
+    if dynamic >= 0:
+        if static + dynamic <= MOST_SHARED_BYTES:
+            return None
+        parts = (("bytes", static + dynamic), ("static", static), ("dynamic", dynamic))
+        excess = Clause("too-much-shared-memory", (*parts, ("most", MOST_SHARED_BYTES)))
+    return FindingCode.LAUNCH_SHARED_MEMORY, (("excess", (excess,)),)
 
 
 def _refusal(interface: KernelInterface, build: Build, problem: Problem) -> Finding:
-    code, text = problem
+    code, details = problem
     used = frozenset().union(*map(arithmetic.names, _expressions(interface)))
     constants = tuple((name, value) for name, value in build.constants if name in used)
-    causes = ", ".join(f"`{name}` is {value}" for name, value in constants)
-    message = f"with this file's constants ({causes}) {text}" if causes else text
-    return Finding(FindingKind.FAULT, message, code=code, constants=constants)
+    return worded(Finding(FindingKind.FAULT, code=code, details=details, constants=constants))
 
 
 def _expressions(interface: KernelInterface) -> tuple[Expression, ...]:

@@ -11,7 +11,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.model import Severity
+from grader.messages import remarked
+from grader.model import Clause, Severity
 from grader.nvcc import diagnostics
 from grader.nvcc.compiler import Refused
 from grader.nvcc.constants import probing_unit
@@ -95,5 +96,4 @@ def _remark(finding: Finding) -> Finding:
     """What did not compile, as something that costs nothing."""
     if finding.severity is not Severity.ERROR:
         return finding
-    message = f"not judged, for only the kernel is asked for: {finding.message}"
-    return replace(finding, message=message, severity=Severity.WARNING)
+    return remarked(replace(finding, severity=Severity.WARNING), Clause("kernel-alone"))

@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from grader.arithmetic import evaluate
+from grader.model import Clause
 from grader.nvcc.signature import c_type
 from grader.precision import numpy_type
 from grader.ptx.parser import ModuleVariable, module_variables, symbol_called
@@ -32,23 +33,22 @@ def missing(interface: KernelInterface, ptx: str) -> str:
     return ""
 
 
-def too_small(interface: KernelInterface, ptx: str, values: Mapping[str, int]) -> str:
-    """Which variable cannot hold what a launch puts into it; empty where all can.
+def too_small(interface: KernelInterface, ptx: str, values: Mapping[str, int]) -> Clause | None:
+    """Which variable cannot hold what a launch puts into it; None where all can.
 
     Raises UsageError where the sizes cannot be computed.
     """
     if not interface.symbols:
-        return ""
+        return None
     variables = module_variables(ptx)
     for symbol in interface.symbols:
         found = _found(symbol, variables)
         elements = prod(evaluate(extent, values) for extent in symbol.extents)
         width = numpy_type(symbol.dtype).itemsize
         if found is None or found.size < elements * width:
-            has = found.size // width if found else 0
-            of_what = c_type(symbol.dtype)
-            return f"`{symbol.name}` has room for {has:,} elements of {of_what}, and {elements:,} are needed"
-    return ""
+            room = (("elements", found.size // width if found else 0), ("type", c_type(symbol.dtype)))
+            return Clause("too-few-elements", (("name", symbol.name), *room, ("needed", elements)))
+    return None
 
 
 def _found(symbol: Parameter, variables: Mapping[str, ModuleVariable]) -> ModuleVariable | None:

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from grader.model import Clause
 from grader.reports import points
 from grader.text import escape_character, is_visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import CaseGrade, Finding, Grade, ItemGrade, Ratio, Timing
+    from grader.model import CaseGrade, Detail, Finding, Grade, ItemGrade, Ratio, Timing
 
 FORMAT_VERSION: Final = 1
 
@@ -195,12 +196,24 @@ def _finding(finding: Finding) -> Json:
         **asdict(finding),
         "smallest": dict(finding.smallest),
         "access": finding.access and asdict(finding.access),
-        "details": dict(finding.details),
+        "details": {name: _detail(value) for name, value in finding.details},
         "constants": dict(finding.constants),
     }
     if not finding.wrong_map:
         del values["map_cell"]
     return {name: plain(value) for name, value in values.items() if value or name not in RARE}
+
+
+def _detail(value: Detail) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """What a message is made of; a clause has its name beside its values."""
+    if not isinstance(value, tuple):
+        return value
+    return [
+        {"clause": part.name, **{name: _detail(held) for name, held in part.values}}
+        if isinstance(part, Clause)
+        else part
+        for part in value
+    ]
 
 
 def _case(grade: CaseGrade) -> Json:

@@ -13,9 +13,20 @@ import numpy as np
 from grader.compare import compare, untouched
 from grader.debug import log_swallowed
 from grader.diagnosis import WrongOutput, fitting, load_hypotheses, telling
-from grader.emulator.two_builds import UNDEFINED_BEHAVIOUR, is_clean
+from grader.emulator.two_builds import is_clean
+from grader.messages import worded
 from grader.mistakes import texts
-from grader.model import Argument, Case, CaseEvidence, Comparison, Finding, FindingCode, FindingKind, Severity
+from grader.model import (
+    Argument,
+    Case,
+    CaseEvidence,
+    Clause,
+    Comparison,
+    Finding,
+    FindingCode,
+    FindingKind,
+    Severity,
+)
 from grader.oracle import expected_of
 from grader.precision import numbers
 
@@ -102,22 +113,19 @@ def _unlike(label: str, graded: Comparison, unoptimised: Comparison) -> list[Fin
     """
     if bool(graded.wrong) == bool(unoptimised.wrong):
         return []
-    right, wrong = ("unoptimised", "optimised") if graded.wrong else ("optimised", "unoptimised")
     severity = Severity.INFO if graded.wrong else Severity.ERROR
-    what = f"`{label}` is right in the {right} program and wrong in the {wrong} one"
-    message, code = f"{what}: {UNDEFINED_BEHAVIOUR}", FindingCode.OUTPUT_DIFFERS_BETWEEN_BUILDS
-    return [Finding(FindingKind.UNDEFINED, message, address=label, severity=severity, code=code)]
+    difference = "right-when-unoptimised" if graded.wrong else "right-when-optimised"
+    details = (("difference", (Clause(difference, (("array", label),)),)),)
+    code = FindingCode.OUTPUT_DIFFERS_BETWEEN_BUILDS
+    finding = Finding(FindingKind.UNDEFINED, address=label, severity=severity, code=code, details=details)
+    return [worded(finding)]
 
 
 def _depends_on_order(label: str, warp_by_warp: Comparison) -> list[Finding]:
     """A finding if an output is wrong as soon as warps run in another order, although nothing races."""
     if not warp_by_warp.wrong:
         return []
-    message = (
-        f"`{label}` is wrong when one warp runs ahead of the others: what threads read depends "
-        "on who comes first, and atomic or volatile accesses make nobody wait"
-    )
-    return [Finding(FindingKind.RACE, message, address=label, code=FindingCode.DEPENDS_ON_ORDER)]
+    return [worded(Finding(FindingKind.RACE, address=label, code=FindingCode.DEPENDS_ON_ORDER))]
 
 
 def _asked(

@@ -24,7 +24,18 @@ from grader.kinds.kernel.outputs import Launched, compared
 from grader.kinds.kernel.planning import arguments, plan
 from grader.kinds.kernel.speed import read, timing_job, untimed
 from grader.memory_limit import limited
-from grader.model import Build, CaseEvidence, Evidence, Finding, FindingCode, FindingKind, Run, Visibility
+from grader.messages import worded
+from grader.model import (
+    Build,
+    CaseEvidence,
+    Clause,
+    Evidence,
+    Finding,
+    FindingCode,
+    FindingKind,
+    Run,
+    Visibility,
+)
 from grader.nvcc import build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import are_right, array_types, load_oracle
@@ -130,11 +141,10 @@ class _Sized:
 
 def _not_built(built: Build, case: Case) -> Finding:
     """Why a case cannot be launched whose sizes do not compile; of a hidden one without what they are."""
-    reason = (
-        next((f": {f.message}" for f in built.findings), "") if case.visibility is Visibility.VISIBLE else ""
-    )
-    message = f"with the sizes of this case the file does not compile{reason}"
-    return Finding(FindingKind.FAULT, message, code=FindingCode.SIZES_DO_NOT_COMPILE)
+    texts = [finding.message for finding in built.findings] if case.visibility is Visibility.VISIBLE else []
+    reason = tuple(Clause("because", (("text", text),)) for text in texts[:1])
+    details = (("reason", reason),)
+    return worded(Finding(FindingKind.FAULT, code=FindingCode.SIZES_DO_NOT_COMPILE, details=details))
 
 
 def _prepared(

@@ -1,0 +1,168 @@
+"""Findings → sentences: templates by code, filled with the finding's data; staff may replace any of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+from grader.messages import barriers, device, faults, memory, races, remarks
+from grader.messages.english import spell
+from grader.model import Access, Clause, FindingKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from grader.model import Detail, Finding, FindingCode
+
+_MOST_LINES = 3
+"""Lines that are named."""
+
+TEMPLATES: Mapping[FindingCode, str] = {
+    **memory.SENTENCES,
+    **races.SENTENCES,
+    **barriers.SENTENCES,
+    **faults.SENTENCES,
+    **device.SENTENCES,
+}
+"""The sentence of each code."""
+
+CLAUSES: Mapping[str, str] = {
+    **memory.CLAUSES,
+    **races.CLAUSES,
+    **barriers.CLAUSES,
+    **faults.CLAUSES,
+    **device.CLAUSES,
+    **remarks.REMARKS,
+    **remarks.WORDS,
+}
+"""The parts that sentences are put together with, by name."""
+
+COMMON = frozenset({"array", "block", "element", "line", "other_line", "other_thread", "thread"})
+"""Fields that every sentence may have; what a finding does not know is ``?``."""
+
+UNKNOWN = "?"
+
+
+def named_fields(template: str) -> frozenset[str]:
+    """The fields of a template; raises ValueError where its braces do not match."""
+    return frozenset(name for _, name, _, _ in Formatter().parse(template) if name is not None)
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The templates of one language: what is not given is English."""
+
+    templates: Mapping[FindingCode, str] = field(default_factory=dict)
+    clauses: Mapping[str, str] = field(default_factory=dict)
+
+    def sentence(self, finding: Finding) -> str:
+        """What a finding says, in lower case and without a full stop; empty where its code has no sentence.
+
+        Raises KeyError for a finding without the data that its code needs.
+        """
+        template = self.templates.get(finding.code) or TEMPLATES.get(finding.code, "")
+        return self._remarked(template.format_map(self._fields(finding)), finding) if template else ""
+
+    def worded(self, finding: Finding) -> Finding:
+        """The finding with the sentence of its code; as it is where its code has none."""
+        return replace(finding, message=self.sentence(finding) or finding.message)
+
+    def remarked(self, finding: Finding, remark: Clause) -> Finding:
+        """The finding with a remark around its sentence."""
+        details = {name: value for name, value in finding.details if name != "remarks"}
+        details["remarks"] = (*_remarks(finding), remark)
+        message = self.clause(Clause(remark.name, (*remark.values, ("sentence", finding.message))))
+        return replace(finding, details=tuple(details.items()), message=message)
+
+    def clause(self, clause: Clause) -> str:
+        """The text of a clause; the form for one where its ``count`` is 1 and there is such a form."""
+        values = dict(clause.values)
+        name = f"{clause.name}-one" if values.get("count") == 1 else clause.name
+        template = self._clause(name) or self._clause(clause.name)
+        return template.format_map(self._filled(values))
+
+    def _clause(self, name: str) -> str:
+        return self.clauses.get(name) or CLAUSES.get(name, "")
+
+    def _remarked(self, sentence: str, finding: Finding) -> str:
+        if finding.constants:
+            constants = ", ".join(
+                self.clause(Clause("constant", (("name", name), ("value", value))))
+                for name, value in finding.constants
+            )
+            values = (("constants", constants), ("sentence", sentence))
+            sentence = self.clause(Clause("with-constants", values))
+        for remark in _remarks(finding):
+            sentence = self.clause(Clause(remark.name, (*remark.values, ("sentence", sentence))))
+        return sentence
+
+    def _fields(self, finding: Finding) -> dict[str, Any]:
+        """All that a sentence may hold: the finding's own fields, its access, and its details."""
+        access, details = finding.access or Access(), dict(finding.details)
+        values: dict[str, Any] = dict.fromkeys(COMMON, UNKNOWN)
+        values |= {
+            "verb": self._clause(memory.VERBS.get(access.verb, "uses")),
+            "element": self._element(finding, access),
+            "array": finding.array,
+            "address": finding.address,
+            "size": access.size,
+            "space": access.space or "generic",
+        }
+        for name in ("line", "other_line"):
+            values[name] = getattr(finding, name) or UNKNOWN
+        for name in ("block", "thread", "other_thread"):
+            place = getattr(finding, name)
+            values[name] = spell(place) if place else UNKNOWN
+        if finding.kind is FindingKind.RACE:
+            values |= self._filled(races.fields(finding))
+        callee = details.get("function", "")
+        function = Clause("function", (("name", callee),)) if callee else Clause("some-function")
+        details["function"] = (function,)
+        extents = details.pop("extents", ())
+        details.pop("remarks", None)
+        values |= self._filled({**details, "missed": memory.missed(details)})
+        shape = extents if isinstance(extents, tuple) else ()
+        values["extents"] = " x ".join(map(str, shape)) or str(details.get("elements"))
+        return values
+
+    def _element(self, finding: Finding, access: Access) -> str:
+        if finding.address == CLAUSES["local-variable"]:
+            return self._clause("local-variable")
+        return finding.address or (f"{access.space} memory" if access.space else UNKNOWN)
+
+    def _filled(self, values: Mapping[str, Detail]) -> dict[str, int | str]:
+        return {name: self._text(name, value) for name, value in values.items()}
+
+    def _text(self, name: str, value: Detail) -> int | str:
+        """A value as a sentence holds it: clauses one after the other, names and lines as a list."""
+        if isinstance(value, int | str):
+            return value
+        if not value:
+            return ""
+        if name in ("lines", "branches"):
+            return self._on_lines((line for line in value if isinstance(line, int)), name)
+        words = [self.clause(part) if isinstance(part, Clause) else str(part) for part in value]
+        return "; ".join(words) if name in ("where", "places") else self._listed(words, "and")
+
+    def _on_lines(self, lines: Iterable[int], name: str) -> str:
+        """``on line 3``, ``on lines 3, 5 and 9``; no more than three are named, each once."""
+        words = [str(line) for line in sorted(set(lines))]
+        if len(words) > _MOST_LINES:
+            words[_MOST_LINES:] = [self._clause("others")]
+        text = self._listed(words, "or" if name == "branches" else "and")
+        return self.clause(Clause("on-lines" if len(words) > 1 else "on-line", (("lines", text),)))
+
+    def _listed(self, words: list[str], last: str) -> str:
+        return self._clause(last).join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def _remarks(finding: Finding) -> tuple[Clause, ...]:
+    """What later stages added to the finding."""
+    remarks = dict(finding.details).get("remarks", ())
+    parts = remarks if isinstance(remarks, tuple) else ()
+    return tuple(remark for remark in parts if isinstance(remark, Clause))
+
+
+ENGLISH = Sentences()
+"""The sentences that come with the grader."""
