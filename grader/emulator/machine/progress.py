@@ -1,4 +1,4 @@
-"""Whether threads that have not ended ever will: what tells a hang from much work.
+"""Progress: whether a launch hangs, or has much work and will end.
 
 A thread that goes round in a loop never leaves it if all that decides over leaving is the same each round (a
 *settled* loop). If memory is among that, somebody else must change it: where all that run go round so, and

@@ -196,7 +196,7 @@ class Recorder(Observer):
     intervals: list[Interval] = field(default_factory=list)
     now: Interval = field(default_factory=Interval)
     accumulators: list[tuple[int, int]] = field(default_factory=list)
-    """Line, and place in the frame (-1 for a register), of each accumulator."""
+    """Line, and offset in the frame (-1 for a register), of each accumulator."""
     sums: list[NDArray[Any]] = field(default_factory=list)
     machine: Machine | None = None
     low: int = 0
@@ -375,9 +375,9 @@ class Recorder(Observer):
         values: NDArray[Any],
     ) -> None:
         """A store to a local variable that lies in the frame: an array, or one whose address is used."""
-        places = index - m.local_start[self.low + threads]
-        for offset in np.unique(places).tolist():
-            mine = places == offset
+        offsets = index - m.local_start[self.low + threads]
+        for offset in np.unique(offsets).tolist():
+            mine = offsets == offset
             self._sum(line, offset, instruction, threads[mine], values[mine])
 
     def _sum(
