@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -58,9 +58,9 @@ class BubblewrapSandbox:
     equipment: ClassVar[Equipment] = Equipment()
 
     @contextmanager
-    def stage(self, stage: Stage) -> Iterator[BubblewrapSandbox]:  # noqa: ARG002 - each job has its own
-        """The sandbox itself: nothing outlives a job."""
-        yield self
+    def stage(self, stage: Stage) -> Iterator[BubblewrapSandbox]:
+        """The sandbox itself, for nothing outlives a job; with the folder of a channel where there is one."""
+        yield replace(self, folders=(*self.folders, stage.channel)) if stage.channel else self
 
     def run(self, job: Job) -> Result:
         """Run ``job`` in a bubblewrap of its own; raises as `Sandbox.run` says."""

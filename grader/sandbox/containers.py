@@ -69,8 +69,9 @@ def _writable(limits: Limits) -> dict[str, str]:
 
 
 def _readable(image: SandboxImage, stage: Stage) -> list[str]:
-    """Folders of the host that a thin image lives on, and the file that is locked for timing."""
-    return [f"{folder}:{folder}:ro" for folder in (*image.mounts, *((stage.lock,) if stage.lock else ()))]
+    """Folders of the host that a thin image lives on, the file that is locked for timing, a channel's folder."""
+    paths = (*image.mounts, *filter(None, (stage.lock, stage.channel)))
+    return [f"{path}:{path}:ro" for path in paths]
 
 
 # --- whose containers --------------------------------------------------------------------------------------

@@ -123,6 +123,8 @@ class Stage:
     gpu: str = ""
     lock: str = ""
     processors: int = 2
+    channel: str = ""
+    """A folder of the host with sockets that jobs may speak through, under this same path."""
 
 
 class Sandbox(Protocol):

@@ -1,0 +1,60 @@
+"""A device behind a sandbox: the first that connects is served, nobody is waited for, failures are ours."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.device.device import Device
+from grader.device.memory import DeviceMemory
+from grader.device.service import VARIABLE, channel, serve
+from grader.errors import OurError
+from grader.sandbox import Job, LocalSandbox, Stage
+from tests.device.hosts import NoLaunches, compile_host
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.nvcc import Tools
+
+
+def _device() -> Device:
+    return Device(DeviceMemory(1 << 20), NoLaunches())
+
+
+def test_a_program_in_a_sandbox_reaches_its_device(own_tools: Tools, tmp_path: Path) -> None:
+    """By the environment of its job, and each run by a socket of its own."""
+    body = "int main() { void *d; SAY(cudaMalloc(&d, 64)); SAY(cudaMalloc(&d, size_t{1} << 30)); }"
+    program = compile_host(body, tmp_path, own_tools).read_bytes()
+    with channel() as folder, LocalSandbox().stage(Stage(channel=str(folder))) as sandbox:
+        for _ in range(2):
+            device = _device()
+            with serve(device, folder, 20) as served:
+                job = Job(("./host",), (("host", program),), environment=served.environment)
+                result = sandbox.run(job)
+            assert result.outcome.stdout == b"cudaSuccess\ncudaErrorMemoryAllocation\n"
+            assert (served.cut, len(device.memory.live)) == ("", 1)
+
+
+def test_a_program_that_never_comes_is_not_waited_for() -> None:
+    """It may have ended before its first call."""
+    with channel() as folder, serve(_device(), folder, 1000) as served:
+        pass
+    assert served.cut == ""
+
+
+def test_a_failure_of_the_device_is_ours() -> None:
+    """And no student's."""
+    broken = _device()
+    broken.launches = None  # type: ignore[assignment]
+    message = b"\x01\0\0\0\x0c\0\0\0" + bytes(8) + b"\x01\0\0\0" + bytes(8)
+    reset = b"\x1c\0\0\0\0\0\0\0" + bytes(8)
+    with pytest.raises(OurError, match="the device failed"):  # noqa: PT012 - it is told at the end
+        with channel() as folder, serve(broken, folder, 10) as served:
+            with socket.socket(socket.AF_UNIX) as program:
+                program.connect(dict(served.environment)[VARIABLE])
+                program.sendall(message + reset)
+                while program.recv(100):
+                    pass
