@@ -1,9 +1,9 @@
 """Threads that do not go on: they do not come to a barrier, or not to their end.
 
-Of a barrier it is said which threads are missing, where they went, and where they wait instead. PTX ISA section
-9.7.13.1 counts threads per barrier, wherever in the code they wait for it: a barrier that all threads reach
-through different lines is complete, and nothing is said of it. Of a launch that does not come to its end it is
-said where its threads go round, and what they wait for.
+Of a barrier it is said which threads are missing, where they went, and where they wait instead. PTX ISA
+section 9.7.13.1 counts threads per barrier, wherever in the code they wait for it: a barrier that all threads
+reach through different lines is complete, and nothing is said of it. Of a launch that does not come to its
+end it is said where its threads go round, and what they wait for.
 """
 
 from __future__ import annotations
