@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.assignment import document
-from grader.assignment.document import Refused
+from grader.assignment.document import UnreadableDocument
 from grader.model import Finding, FindingKind
 from grader.submission import decode
 from grader.submission.names import ending
@@ -51,7 +51,7 @@ def read_sheet(name: str, content: bytes) -> Sheet | Finding:
         _require_size(content)
         data = _json(content) if ending(name) == ".json" else _yaml(content)
         return _sheet(data)
-    except Refused as refused:
+    except UnreadableDocument as refused:
         line, message = refused.position.line, refused.message
     except _Unreadable as problem:
         message = str(problem)
@@ -67,10 +67,10 @@ def _require_size(content: bytes) -> None:
 
 def _yaml(content: bytes) -> Any:  # noqa: ANN401 - whatever is in it
     text = decode(content).encode() if content.startswith(_UTF16) else content
-    root, flaws = document.read(text, "answers")
+    root, flaws = document.read_document(text, "answers")
     if flaws:
         position, path, message = min(flaws)
-        raise Refused(f"{path}: {message}" if path else message, position)
+        raise UnreadableDocument(f"{path}: {message}" if path else message, position)
     return document.plain(root)
 
 
