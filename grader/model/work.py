@@ -85,7 +85,9 @@ class Build:
     program: bytes = b""
     """The executable, for a submission of kind ``program``; PTX and entry are empty then."""
     calls_device: bool = False
-    """Whether that program calls the CUDA runtime or driver, and so needs a GPU."""
+    """Whether that program calls the CUDA runtime or driver, and so needs a GPU or the emulator."""
+    call_lines: tuple[tuple[int, int], ...] = ()
+    """Of a program for the emulator: to which address each call of the runtime returns, and its line."""
     others: Named[Build] = ()
     """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`."""
     suspicions: tuple[Finding, ...] = ()

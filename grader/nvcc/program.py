@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,11 @@ from grader.errors import OurError
 from grader.model import Build, Finding, FindingKind
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver
+from grader.nvcc.call_lines import call_lines, calls_of_runtime
 from grader.nvcc.compiler import Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files
+from grader.nvcc.runtime import OBJECT as STAND_IN
+from grader.nvcc.runtime import stand_in
 from grader.nvcc.source import SOURCE_NAME, compile_files, harmless, line_count, remarks, with_remarks
 from grader.nvcc.toolchain import UNIT
 from grader.sandbox import Job, Limits, Stage, Status
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from grader.nvcc.toolchain import Tools
     from grader.sandbox import Outcome, Result, Sandbox
 
-OBJECT, PROGRAM = f"{UNIT}.o", f"{UNIT}.out"
+OBJECT, PROGRAM, PTX = f"{UNIT}.o", f"{UNIT}.out", f"{UNIT}.ptx"
 _READ, _ASSEMBLED = f"{UNIT}.d", f"{UNIT}.asm.d"
 
 _LANGUAGE = ("-std=c++17", "-O2", "-lineinfo")
@@ -44,6 +48,10 @@ _HOST_OPTIONS = (
     f"-fmax-errors={diagnostics.MOST_FINDINGS + 5}",
     *("-Xassembler", "--MD", "-Xassembler", _ASSEMBLED),
 )
+_EMULATED_LANGUAGE = ("-std=c++17", "-O1", "-lineinfo")
+_EMULATED_HOST_OPTIONS = ("-fno-crossjumping", "-fno-tree-tail-merge", "-fno-optimize-sibling-calls")
+"""So that every call of a program for the emulator is one of its line: merged ends of branches would share one."""
+
 _NOTED = ("SUNPRO_DEPENDENCIES", _READ)
 """Every preprocessor that nvcc starts adds what it read to one file (GCC manual, "Environment Variables")."""
 
@@ -59,11 +67,14 @@ class ProgramCompiler(Compiler):
     """nvcc as the driver of a whole build; ``architecture`` is what its ``-arch`` gets."""
 
     architecture: str = ""
+    emulated: bool = False
+    """Whether the program is to be linked with the stand-in for the runtime, if it calls that."""
 
     def compile(self) -> tuple[bytes, tuple[Message, ...]]:
         """The object file, and what the compilers say; raises CompileRefused where there is none."""
-        options = ("-Xcompiler", ",".join(_HOST_OPTIONS), "-x", "cu", "-c", SOURCE_NAME, "-o", OBJECT)
-        argv = (*self._nvcc(), *_LANGUAGE, *options)
+        host = (*_HOST_OPTIONS, *(_EMULATED_HOST_OPTIONS if self.emulated else ()))
+        options = ("-Xcompiler", ",".join(host), "-x", "cu", "-c", SOURCE_NAME, "-o", OBJECT)
+        argv = (*self._nvcc(), *(_EMULATED_LANGUAGE if self.emulated else _LANGUAGE), *options)
         job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED), self.limits, (_NOTED,))
         result = self._run("compile", job)
         outcome = driver.revealed(result.outcome)
@@ -75,11 +86,35 @@ class ProgramCompiler(Compiler):
             raise self._not_compiled(log, messages, noted, outcome)
         return self._left(result, OBJECT, "what the compiler makes of this file"), messages
 
-    def link(self, code: bytes) -> bytes:
-        """The program; raises CompileRefused where the linker refuses it."""
-        libraries = f"-L{self.toolchain.roots[0]}/lib"  # where NVIDIA's wheels have the runtime
-        argv = (*self._nvcc(), "-nodlink", libraries, "-Xlinker", "-s", OBJECT, "-o", PROGRAM)
-        result = self._run("link", Job(argv, ((OBJECT, code),), (PROGRAM,), self.limits))
+    def both_ptx(self) -> tuple[str, str]:
+        """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
+        with ThreadPoolExecutor(2) as pool:
+            texts = pool.map(self._device_code, ("ptx", "hazards"), ((), ("-Xcicc", "-O0")))
+            default, hazards = texts
+        return default, hazards
+
+    def _device_code(self, step: str, options: tuple[str, ...]) -> str:
+        language = ("-std=c++17", "-lineinfo", *options)
+        include = ("-Xcompiler", "-idirafter,.")
+        argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
+        result = self._run(step, Job(argv, self.sources, (PTX,), self.limits))
+        self._check_limits(driver.revealed(result.outcome))
+        return self._left(result, PTX, "the device code of this file").decode(errors="replace")
+
+    def link(self, code: bytes, stand_in: bytes = b"") -> bytes:
+        """The program, with its debug information if it has a ``stand_in``; raises CompileRefused."""
+        files: tuple[tuple[str, bytes], ...] = ((OBJECT, code),)
+        if stand_in:
+            files = (*files, (STAND_IN, stand_in))
+            options = ("-cudart", "none", "-Xcompiler", "-no-pie", STAND_IN)
+        else:
+            options = (
+                f"-L{self.toolchain.roots[0]}/lib",
+                "-Xlinker",
+                "-s",
+            )  # NVIDIA's wheels have the runtime there
+        argv = (*self._nvcc(), "-nodlink", OBJECT, *options, "-o", PROGRAM)
+        result = self._run("link", Job(argv, files, (PROGRAM,), self.limits))
         outcome = driver.revealed(result.outcome)
         log = _text(outcome.stdout + outcome.stderr)
         if driver.fatal(log):
@@ -160,7 +195,7 @@ def build_program(
 ) -> Build:
     """Compile and link a submission; what was built before comes from the cache of the ``tools``.
 
-    ``architecture`` is that of the GPU that will run it (``sm_90``); without one the program holds PTX alone.
+    ``architecture`` is that of the GPU that will run it (``sm_90``); without one it is made for the emulator.
     A submission at fault gives a build that is not ``ok``, with findings; a failure of ours is in ``error``.
     """
     if submission.problem is not None:
@@ -181,7 +216,7 @@ def _kept(tools: Tools, submission: Submission, interface: ProgramInterface, arc
         return replace(stored, seconds=(("cache", time.perf_counter() - began),))
     with tools.sandbox.stage(Stage(LIMITS)) as sandbox:
         compiler = _compiler(tools, sandbox, submission, interface, architecture)
-        made, lasting = _outcome(compiler)
+        made, lasting = _outcome(compiler, tools)
     made = with_remarks(made, remarks(submission))
     if folder and lasting:
         cache_folder.store(folder, key, made)
@@ -201,13 +236,14 @@ def _compiler(
         sources,
         files,
         architecture=architecture or f"compute_{tools.toolchain.architecture}",
+        emulated=not architecture,
     )
 
 
-def _outcome(compiler: ProgramCompiler) -> tuple[Build, bool]:
+def _outcome(compiler: ProgramCompiler, tools: Tools) -> tuple[Build, bool]:
     """The build, and whether it would come out the same another time."""
     try:
-        made, lasting = _built(compiler), True
+        made, lasting = _built(compiler, tools), True
     except CompileRefused as refusal:
         made, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
     seconds = tuple(compiler.seconds.items())
@@ -216,13 +252,18 @@ def _outcome(compiler: ProgramCompiler) -> tuple[Build, bool]:
     ), lasting
 
 
-def _built(compiler: ProgramCompiler) -> Build:
+def _built(compiler: ProgramCompiler, tools: Tools) -> Build:
     code, messages = compiler.compile()
-    program = compiler.link(code)
-    return Build(
+    made = Build(
         ok=True,
         warnings=diagnostics.warnings(messages, compiler.files),
         log=diagnostics.plain_log(messages, replace(compiler.files, checked=True)),
-        program=program,
         calls_device=calls_device(code),
     )
+    if not (compiler.emulated and made.calls_device):
+        return replace(made, program=compiler.link(code))
+    default, hazards = compiler.both_ptx()
+    program = compiler.link(code, stand_in(tools))
+    returns = calls_of_runtime(compiler.sandbox, program)
+    lines = call_lines(compiler.sandbox, program, SOURCE_NAME, returns)
+    return replace(made, program=program, ptx=default, hazard_ptx=hazards, call_lines=tuple(lines.items()))
