@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grader.reports import points
+from grader.reports import marks
 from grader.reports.layout import Page
 from grader.text import count, one_line, source_line
 from grader.validation.records import is_counted
@@ -45,7 +45,7 @@ def render(report: Report, *, width: int = 100, ascii_only: bool = False) -> Tex
 def overview(report: Report) -> str:
     """What the assignment is made of, in a sentence."""
     cases = count(report.cases, "case")
-    return f"{report.kind}, {cases}, {points.counted(report.points)} in the rubric; seed {report.seed}"
+    return f"{report.kind}, {cases}, {marks.counted(report.points)} in the rubric; seed {report.seed}"
 
 
 def verdict(report: Report) -> str:
@@ -127,7 +127,7 @@ def fewest(report: Report) -> str:
 
 
 def _score(score: object, of: object) -> str:
-    return f"{points.shown(score)} of {points.shown(of)}"  # type: ignore[arg-type]
+    return f"{marks.shown(score)} of {marks.shown(of)}"  # type: ignore[arg-type]
 
 
 def _counts(page: Page, report: Report) -> None:
