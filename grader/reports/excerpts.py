@@ -1,4 +1,7 @@
-"""Where a finding is: its file and lines, and those lines quoted from the student's source."""
+"""What is shown of a finding: lines quoted from the student's source, and a map of where an output is wrong.
+
+A map has a character for each element, or for a few rows and columns of them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ FAR_APART = 6
 """Lines further apart than this are quoted without what lies between them."""
 
 
-class Row(NamedTuple):
+class QuotedLine(NamedTuple):
     """One row of a quotation: the number in the margin, and the code; ``marked`` where the finding is."""
 
     gutter: str
@@ -31,7 +34,7 @@ def lines_of(finding: Finding) -> list[int]:
     return sorted({line for line in (finding.line, finding.other_line) if line is not None})
 
 
-def place(finding: Finding) -> str:
+def lines_in_words(finding: Finding) -> str:
     """Write ``tiled.cu:14 and 18``; empty where no line is known."""
     lines = " and ".join(str(line) for line in lines_of(finding))
     file = one_line(finding.file, 80)
@@ -40,7 +43,7 @@ def place(finding: Finding) -> str:
 
 def quote(
     finding: Finding, submission_file: str, source: Sequence[str], width: int | None = None
-) -> list[Row]:
+) -> list[QuotedLine]:
     """Quote the finding's lines with a mark in the margin and the array underlined.
 
     Nothing is quoted where the finding is in another file, or its lines lie beyond the source. Of a line that
@@ -54,16 +57,16 @@ def quote(
     rows = []
     for line in _between(lines):
         if not line:
-            rows.append(Row(f"  {'…':>{room}} |", "", marked=False))
+            rows.append(QuotedLine(f"  {'…':>{room}} |", "", marked=False))
             continue
         code, marked = source_line(source[line - 1]), line in lines
         gutter = f"{'>' if marked else ' '} {line:>{room}} | "
         carets = _carets(code, finding.array) if marked else ""
         if carets and width is not None:
             code, carets = _window(code, carets, width - len(gutter))
-        rows.append(Row(gutter, code, marked))
+        rows.append(QuotedLine(gutter, code, marked))
         if carets:
-            rows.append(Row(f"  {'':>{room}} | ", carets, marked=True))
+            rows.append(QuotedLine(f"  {'':>{room}} | ", carets, marked=True))
     return rows
 
 

@@ -64,7 +64,7 @@ def render(
         quote=quoted,
         failing_cases=lambda item: _failing_cases(shown, item),
         simply_passes=_simply_passes,
-        where=excerpts.place,
+        where=excerpts.lines_in_words,
         map_is_telling=excerpts.says_something,
         map_legend=excerpts.legend,
         map_rows=excerpts.drawing,

@@ -210,7 +210,7 @@ def _output(grade: Grade, outcome: Outcome) -> str:
     result = outcome.item.result
     lines = [*([result.message_staff] if result.message_staff else []), result.message]
     for finding in _findings(outcome):
-        where = excerpts.place(finding)
+        where = excerpts.lines_in_words(finding)
         lines.append(f"{where}: {finding.message}" if where else finding.message)
     if result.hint and outcome.verdict == Verdict.FAIL:
         lines.append(f"try: {result.hint}")

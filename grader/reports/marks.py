@@ -1,4 +1,8 @@
-"""Points are exact fractions; people see at most two decimals."""
+"""How verdicts and points are written: `✗ fail`, `8.33 of 15`.
+
+Points are exact fractions, of which people see at most two decimals. A verdict has a mark, a word beside it
+and a colour that neither depends on.
+"""
 
 from __future__ import annotations
 

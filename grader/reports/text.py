@@ -245,7 +245,7 @@ def case_name(case: CaseGrade) -> str:
 def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: SourceLines) -> None:
     """One finding, with its source lines; its message only where the item's does not tell it already."""
     quoted = excerpts.quote(finding, grade.submission_file, source, page.width - len(_QUOTED))
-    where = excerpts.place(finding)
+    where = excerpts.lines_in_words(finding)
     if is_told(finding, told) and not quoted and not where:
         return
     if not is_told(finding, told):

@@ -1,4 +1,7 @@
-"""A trace for the terminal: by interval, what each line did, and the tables that one draws by hand."""
+"""A trace for the terminal: by interval, what each line did, and the tables that one draws by hand.
+
+Threads and elements have words of their own: `threads (0, 0)–(3, 3)`, `A[0..3][4..7]`.
+"""
 
 from __future__ import annotations
 

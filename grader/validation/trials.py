@@ -23,7 +23,7 @@ from grader.errors import GraderError
 from grader.kinds import kind_of
 from grader.kinds.answers.staff import filled_in
 from grader.model import Submission, Verdict
-from grader.validation.barrier_mutants import without_barrier
+from grader.validation.mutants import without_barrier
 from grader.validation.records import Made, Outcome
 
 if TYPE_CHECKING:
