@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from grader.emulator.spinning import rounds_of
+from grader.emulator.spin_waits import rounds_of
 from grader.ptx import Immediate, Register
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group
-    from grader.emulator.spinning import Round
+    from grader.emulator.spin_waits import Round
     from grader.ptx import Instruction, Operand
 
 _LOOKS = 16

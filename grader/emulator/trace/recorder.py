@@ -15,7 +15,7 @@ import numpy as np
 from grader.emulator.machine.machine import Observer
 from grader.emulator.machine.values import FOLDED, spread
 from grader.emulator.memory.memory import parts_of
-from grader.emulator.outside import Bad, outside
+from grader.emulator.out_of_bounds import BadAccess, outside
 from grader.emulator.trace.arrays import Arrays, as_type, name_of, numbers, values_at
 from grader.model.trace import TracedEvent, TracedInterval, TracedStep
 
@@ -265,7 +265,7 @@ class Recorder(Observer):
             return
         names, (space, verb, size) = m.reporter.names, access
         starts = np.broadcast_to(address, lanes.shape)[mine].tolist()
-        accesses = [Bad(verb, space, start, size, m.memory.base) for start in starts]
+        accesses = [BadAccess(verb, space, start, size, m.memory.base) for start in starts]
         words = [outside(m, names, m.bounds[site], bad).element for bad in accesses]
         instruction = names.program.sites[site]
         numbers_of = {array.name: number for number, array in enumerate(self.arrays.touched)}
