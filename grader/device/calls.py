@@ -511,9 +511,9 @@ def _interrupted(device: Device, message: Interruption, caller: int) -> Reply:
     if isinstance(message, Touched):
         code = HostCode.TOUCHED_EARLY
     elif live is not None:
-        code = HostCode.DEVICE_POINTER_ON_HOST
+        code = HostCode.DEVICE_POINTER
     else:
-        code = HostCode.FREED_POINTER_ON_HOST if old is not None else HostCode.HOST_FAULT
+        code = HostCode.FREED_POINTER if old is not None else HostCode.FAULT
     allocation = live or old
     offset = message.address - allocation.address if allocation else message.address
     number = allocation.number if allocation else 0

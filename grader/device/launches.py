@@ -23,7 +23,7 @@ from grader.emulator.memory.layout import Layout, shared_layout
 from grader.emulator.memory.memory import WINDOW, AddressSpace, GlobalMemory
 from grader.emulator.memory.memory import Allocation as Array
 from grader.model import Argument, FindingKind, Launch
-from grader.nvcc.mangled import read_name
+from grader.nvcc.signature import read_name
 from grader.ptx import parse
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class EmulatedLaunches:
                 (address,) = struct.unpack("<Q", content[offset : offset + size])
                 if address and self.memory.nearest(address) is None:
                     details = (("kernel", str(read_name(kernel.name))), ("argument", number + 1))
-                    self.note(HostMistake(HostCode.HOST_POINTER_IN_KERNEL, caller, details=details))
+                    self.note(HostMistake(HostCode.POINTER_IN_KERNEL, caller, details=details))
         return tuple(arguments)
 
     def _lay_out(

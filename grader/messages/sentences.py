@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import barriers, device, faults, memory, races, remarks
+from grader.messages import barriers, device, faults, host, memory, races, remarks
 from grader.messages.english import spell
 from grader.model import Access, Clause, FindingKind
 
@@ -24,6 +24,7 @@ TEMPLATES: Mapping[FindingCode, str] = {
     **barriers.SENTENCES,
     **faults.SENTENCES,
     **device.SENTENCES,
+    **host.SENTENCES,
 }
 """The sentence of each code."""
 
@@ -33,6 +34,7 @@ CLAUSES: Mapping[str, str] = {
     **barriers.CLAUSES,
     **faults.CLAUSES,
     **device.CLAUSES,
+    **host.CLAUSES,
     **remarks.REMARKS,
     **remarks.WORDS,
 }

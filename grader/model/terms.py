@@ -53,6 +53,8 @@ class FindingKind(StrEnum):
     STRUCTURE = "structure"
     ANSWER = "answer"
     UNDEFINED = "undefined"
+    HOST = "host"
+    """A mistake of a program's own code, beside its kernels."""
     UNSUPPORTED = "unsupported"
     """An instruction that the student wrote by hand and that is not interpreted; ``hazard`` names it."""
 

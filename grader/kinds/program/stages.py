@@ -10,13 +10,16 @@ What the program says of itself is kept as it is; nothing here believes it.
 from __future__ import annotations
 
 import math
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from grader.assignment import reference_folder, wanted_files
 from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
+from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.kinds.program.outputs import compared, verify
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import load_oracle
@@ -24,6 +27,8 @@ from grader.plan import Plan, drawn_cases
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.backends.backend import Backend
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool
@@ -39,6 +44,12 @@ PROGRAM = "program"
 """The executable's name in a run's folder; a program may print it (``argv[0]``)."""
 
 NEEDS_GPU = "this program calls CUDA, and there is no GPU here to run it on"
+
+DEVICE_BYTES = 512 * 2**20
+"""Device memory that a program has on the emulator."""
+
+EMULATOR_SECONDS = 20.0
+"""What its launches may take on the emulator, beside the program's own time."""
 
 PROCESSES = 64
 _STACK_BYTES = 8 * 2**20
@@ -71,28 +82,27 @@ def plan(
 
 def gather(
     plan: Plan,
-    submission: Submission,  # noqa: ARG001 - all kinds have the same signature
+    submission: Submission,
     built: Build,
     tools: Tools | None,
 ) -> tuple[Evidence, Named[float]]:
     """All that can be known of a program; a failure of ours is in the records, case by case."""
     if tools is None:
         return nothing(plan, Build(ok=False, error="there is no compiler")), ()
-    return _evidence(plan, built, tools), ()
+    return _evidence(plan, submission, built, tools), ()
 
 
-def _evidence(plan: Plan, built: Build, tools: Tools) -> Evidence:
+def _evidence(plan: Plan, submission: Submission, built: Build, tools: Tools) -> Evidence:
     if not built.calls_device:
-        return Evidence(NAME, built, run_cases(plan, built, tools), device=DEVICE)
+        return Evidence(NAME, built, run_cases(plan, submission, built, tools), device=DEVICE)
     backend, pool = plan.backend, plan.backend.pool
     if pool is None:
-        skipped = tuple(CaseEvidence(case, completed=False, skipped=NEEDS_GPU) for case in plan.cases)
-        return Evidence(NAME, built, skipped, device=DEVICE)
+        return Evidence(backend.name, built, run_cases(plan, submission, built, tools), device=backend.device)
     gpu = next(iter(pool.healthy()), None)
     if gpu is None:
         cases, device = _all_failed(plan, "no GPU is fit for use; try `grader doctor`"), backend.device
     else:
-        cases, device = run_cases(plan, built, tools, gpu), gpu.name
+        cases, device = run_cases(plan, submission, built, tools, gpu), gpu.name
     return Evidence(backend.name, built, cases, device=device, measures_time=backend.measures_time)
 
 
@@ -104,17 +114,24 @@ def nothing(plan: Plan, built: Build) -> Evidence:
     return Evidence(backend.name, built, device=backend.device, measures_time=backend.measures_time)
 
 
-def run_cases(plan: Plan, built: Build, tools: Tools, gpu: Gpu | None = None) -> tuple[CaseEvidence, ...]:
+def run_cases(
+    plan: Plan, submission: Submission, built: Build, tools: Tools, gpu: Gpu | None = None
+) -> tuple[CaseEvidence, ...]:
     """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
 
     A case that does not end costs its time; those after it get less, for most of them will not end either.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
+    if built.ptx:
+        limits = replace(limits, wall_seconds=limits.wall_seconds + EMULATOR_SECONDS)
     cases: list[CaseEvidence] = []
     try:
         oracle = load_oracle(reference_folder(plan.assignment)) if plan.assignment.reference else None
-        with tools.sandbox.stage(Stage(limits, gpu.uuid if gpu else "")) as sandbox:
-            runner = _Runner(plan, built, tools, sandbox, oracle, gpu)
+        with ExitStack() as stack:
+            folder = stack.enter_context(channel()) if built.ptx else None
+            stage = Stage(limits, gpu.uuid if gpu else "", channel=str(folder or ""))
+            sandbox = stack.enter_context(tools.sandbox.stage(stage))
+            runner = _Runner(plan, submission, built, tools, sandbox, oracle, gpu, folder)
             for case in plan.cases:
                 evidence = runner.evidence(case, limits)
                 cases.append(evidence)
@@ -155,11 +172,14 @@ class _Runner:
     """One submission's program, to be run case by case."""
 
     plan: Plan
+    submission: Submission
     built: Build
     tools: Tools
     sandbox: Sandbox
     oracle: Oracle | None
     gpu: Gpu | None
+    channel: Path | None = None
+    """Where programs reach an emulated device."""
 
     def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
         """What a case shows; whatever fails on our side is in its ``error``."""
@@ -172,18 +192,28 @@ class _Runner:
             stdin=case.stdin.encode(),
         )
         try:
-            run = program_run(self._ran(job), limits)
+            result, seen = self._on_emulator(job, case) if self.channel else (self._ran(job), ())
+            run = program_run(result, limits)
             comparisons, findings = compared(self.plan.assignment, case, run, self.oracle)
         except OurError as problem:
             return CaseEvidence(case, completed=False, error=str(problem))
         return CaseEvidence(
             case,
             comparisons=comparisons,
-            findings=(*_ending(case, run), *findings),
+            findings=(*_ending(case, run), *seen, *findings),
             seconds=run.seconds,
             completed=ended_by_itself(run),
             program=run,
         )
+
+    def _on_emulator(self, job: Job, case: Case) -> tuple[Result, tuple[Finding, ...]]:
+        """A run against an emulated device, and what it showed."""
+        text = self.submission.source.decode(errors="replace")
+        device = EmulatedDevice(self.built, self.submission.file, text, DEVICE_BYTES)
+        seconds = job.limits.wall_seconds
+        with serve(device.device, cast("Path", self.channel), seconds) as served:
+            result = self.sandbox.run(replace(job, environment=served.environment))
+        return result, device.findings(case)
 
     def _ran(self, job: Job) -> Result:
         """A run; on a GPU a second one, alone, where the first did not end: it may have been kept waiting."""

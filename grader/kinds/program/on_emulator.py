@@ -1,0 +1,113 @@
+"""A program's run against an emulated device: what its launches show, and what its host does wrong, as findings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.device.device import Device
+from grader.device.launches import EmulatedLaunches
+from grader.device.memory import DeviceMemory, Owner
+from grader.device.mistakes import HostCode, HostMistake
+from grader.device.protocol import CopyKind
+from grader.device.source import HostSource
+from grader.messages import worded
+from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.model import Build, Case, Detail
+
+CODES = {
+    code: FindingCode[f"HOST_{code.name}"]
+    for code in HostCode
+    if f"HOST_{code.name}" in FindingCode.__members__
+}
+
+_INFORMATION = (
+    HostCode.POINTER_SIZED_COPY,
+    HostCode.NEVER_FREED,
+    HostCode.OUTPUT_LOST,
+    HostCode.ERRORS_NEVER_ASKED,
+)
+_WAYS = {
+    (False, False): "from-host-to-host",
+    (False, True): "from-host-to-device",
+    (True, False): "from-device-to-host",
+    (True, True): "from-device-to-device",
+}
+_KINDS = {
+    CopyKind.HOST_TO_HOST: "cudaMemcpyHostToHost",
+    CopyKind.HOST_TO_DEVICE: "cudaMemcpyHostToDevice",
+    CopyKind.DEVICE_TO_HOST: "cudaMemcpyDeviceToHost",
+    CopyKind.DEVICE_TO_DEVICE: "cudaMemcpyDeviceToDevice",
+    CopyKind.DEFAULT: "cudaMemcpyDefault",
+}
+
+
+class EmulatedDevice:
+    """One device for one run of a program, and what was seen when it is over."""
+
+    def __init__(self, build: Build, file: str, text: str, memory_bytes: int) -> None:
+        self._source = HostSource(text, dict(build.call_lines))
+        self._file = file
+        self._memory = DeviceMemory(memory_bytes)
+        self._launches = EmulatedLaunches(self._memory, build, file, self._note, self._source.name_of)
+        self.device = Device(self._memory, self._launches)
+
+    def _note(self, mistake: HostMistake) -> None:
+        self.device.note(mistake)
+
+    def findings(self, case: Case) -> tuple[Finding, ...]:
+        """What the launches and the host's calls show, in the order of the program."""
+        launches = [f for run in self._launches.runs for f in run.run.findings]
+        host = [self._finding(mistake) for mistake in (*self.device.mistakes, *self._at_the_end())]
+        merged = list(dict.fromkeys((*host, *launches)))
+        return tuple(worded(replace(finding, case=case.id)) for finding in merged)
+
+    def _at_the_end(self) -> Iterator[HostMistake]:
+        """What can be said only when a program is over."""
+        for allocation in self._memory.in_order():
+            if allocation.owner is Owner.PROGRAM:
+                details = (("size", allocation.size),)
+                yield HostMistake(HostCode.NEVER_FREED, allocation.caller, allocation.number, details)
+        if self.device.printed:
+            yield HostMistake(HostCode.OUTPUT_LOST, 0)
+        failed = any(mistake.code not in _INFORMATION for mistake in self.device.mistakes)
+        if failed and not self.device.errors_asked:
+            yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
+
+    def _finding(self, mistake: HostMistake) -> Finding:
+        allocations = {a.number: a for a in (*self._memory.live.values(), *self._memory.freed.values())}
+        allocation = allocations.get(mistake.allocation)
+        callers = (mistake.caller, *mistake.callers)
+        line = next((line for caller in callers if (line := self._source.line_of(caller))), None)
+        return Finding(
+            FindingKind.HOST,
+            "",
+            file=self._file,
+            line=line,
+            address=self._source.name_of(allocation) if allocation else "",
+            severity=Severity.INFO if mistake.code in _INFORMATION else Severity.ERROR,
+            code=CODES[mistake.code],
+            details=_details(mistake),
+        )
+
+
+def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:
+    """The data of a mistake as its sentence needs them."""
+    details: dict[str, Detail] = dict(mistake.details)
+    if mistake.code is HostCode.LAUNCH_REFUSED:
+        threads = 1
+        for extent in str(details["block"]).split(", "):
+            threads *= int(extent)
+        values = (("threads", threads), ("bytes", details["shared_bytes"]))
+        details["reason"] = (Clause(f"refused-{details['reason']}", values),)
+    if mistake.code is HostCode.WRONG_DIRECTION:
+        details["way"] = (Clause(_WAYS[bool(details["source"]), bool(details["target"])]),)
+        details["kind"] = _KINDS[CopyKind(int(str(details["kind"])))]
+    if mistake.code is HostCode.COPY_TOO_LARGE:
+        size, copied = int(str(details["size"])), int(str(details["bytes"]))
+        details["guess"] = (Clause("elements-for-bytes"),) if copied in (4 * size, 8 * size) else ()
+    return tuple(details.items())

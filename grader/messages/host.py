@@ -1,0 +1,64 @@
+"""Sentences for what a program does wrong on the host: copies, pointers, memory, launches that never ran."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.model import FindingCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SENTENCES: Mapping[FindingCode, str] = {
+    FindingCode.HOST_LAUNCH_REFUSED: "{kernel}<<<({grid}), ({block})>>> never ran: {reason}",
+    FindingCode.HOST_POINTER_IN_KERNEL: (
+        "argument {argument} of {kernel} points to memory of the host; a kernel needs memory from cudaMalloc"
+    ),
+    FindingCode.HOST_DEVICE_POINTER: (
+        "host code uses {array}, which is device memory: only kernels and cudaMemcpy can reach it"
+    ),
+    FindingCode.HOST_FREED_POINTER: "host code uses {array}, which is device memory that was freed",
+    FindingCode.HOST_FAULT: "host code uses address {address}, where it has no memory",
+    FindingCode.HOST_WRONG_DIRECTION: "the copy is said to be {kind}, but it goes {way}",
+    FindingCode.HOST_COPY_TOO_LARGE: "copies {bytes:,} bytes where {array} has {has:,}{guess}",
+    FindingCode.HOST_COPY_OF_FREED: "copies {array}, which was freed",
+    FindingCode.HOST_COPY_OF_NOTHING: "copies device memory at {address}, which was never allocated",
+    FindingCode.HOST_POINTER_SIZED_COPY: (
+        "copies 8 bytes of {array}, which has {size:,}: is that the size of the pointer?"
+    ),
+    FindingCode.HOST_NEVER_WRITTEN: (
+        "copies back {array}, of which {missing:,} of {bytes:,} bytes were never written, the first at byte "
+        "{first:,}"
+    ),
+    FindingCode.HOST_TOUCHED_EARLY: (
+        "the host uses {array} while the device may still be at work on it: call cudaDeviceSynchronize() before"
+    ),
+    FindingCode.HOST_NEVER_FREED: "{array} ({size:,} bytes) is never freed",
+    FindingCode.HOST_FREED_TWICE: "frees {array} a second time",
+    FindingCode.HOST_FREE_OF_HOST: "cudaFree of something that cudaMalloc never gave",
+    FindingCode.HOST_FREE_INSIDE: "frees {array} by another address than cudaMalloc gave, or by another function",
+    FindingCode.HOST_OUT_OF_MEMORY: (
+        "asks for {bytes:,} bytes of device memory; the device has {limit:,}: bytes, or elements twice multiplied?"
+    ),
+    FindingCode.HOST_OUTPUT_LOST: (
+        "what kernels printed is lost: nothing waits for the device before the program ends"
+    ),
+    FindingCode.HOST_ERRORS_NEVER_ASKED: "a call fails, and the program never asks for errors",
+    FindingCode.HOST_EVENT_NEVER_RECORDED: "asks for the time between events of which one was never recorded",
+    FindingCode.HOST_UNSUPPORTED: "the emulator does not support {name}",
+}
+"""What is said of a visible case, by code, with fields for the finding's data."""
+
+CLAUSES: Mapping[str, str] = {
+    "refused-nothing": "it has no blocks, or no threads",
+    "refused-threads": "a block may have 1,024 threads, and this one has {threads:,}",
+    "refused-block": "a block may have 1,024, 1,024 and 64 threads in its three dimensions",
+    "refused-grid": "a grid may have 65,535 blocks in its second and third dimension",
+    "refused-shared": "{bytes:,} bytes of dynamic shared memory are more than a block may have",
+    "from-host-to-host": "from the host to the host",
+    "from-host-to-device": "from the host to the device",
+    "from-device-to-host": "from the device to the host",
+    "from-device-to-device": "from the device to the device",
+    "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
+}
+"""Parts of these sentences by name."""
