@@ -27,7 +27,7 @@ def own_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the recipe that a test may change."""
     shutil.copy(image_build.recipe_root() / image_build.DOCKERFILE, tmp_path)
     shutil.copytree(image_build.recipe_root() / image_build.FOLDER, tmp_path / image_build.FOLDER)
-    monkeypatch.setattr(image_build, "root", lambda: tmp_path)
+    monkeypatch.setattr(image_build, "recipe_root", lambda: tmp_path)
     return tmp_path
 
 
