@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from grader.assignment import document
 from grader.assignment.document import Mapping, Position, Scalar
 from grader.assignment.fields import suggestion
-from grader.mistakes import FIELDS, allowed_places, bundled
+from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,7 +55,7 @@ def _checked(
     """The texts in a file that was parsed, and its problems with all that is wrong with the texts."""
     if not isinstance(root, Mapping):
         return (), [(root.position, "", "expected a mapping of mistakes to their texts")]
-    ids = [PHRASE_KEY, *bundled().mistakes, *others]
+    ids = [PHRASE_KEY, *bundled_texts().mistakes, *others]
     texts = []
     for mistake, node in root.values.items():
         if mistake not in ids:
@@ -73,7 +73,7 @@ def read_operation(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
     Raises `document.UnreadableDocument` where the file is no YAML that can be read.
     """
     root, problems = document.read_document(content)
-    new = [name for name in _keys(root) if name not in bundled().mistakes and NEW.fullmatch(name)]
+    new = [name for name in _keys(root) if name not in bundled_texts().mistakes and NEW.fullmatch(name)]
     texts, problems = _checked(root, problems, new)
     for mistake, fields in texts:
         missing = [field for field in FIELDS if field not in dict(fields)] if mistake in new else []
@@ -138,7 +138,7 @@ def _flaws(mistake: str, node: Node) -> Iterator[Problem]:
 
 
 def _fields(mistake: str) -> tuple[str, ...]:
-    return tuple(bundled().phrases) if mistake == PHRASE_KEY else FIELDS
+    return tuple(bundled_texts().phrases) if mistake == PHRASE_KEY else FIELDS
 
 
 def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
         yield f"expected at most {LONGEST:,} characters; this has {len(written):,}"
     if not written.isprintable():
         yield "expected a text without control characters"
-    allowed = allowed_places(mistake, field)
+    allowed = allowed_placeholders(mistake, field)
     try:
         pieces = list(Formatter().parse(written))
     except ValueError:

@@ -15,7 +15,7 @@ from grader.debug import log_swallowed
 from grader.diagnosis import WrongOutput, fitting, load_hypotheses, telling
 from grader.emulator.two_builds import is_clean
 from grader.messages import worded
-from grader.mistakes import texts
+from grader.mistakes import texts_of_course
 from grader.model import (
     Argument,
     Case,
@@ -86,7 +86,9 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
                 launched.label(name), compare(name, warp_by_warp[name], values, bound)
             )
         if explained and comparison.wrong:
-            wrong = _wrong_output(launched, comparison, *_asked(got, values, bound, unwritten), inputs)
+            wrong = _wrong_output(
+                launched, comparison, *_without_masked(got, values, bound, unwritten), inputs
+            )
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
         comparisons.append(comparison)
     return CaseEvidence(
@@ -128,7 +130,7 @@ def _depends_on_order(label: str, warp_by_warp: Comparison) -> list[Finding]:
     return [worded(Finding(FindingKind.RACE, address=label, code=FindingCode.DEPENDS_ON_ORDER))]
 
 
-def _asked(
+def _without_masked(
     got: NDArray[Any], values: NDArray[Any], bound: NDArray[Any], unwritten: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]]:
     """An output, and what it is judged by, with something right wherever anything would be right."""
@@ -173,7 +175,7 @@ def _explained(
 ) -> Comparison:
     """The comparison with the named mistakes that would have produced just this output."""
     try:
-        with_texts = texts(assignment.feedback)
+        with_texts = texts_of_course(assignment.feedback)
         mistakes = tuple(mistake for mistake in fitting(hypotheses, wrong) if mistake in with_texts)
         return replace(comparison, fitting=mistakes, telling=telling(wrong))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
