@@ -50,7 +50,7 @@ class DeclaredKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedArray:
+class DeclaredArray:
     """An array that is declared as `__shared__`: its extents as they are written, and where it is."""
 
     name: str
@@ -157,7 +157,7 @@ def _parts(node: Node, field: str) -> list[Node]:
     return [part for part in listed.named_children if part.type.endswith("declaration")] if listed else []
 
 
-def shared_arrays(text: OwnText, kernel: DeclaredKernel | None) -> tuple[SharedArray, ...]:
+def shared_arrays(text: OwnText, kernel: DeclaredKernel | None) -> tuple[DeclaredArray, ...]:
     """The arrays in shared memory: those at or after the ``kernel`` come first, each in the text's order."""
     arrays = (
         array
@@ -168,7 +168,7 @@ def shared_arrays(text: OwnText, kernel: DeclaredKernel | None) -> tuple[SharedA
     return tuple(sorted(arrays, key=lambda array: array.is_before(kernel)))
 
 
-def _arrays(text: OwnText, declaration: Node) -> Iterator[SharedArray]:
+def _arrays(text: OwnText, declaration: Node) -> Iterator[DeclaredArray]:
     is_extern = any(text.cpp.of(node) == "extern" for node in declaration.children)
     for declarator in declaration.children_by_field_name("declarator"):
         name = declared_name(declarator)
@@ -179,7 +179,7 @@ def _arrays(text: OwnText, declaration: Node) -> Iterator[SharedArray]:
         ]
         if name and extents:
             file, line = text.origin(name.start_byte)
-            yield SharedArray(text.cpp.of(name), tuple(reversed(extents)), is_extern, file, line)
+            yield DeclaredArray(text.cpp.of(name), tuple(reversed(extents)), is_extern, file, line)
 
 
 def lone_extents(text: OwnText, kernel: DeclaredKernel) -> frozenset[str]:

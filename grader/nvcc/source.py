@@ -284,11 +284,10 @@ def _with_tight_brackets(text: str) -> tuple[str, list[tuple[int, str]]]:
     )
     remarks = [
         (
-            text.count("\n", 0, include.start("name")) + 1,
-            f"write `<{harmless(include['name'])}>`, as it was read: blanks in the brackets belong to the "
-            "name",
+            text.count("\n", 0, match.start("name")) + 1,
+            f"write `<{harmless(match['name'])}>`, as it was read: blanks in the brackets belong to the name",
         )
-        for include in islice(loose, _MOST_REMARKS)
+        for match in islice(loose, _MOST_REMARKS)
     ]
     return _BRACKETED_INCLUDE.sub(r"\g<start>\g<before><\g<name>>\g<after>", text), remarks
 

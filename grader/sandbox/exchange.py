@@ -40,9 +40,9 @@ def supervisor() -> tuple[str, ...]:
     return "-I", "-S", "-B", "-c", Path(inside.__file__).read_text(encoding="utf-8")
 
 
-def bounds(limits: Limits) -> inside.Bounds:
+def bounds(limits: Limits) -> inside.ProcessBounds:
     """What the supervisor enforces of a job's limits."""
-    return inside.Bounds(
+    return inside.ProcessBounds(
         limits.wall_seconds,
         limits.cpu_seconds,
         limits.memory_bytes,

@@ -69,7 +69,7 @@ _QUOTED = re.compile(rb"^(?:[ \t].*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
 """Lines of a compiler that quote a source, or speak of a line in it: those words are not its own."""
 
 
-class Bounds(NamedTuple):
+class ProcessBounds(NamedTuple):
     """What is enforced here of a job's limits; 0 bytes of memory: any."""
 
     wall_seconds: float
@@ -147,7 +147,7 @@ def supervise(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    bounds: Bounds,
+    bounds: ProcessBounds,
     stdin: bytes = b"",
     before: Sequence[str] = (),
 ) -> Ending:
@@ -183,7 +183,7 @@ def supervise(
     return Ending(status, process.returncode, streams.stdout, streams.stderr, time.monotonic() - began)
 
 
-def _limiter(bounds: Bounds) -> list[str]:
+def _limiter(bounds: ProcessBounds) -> list[str]:
     limiter = shutil.which(LIMITER)
     if limiter is None:
         raise MissingError(LIMITER)
@@ -375,7 +375,7 @@ def _received(stream: IO[bytes]) -> tuple[dict[str, Any], list[tuple[str, bytes]
 def _run(request: Mapping[str, Any], folder: Path, stdin: bytes) -> Ending:
     here = {"HOME": str(folder), "TMPDIR": str(folder)}
     before = _oom_kills()
-    bounds = Bounds(*request["bounds"])
+    bounds = ProcessBounds(*request["bounds"])
     ending = supervise(
         request["argv"], cwd=folder, env={**request["environment"], **here}, bounds=bounds, stdin=stdin
     )
