@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.analysis.subjects import SUBJECTS
+from grader.analysis import SUBJECTS
 from grader.assignment import load_assignment
 from tests.documents import CODE, DOCUMENTS, ROOT, anchors, blocks, code, commands, links, prose, read
 

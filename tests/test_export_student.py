@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder
-from grader.assignment.student import visible_part
+from grader.assignment.handout import visible_part
 from grader.cli import main
 from grader.model import Visibility
 

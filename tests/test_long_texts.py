@@ -10,11 +10,11 @@ import pytest
 from grader.cpp import CppText
 from grader.emulator.by_hand import handwriting
 from grader.model import Submission
-from grader.nvcc import repairs
-from grader.nvcc.conditional import left_out
+from grader.nvcc import source
 from grader.nvcc.constants import constants_everywhere, literal_constants
 from grader.nvcc.declarations import kernels, own_text
 from grader.nvcc.host_code import without_host_code
+from grader.nvcc.kernel import left_out
 from grader.ptx.by_hand import origin
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ READERS: dict[str, tuple[Callable[[str], object], str]] = {
         lambda text: left_out((("a.cu", text.encode()),), "k"),
         'R"(\n' + "__global__ k(\n" * 30_000 + ')";',
     ),
-    "blanks in brackets": (lambda text: list(repairs.findings(text, "a.cu")), "#include < a>\n" * 60_000),
+    "blanks in brackets": (
+        lambda text: list(source.repair_remarks(text, "a.cu")),
+        "#include < a>\n" * 60_000,
+    ),
     "constants without a value": (lambda text: constants_everywhere(CppText(text)), "const int a " * 20_000),
 }
 
@@ -78,4 +81,4 @@ def test_no_text_takes_minutes_to_be_read(name: str) -> None:
 
 def test_what_was_read_as_meant_is_told_a_few_times() -> None:
     """A file with one slip on every line has no remark for each."""
-    assert len(list(repairs.findings("#include < a>\n" * 1000, "a.cu"))) == 20
+    assert len(list(source.repair_remarks("#include < a>\n" * 1000, "a.cu"))) == 20

@@ -13,8 +13,7 @@ import yaml
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.cli.main import main
-from grader.kinds.answers.sheet import model_answers
-from grader.kinds.answers.staff import filled_in
+from grader.kinds.answers.sheets import model_answers, with_expressions_worked_out
 from grader.model import Submission, Verdict
 from grader.reports import text
 from grader.reports.audience import student_view
@@ -114,7 +113,7 @@ def test_each_mistake_loses_exactly_its_items(name: str) -> None:
     """For several students: what is drawn never hides a mistake."""
     content = (STAFF / "mistakes" / name).read_bytes()
     for student in ("ada", "bob", "eve"):
-        filled = filled_in(ASSIGNMENT, content, student, SEED)
+        filled = with_expressions_worked_out(ASSIGNMENT, content, student, SEED)
         assert lost(graded(filled, student)) == MISTAKES[name]["loses"]
 
 
@@ -122,7 +121,7 @@ def test_the_staffs_solution_is_right_for_everybody() -> None:
     """With the lessons' numbers written out, and expressions for those that are drawn."""
     content = (STAFF / "solution.yaml").read_bytes()
     for student in ("ada", "bob", "eve"):
-        assert graded(filled_in(ASSIGNMENT, content, student, SEED), student).score == 100
+        assert graded(with_expressions_worked_out(ASSIGNMENT, content, student, SEED), student).score == 100
 
 
 def test_feedback_on_a_typical_hand_in(golden: Golden) -> None:

@@ -18,7 +18,7 @@ from grader.errors import PtxSyntaxError, SpecError
 from grader.gpu.pool import GpuPool
 from grader.model import Argument, KernelInterface, Launch, Parameter, Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
-from grader.nvcc.variables import missing
+from grader.nvcc.launch import missing_variable
 from grader.ptx import parse
 from grader.ptx.parser import module_variables, symbol_called
 from grader.reports import text
@@ -178,7 +178,7 @@ def test_an_output_in_constant_memory_is_told() -> None:
     interface = KernelInterface(
         "k", (), (), (), (), symbols=(Parameter("y", "out", "float32", (Name("N"),)),)
     )
-    assert missing(interface, ".visible .const .align 4 .b8 y[800];\n") == (
+    assert missing_variable(interface, ".visible .const .align 4 .b8 y[800];\n") == (
         "`y` is `__constant__`, which a kernel cannot write to; expected `__device__ float y[N]`"
     )
 

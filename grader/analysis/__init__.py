@@ -9,6 +9,11 @@ answers with its value has probably done just that.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from grader.analysis.launch import LAUNCH
+from grader.analysis.matmul import MATMUL
+from grader.analysis.occupancy import OCCUPANCY
 from grader.analysis.subject import (
     MOST,
     AnalysisProblem,
@@ -22,7 +27,9 @@ from grader.analysis.subject import (
     study,
     value,
 )
-from grader.analysis.subjects import SUBJECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "MOST",
@@ -38,3 +45,16 @@ __all__ = [
     "study",
     "value",
 ]
+
+NUMBERS = Subject(
+    parameters={}, situation=lambda numbers: numbers, quantities={}, misconceptions=lambda _: ()
+)
+"""Bare numbers, called as the assignment likes."""
+
+SUBJECTS: Mapping[str, Subject] = {
+    "matmul": MATMUL,
+    "launch": LAUNCH,
+    "occupancy": OCCUPANCY,
+    "numbers": NUMBERS,
+}
+"""Which subjects there are, by the names that assignments use."""

@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader.analysis import sectors
-from grader.analysis.matmul_steps import STEPS
-from grader.analysis.product import Product
+from grader.analysis.matmul_steps import STEPS, Product
 from grader.analysis.subject import Definition, Misconception, Subject
 
 if TYPE_CHECKING:

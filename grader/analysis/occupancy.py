@@ -4,6 +4,10 @@ Four limits decide, and the smallest wins: threads, blocks, registers, shared me
 guide, "Occupancy"). With ``sm`` 80 for compute capability 8.0 the limits are the device's, and registers and
 shared memory are given out in its units. With ``sm`` 0 the four limits must be given, and nothing is rounded.
 Of what is not given a block takes none.
+
+What a multiprocessor holds is from the table of technical specifications in the CUDA C++ programming guide
+(appendix "Compute capabilities"); the granularities are those of the occupancy calculation that comes with
+the CUDA toolkit.
 """
 
 from __future__ import annotations
@@ -12,7 +16,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from grader.analysis.limits import KIB, LIMITS, MOST_REGISTERS, MOST_THREADS, Limits
 from grader.analysis.sectors import WARP
 from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown
 
@@ -21,7 +24,58 @@ if TYPE_CHECKING:
 
     from grader.analysis.subject import Steps
 
-PLAIN = Limits(0, 0, 0, 0, 0, register_unit=1, partitions=1, shared_unit=1, reserved_bytes=0)
+KIB = 1024
+MOST_THREADS = 1024
+"""Threads in a block, on every device since compute capability 2.0."""
+
+MOST_REGISTERS = 255
+"""Registers that a thread can address, since compute capability 3.5."""
+
+
+@dataclass(frozen=True, slots=True)
+class MultiprocessorLimits:
+    """A multiprocessor's limits; bytes, registers and threads.
+
+    Registers are given to warps in multiples of ``register_unit``, out of ``partitions`` files of equal size;
+    shared memory to blocks in multiples of ``shared_unit``, of which the system takes ``reserved_bytes``.
+    """
+
+    threads: int
+    blocks: int
+    shared_bytes: int
+    block_shared_bytes: int
+    registers: int = 64 * KIB
+    register_unit: int = 256
+    partitions: int = 4
+    shared_unit: int = 128
+    reserved_bytes: int = KIB
+
+
+def _older(threads: int, blocks: int, shared: int, of_block: int) -> MultiprocessorLimits:
+    return MultiprocessorLimits(
+        threads, blocks, shared * KIB, of_block * KIB, shared_unit=256, reserved_bytes=0
+    )
+
+
+def _newer(threads: int, blocks: int, shared: int) -> MultiprocessorLimits:
+    return MultiprocessorLimits(threads, blocks, shared * KIB, (shared - 1) * KIB)
+
+
+LIMITS = {
+    61: _older(2048, 32, 96, 48),
+    70: _older(2048, 32, 96, 96),
+    75: _older(1024, 16, 64, 64),
+    80: _newer(2048, 32, 164),
+    86: _newer(1536, 16, 100),
+    87: _newer(1536, 16, 164),
+    89: _newer(1536, 24, 100),
+    90: _newer(2048, 32, 228),
+    100: _newer(2048, 32, 228),
+    120: _newer(1536, 24, 100),
+}
+"""By compute capability times ten: 80 is 8.0."""
+
+PLAIN = MultiprocessorLimits(0, 0, 0, 0, 0, register_unit=1, partitions=1, shared_unit=1, reserved_bytes=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +83,7 @@ class Load:
     """A block, and the multiprocessor that is to hold it; ``sm`` 0 for one of the question's own."""
 
     sm: int
-    limits: Limits
+    limits: MultiprocessorLimits
     threads: int
     registers: int
     shared_bytes: int

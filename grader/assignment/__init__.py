@@ -1,14 +1,12 @@
 """An assignment's YAML → `Assignment`, checked as a whole.
 
-`document` turns YAML into a tree with positions, `fields` says what the texts at its leaves mean
-(`thresholds`: those of a speedup, `program_fields`: those of a program), `structure` and `rubric` which keys
-there are (those of rubric items come from `grader.checks`, their values from `vocabulary`), and `file_kinds`
-which of them a kind of submission has (`schema`: the same for editors; `questions`: the keys of that kind).
-`draft` keeps the parts that are sound and `explain` says what is wrong with the others; `launching`,
-`cross_checks` and `question_checks` look at what must hold between parts, `records` makes the frozen records,
-and `load` puts it all together. `cases` turns case plans into concrete cases, `wanted` says which files a
-program is to write, `execution_digest` what of it all is run, `bundled` knows where assignments and
-references are, and `cache` keeps what was sound.
+`document` turns YAML into a tree with positions, `fields` and `program_fields` say what the texts at its
+leaves mean, `declarations` what a kernel is given, `structure`, `questions` and `rubric` which keys there are
+(those of rubric items come from `grader.checks`), and `schema` which of them a kind of submission has, for
+editors, too. `draft` keeps the parts that are sound and says what is wrong with the others; `launching` and
+`cross_checks` look at what must hold between parts; `feedback` has texts about mistakes; `load` puts it all
+together and makes the frozen records. `execution` says what of it all is run, `bundled` knows where
+assignments and references are, `handout` what students may have of them, and `cache` keeps what was sound.
 """
 
 from __future__ import annotations
@@ -20,14 +18,12 @@ from grader.assignment.bundled import (
     bundled_ids,
     data_root,
     find_assignment,
+    recorded_counters,
     reference_folder,
     staff_folder,
     staff_kernel,
 )
-from grader.assignment.cases import expand_cases
-from grader.assignment.counters import recorded_counters
-from grader.assignment.execution_digest import execution_digests
-from grader.assignment.wanted import wanted_files
+from grader.assignment.execution import execution_digests, expand_cases, wanted_files
 
 if TYPE_CHECKING:
     from pathlib import Path

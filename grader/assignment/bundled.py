@@ -1,17 +1,33 @@
-"""Where assignments and their references are: in the package, in a clone, or where a path says."""
+"""Where assignments and their references are: in the package, in a clone, or where a path says.
+
+Whoever may not have the staff's kernels has their counters, written down. `grader export-student` writes
+``reference/<operation>/<id>/baselines.json``:
+
+    {"kernels": ["naive"], "cases": {"square-64": {"naive": {"global_load_bytes": 2097152, …}}}}
+
+Where it lies, no staff kernel is built: traffic is compared with these numbers, and nothing is timed.
+"""
 
 from __future__ import annotations
 
 import difflib
+import json
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grader
 from grader.errors import UsageError
+from grader.model import Counters
 from grader.text import escaped
 
 if TYPE_CHECKING:
-    from grader.model import Assignment
+    from collections.abc import Iterable
+
+    from grader.model import Assignment, Named
+
+    Baselines = Named[Named[Counters]]
 
 FILE_NAME = "assignment.yaml"
 
@@ -71,9 +87,9 @@ def find_assignment(name: str) -> Path:
     if name in _without_file():
         raise UsageError(f"the file of `{name}` holds its answers, so students do not have it; {IN_A_CLONE}")
     close = difflib.get_close_matches(name, bundled_ids(), n=1)
-    known = ", ".join(bundled_ids()) or "none"
+    ids = ", ".join(bundled_ids()) or "none"
     raise UsageError(
-        f"no assignment `{escaped(name)}`: expected one of the bundled ones ({known}) "
+        f"no assignment `{escaped(name)}`: expected one of the bundled ones ({ids}) "
         f"or a path to a folder with an {FILE_NAME}{f'; did you mean `{close[0]}`?' if close else ''}"
     )
 
@@ -117,8 +133,8 @@ def staff_kernel(assignment: Assignment, name: str) -> Path:
 def staff_folders(reference: str, name: str, folder: Path) -> tuple[Path, ...]:
     """Where to look for the staff's files of the assignment ``name`` in ``folder``: its own, then shared."""
     shared = locate_reference(reference, folder)
-    own = shared / name if shared else locate_reference(name, folder)
-    return tuple(found for found in (own, shared) if found and found.is_dir())
+    specific = shared / name if shared else locate_reference(name, folder)
+    return tuple(candidate for candidate in (specific, shared) if candidate and candidate.is_dir())
 
 
 def locate_reference(reference: str, folder: Path) -> Path | None:
@@ -138,4 +154,64 @@ def locate_reference(reference: str, folder: Path) -> Path | None:
 def reference_names(folder: Path) -> tuple[str, ...]:
     """The references that an assignment in ``folder`` could name."""
     roots = (folder.resolve().parent.parent, data_root())
-    return tuple(sorted({found.name for root in roots for found in (root / "reference").glob("*/")}))
+    return tuple(sorted({path.name for root in roots for path in (root / "reference").glob("*/")}))
+
+
+# --- counters of the staff's kernels that were written down --------------------------------------------
+
+BASELINES_FILE = "baselines.json"
+MAX_BASELINES_BYTES = 4 * 2**20
+"""The largest file with counters that is read."""
+
+
+def recorded_counters(assignment: Assignment) -> Baselines | None:
+    """By case and kernel what was written down for an assignment; None where nothing was.
+
+    Raises UsageError where the file cannot be understood.
+    """
+    for folder in staff_folders(assignment.reference, assignment.id, assignment.path):
+        if (folder / BASELINES_FILE).is_file():
+            cases = _read_baselines(folder / BASELINES_FILE)["cases"]
+            return tuple((case, _counters_in(folder, kernels)) for case, kernels in cases.items())
+    return None
+
+
+def recorded_kernels(folders: Iterable[Path]) -> frozenset[str]:
+    """The kernels that counters were written down of, in any of these folders."""
+    files = (folder / BASELINES_FILE for folder in folders)
+    return frozenset(
+        str(name) for file in files if file.is_file() for name in _read_baselines(file)["kernels"]
+    )
+
+
+def write_counters(kernels: Iterable[str], baselines: Baselines) -> str:
+    """The file's text; the same for the same counters."""
+    cases = {
+        case: {name: asdict(counters) for name, counters in kernel_counters}
+        for case, kernel_counters in baselines
+    }
+    return json.dumps({"kernels": sorted(kernels), "cases": cases}, indent=1) + "\n"
+
+
+def _read_baselines(file: Path) -> dict[str, Any]:
+    data: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        if file.stat().st_size <= MAX_BASELINES_BYTES:
+            data = json.loads(file.read_text(encoding="utf-8"))
+    if (
+        isinstance(data, dict)
+        and isinstance(data.get("kernels"), list)
+        and isinstance(data.get("cases"), dict)
+    ):
+        return data
+    raise UsageError(f"{file}: expected counters as `grader export-student` writes them")
+
+
+def _counters_in(folder: Path, kernels: Any) -> Named[Counters]:  # noqa: ANN401 - whatever was in the file
+    try:
+        return tuple(
+            (str(name), Counters(**{key: int(value) for key, value in counters.items()}))
+            for name, counters in kernels.items()
+        )
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        raise UsageError(f"{folder / BASELINES_FILE}: expected whole numbers by counter") from None

@@ -45,8 +45,8 @@ def recall(file: Path, cache: Path) -> Assignment | None:
         OSError, pickle.UnpicklingError, ValueError, TypeError, EOFError, AttributeError, ImportError
     ):
         if _is_ours(entry):
-            known, assignment = pickle.loads(entry.read_bytes())  # noqa: S301 - written by this user, see above
-            if isinstance(assignment, Assignment) and known == _fingerprint(assignment):
+            fingerprint, assignment = pickle.loads(entry.read_bytes())  # noqa: S301 - written by this user, see above
+            if isinstance(assignment, Assignment) and fingerprint == _fingerprint(assignment):
                 return assignment
     return None
 

@@ -1,28 +1,34 @@
-"""What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines, arrays.
+"""What must hold between the parts of an assignment: ids, tags, `needs`, thresholds, baselines, questions.
 
-`launching` looks at launches and shapes, `question_checks` at questions.
+`launching` looks at launches and shapes.
 """
 
 from __future__ import annotations
 
+import re
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader.assignment.cases import drawn_ids
+from grader import analysis
+from grader.analysis import SUBJECTS, AnalysisProblem
+from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.assignment.document import Flaw, Path
+from grader.assignment.execution import drawn_ids
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramPart, RandomCases
 from grader.checks.array import ArrayCheck
 from grader.checks.speedup import SpeedupCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from fractions import Fraction
 
     from grader.assignment.draft import CasePart, Draft
+    from grader.assignment.questions import QuestionPart, SettingPart
     from grader.checks.check import Check
 
 
-def flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracle: bool) -> Iterator[Flaw]:
+def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracle: bool) -> Iterator[Flaw]:
     """All that does not fit together.
 
     ``kernels`` are those in the reference folder, if there is one, ``has_oracle`` whether an oracle is there.
@@ -52,17 +58,17 @@ def _ids(case: CasePart) -> tuple[str, ...]:
 def _repeated_case_ids(draft: Draft) -> Iterator[Flaw]:
     owner: dict[str, int] = {}
     for index, case in enumerate(draft.cases):
-        own = _ids(case) if case else ()
-        taken = next((one for one in own if one in owner), None)
+        ids = _ids(case) if case else ()
+        taken = next((name for name in ids if name in owner), None)
         if taken:
             message = f"expected an `id` of its own; `{taken}` is that of cases[{owner[taken]}] already"
             yield Flaw(("cases", index, "id"), message)
-        owner = dict.fromkeys(own, index) | owner
+        owner = dict.fromkeys(ids, index) | owner
     for index, case in enumerate(draft.cases):
-        for place, tag in enumerate(case.tags if case else ()):
+        for position, tag in enumerate(case.tags if case else ()):
             if tag in owner and case and tag != case.id:
                 message = f"expected a tag that is no case's id; `{tag}` is that of cases[{owner[tag]}]"
-                yield Flaw(("cases", index, "tags", place), message)
+                yield Flaw(("cases", index, "tags", position), message)
 
 
 def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
@@ -76,12 +82,12 @@ def _repeated_item_ids(draft: Draft) -> Iterator[Flaw]:
 
 
 def _unknown_needs(draft: Draft) -> Iterator[Flaw]:
-    known = draft.item_ids
+    names = draft.item_ids
     for index, item in enumerate(draft.rubric):
-        for place, needed in enumerate(item.needs if item else ()):
-            if known is not None and needed not in known:
-                message = f"no item is called `{needed}`; {suggestion(needed, sorted(known))}"
-                yield Flaw(("rubric", index, "needs", place), message)
+        for position, needed in enumerate(item.needs if item else ()):
+            if names is not None and needed not in names:
+                message = f"no item is called `{needed}`; {suggestion(needed, sorted(names))}"
+                yield Flaw(("rubric", index, "needs", position), message)
 
 
 def _circular_needs(draft: Draft) -> Iterator[Flaw]:
@@ -98,12 +104,12 @@ def _circular_needs(draft: Draft) -> Iterator[Flaw]:
 def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
     if None in draft.cases:
         return  # what a case that could not be read is called nobody knows
-    known = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
+    names = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
     for index, item in enumerate(draft.rubric):
-        for place, name in enumerate(item.named_cases if item and item.CHECK.cases_key == "cases" else ()):
-            if name not in known:
-                message = f"no case has the tag or id `{name}`; {suggestion(name, known)}"
-                yield Flaw(("rubric", index, "cases", place), message)
+        for position, name in enumerate(item.named_cases if item and item.CHECK.cases_key == "cases" else ()):
+            if name not in names:
+                message = f"no case has the tag or id `{name}`; {suggestion(name, names)}"
+                yield Flaw(("rubric", index, "cases", position), message)
 
 
 def _points(draft: Draft) -> Iterator[Flaw]:
@@ -126,7 +132,7 @@ def _checks(draft: Draft) -> Iterator[tuple[Path, Check]]:
 def _thresholds(draft: Draft) -> Iterator[Flaw]:
     """What does not fit together inside of one item, and speedups of which nothing is timed."""
     for path, check in _checks(draft):
-        yield from (Flaw((*path, *place), message) for place, message in check.disorder())
+        yield from (Flaw((*path, *key_path), message) for key_path, message in check.disorder())
         if isinstance(check, SpeedupCheck) and not draft.has_timing:
             yield Flaw((*path, "check"), "a speedup needs the section `timing`, which is missing")
 
@@ -145,16 +151,16 @@ def _looked_at_kernels(draft: Draft) -> Iterator[Flaw]:
 
 
 def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
-    named: list[tuple[Path, str]] = [
+    mentions: list[tuple[Path, str]] = [
         ((*path, "baseline"), baseline)
         for path, check in _checks(draft)
         if (baseline := getattr(check, "baseline", None))
     ]
     if draft.timing:
-        named.append((("timing", "baseline"), draft.timing.baseline))
+        mentions.append((("timing", "baseline"), draft.timing.baseline))
         if draft.timing.solution is not None:
-            named.append((("timing", "solution"), draft.timing.solution))
-    for path, kernel in named:
+            mentions.append((("timing", "solution"), draft.timing.solution))
+    for path, kernel in mentions:
         if kernel not in kernels:
             message = f"the reference has no kernel `{kernel}.cu`; {suggestion(kernel, sorted(kernels))}"
             yield Flaw(path, message)
@@ -170,9 +176,9 @@ def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
             message = f"expected `{timing.baseline}`, the baseline of `timing`: no other kernel is timed"
             yield Flaw((*path, "baseline"), message)
         if timing.solution is None and SOLUTION not in kernels:
-            for place in check.shares_of_solution():
+            for key_path in check.shares_of_solution():
                 message = f"a share of the model solution needs its kernel, and there is no `{SOLUTION}.cu`"
-                yield Flaw((*path, *place), f"{message} in the reference; name it in `timing.solution`")
+                yield Flaw((*path, *key_path), f"{message} in the reference; name it in `timing.solution`")
 
 
 def _arrays_without_an_oracle(draft: Draft) -> Iterator[Flaw]:
@@ -204,3 +210,113 @@ def _arrays_compared_twice(draft: Draft) -> Iterator[Flaw]:
             message = f"`{check.output}` of case `{taken[0]}` is compared by rubric[{owner[taken]}] already"
             yield Flaw(("rubric", index, "output"), message)
         owner = dict.fromkeys(pairs, index) | owner
+
+
+# --- between the parts of an assignment that asks questions --------------------------------------
+
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+"""``{M}`` in a question's text."""
+
+
+def question_flaws(draft: Draft) -> Iterator[Flaw]:
+    """All that does not fit together."""
+    sound: dict[str, SettingPart] = {}
+    for name, setting in draft.settings.items():
+        written = list(_setting_flaws(name, setting)) if setting else []
+        yield from written
+        if setting and not written:
+            sound[name] = setting
+    yield from _repeated_ids(draft)
+    for index, question in enumerate(draft.questions):
+        if question and question.of not in draft.settings:
+            hint = suggestion(question.of, draft.settings)
+            yield Flaw(("questions", index, "of"), f"there is no setting `{question.of}`; {hint}")
+        elif question and question.of in sound:
+            yield from _flaws_of_question(index, question, sound[question.of])
+    yield from _item_flaws(draft)
+
+
+def _corners(setting: SettingPart) -> list[dict[str, int]]:
+    """The numbers at their lowest and at their highest."""
+    given = setting.given.items()
+    return [{name: low for name, (low, _, _) in given}, {name: high for name, (_, high, _) in given}]
+
+
+def _setting_flaws(name: str, setting: SettingPart) -> Iterator[Flaw]:
+    """Numbers that are missing, unknown or out of range; a choice is looked at one by one."""
+    subject = SUBJECTS[setting.subject]
+    path = ("settings", name, setting.subject)
+    lowest = _corners(setting)[0]
+    try:
+        for numbers in _corners(setting):
+            analysis.parameters(subject, numbers)
+        for key, (_, _, choices) in setting.given.items():
+            for choice in choices:
+                subject.situation(analysis.parameters(subject, {**lowest, key: choice}))
+        subject.situation(analysis.parameters(subject, lowest))
+    except AnalysisProblem as problem:
+        yield Flaw(path, str(problem))
+
+
+def _repeated_ids(draft: Draft) -> Iterator[Flaw]:
+    seen: dict[str, int] = {}
+    for index, question in enumerate(draft.questions):
+        if question and question.id in seen:
+            other = f"questions[{seen[question.id]}]"
+            message = f"expected an `id` of its own; `{question.id}` is that of {other} already"
+            yield Flaw(("questions", index, "id"), message)
+        elif question:
+            seen[question.id] = index
+
+
+def _flaws_of_question(index: int, question: QuestionPart, setting: SettingPart) -> Iterator[Flaw]:
+    subject, path = SUBJECTS[setting.subject], ("questions", index)
+    values = analysis.parameters(subject, _corners(setting)[0])
+    for word in PLACEHOLDER.findall(question.text):
+        if word not in values:
+            message = f"`{{{word}}}` is no number of the setting `{question.of}`; {suggestion(word, values)}"
+            yield Flaw((*path, "text"), message)
+    allowed = analysis.quantity_names(subject, values)
+    unknown = sorted(names(question.answer) - set(allowed))
+    for word in unknown:
+        message = f"`{word}` is no quantity or number of a {setting.subject}; {suggestion(word, allowed)}"
+        yield Flaw((*path, "answer"), message)
+    if not unknown:
+        yield from _computed(path, question, setting)
+
+
+def _computed(path: tuple[str | int, ...], question: QuestionPart, setting: SettingPart) -> Iterator[Flaw]:
+    """An answer that has no value for some of the numbers."""
+    for numbers in _corners(setting):
+        try:
+            exactly(question.answer, _values(question, setting.subject, numbers))
+        except (ArithmeticProblem, AnalysisProblem) as problem:
+            given = ", ".join(f"{name} = {number}" for name, number in numbers.items())
+            yield Flaw((*path, "answer"), f"with {given}: {problem}")
+            return
+
+
+def _values(question: QuestionPart, subject: str, numbers: Mapping[str, int]) -> dict[str, Fraction]:
+    return {name: analysis.value(SUBJECTS[subject], numbers, name) for name in names(question.answer)}
+
+
+def _item_flaws(draft: Draft) -> Iterator[Flaw]:
+    """Questions that nobody knows, that are asked for twice, or that no item asks for."""
+    if None in draft.questions:
+        return
+    ids = [question.id for question in draft.questions if question]
+    owner: dict[str, int] = {}
+    for index, item in enumerate(draft.rubric):
+        if item is None or item.CHECK.cases_key != "questions":
+            continue
+        for position, name in enumerate(item.named_cases):
+            path = ("rubric", index, "questions", position)
+            if name not in ids:
+                yield Flaw(path, f"there is no question `{name}`; {suggestion(name, ids)}")
+            elif name in owner:
+                yield Flaw(path, f"rubric[{owner[name]}] gives points for `{name}` already")
+            owner.setdefault(name, index)
+    if None not in draft.rubric:
+        for index, name in enumerate(ids):
+            if name not in owner:
+                yield Flaw(("questions", index), f"no item of the rubric gives points for `{name}`")

@@ -37,8 +37,8 @@ _AS_IN_CUDA = {
 
 
 def _nearest_type(word: str) -> str:
-    known = _AS_IN_CUDA.get(word)
-    return f"CUDA's `{word}` is `{known}` here" if known in DTYPES else suggestion(word, DTYPES)
+    our_name = _AS_IN_CUDA.get(word)
+    return f"CUDA's `{word}` is `{our_name}` here" if our_name in DTYPES else suggestion(word, DTYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ def _declaration(value: object) -> Declaration:
     if isinstance(value, dict):
         return _struct(value)
     forms = "`in float32[M, K]`, `out …`, `inout …`, `int32` or `int32 = expression`"
-    found = text(value, forms)
-    if re.match(r"dim3\b", found):
-        return _dim3(found)
-    match = _DECLARATION.fullmatch(found)
+    written = text(value, forms)
+    if re.match(r"dim3\b", written):
+        return _dim3(written)
+    match = _DECLARATION.fullmatch(written)
     if not match:
-        raise ValueError(f"expected {forms}, found `{found[:60]}`")
+        raise ValueError(f"expected {forms}, found `{written[:60]}`")
     direction, dtype, extents, given = match.group("direction", "dtype", "extents", "value")
     if dtype not in DTYPES:
         raise ValueError(f"unknown type `{dtype}`; {_nearest_type(dtype)}")
@@ -71,7 +71,7 @@ def _declaration(value: object) -> Declaration:
             raise ValueError(f"expected extents after `{direction} {dtype}`, like `{direction} {dtype}[N]`")
         return Declaration("value", dtype, value=None if given is None else formula(given))
     if not direction:
-        raise ValueError(f"expected `in`, `out` or `inout` before `{found[:60]}`")
+        raise ValueError(f"expected `in`, `out` or `inout` before `{written[:60]}`")
     return Declaration(direction, dtype, tuple(map(formula, _between_commas(extents))))
 
 
@@ -98,9 +98,9 @@ def _struct(value: dict[object, object]) -> Declaration:
     return Declaration("value", name, fields=tuple(declared))
 
 
-def _dim3(found: str) -> Declaration:
+def _dim3(written: str) -> Declaration:
     """``dim3 = N, M``: what is left out is 1."""
-    _, equals, listed = found.partition("=")
+    _, equals, listed = written.partition("=")
     values = [formula(piece) for piece in _between_commas(listed)] if equals else []
     if not 1 <= len(values) <= len("xyz"):
         raise ValueError("expected one to three expressions after `dim3 =`, like `dim3 = N, M`")

@@ -80,7 +80,7 @@ class Mapping:
 Node: TypeAlias = Scalar | Sequence | Mapping
 
 
-class Refused(Exception):  # noqa: N818 - says what happened to the document
+class UnreadableDocument(Exception):  # noqa: N818 - says what happened to the document
     """The text cannot be read any further; never leaves the package."""
 
     def __init__(self, message: str, position: Position) -> None:
@@ -94,7 +94,7 @@ class _Composer:
     """Events of the YAML parser → nodes; what can be passed over is noted in ``flaws``."""
 
     events: Iterator[yaml.Event]
-    wanted: str = "an assignment"
+    expected: str = "an assignment"
     flaws: list[tuple[Position, str, str]] = field(default_factory=list)
 
     def document(self) -> Node:
@@ -102,19 +102,21 @@ class _Composer:
         next(self.events)  # the start of the stream
         start = next(self.events)
         if isinstance(start, yaml.StreamEndEvent):
-            raise Refused(f"the file is empty; expected {self.wanted}", Position(1, 1))
+            raise UnreadableDocument(f"the file is empty; expected {self.expected}", Position(1, 1))
         node = self._node(next(self.events), ())
         next(self.events)  # the end of the document
         if not isinstance(after := next(self.events), yaml.StreamEndEvent):
-            raise Refused("a second document starts here; expected one to a file", _position(after))
+            raise UnreadableDocument(
+                "a second document starts here; expected one to a file", _position(after)
+            )
         return node
 
     def _node(self, event: yaml.Event, path: Path) -> Node:
         position = _position(event)
         if isinstance(event, yaml.AliasEvent):
-            raise Refused(f"`*{event.anchor}` is an alias; write the value out instead", position)
+            raise UnreadableDocument(f"`*{event.anchor}` is an alias; write the value out instead", position)
         if len(path) > MAX_DEPTH:
-            raise Refused(f"nested more than {MAX_DEPTH} deep", position)
+            raise UnreadableDocument(f"nested more than {MAX_DEPTH} deep", position)
         self._refuse_extras(event, position, path)
         if isinstance(event, yaml.MappingStartEvent):
             return self._mapping(position, path)
@@ -161,24 +163,29 @@ def _position(event: yaml.Event) -> Position:
     return Position(mark.line + 1, mark.column + 1)
 
 
-def read(content: bytes, wanted: str = "an assignment") -> tuple[Node, list[tuple[Position, str, str]]]:
+def read_document(
+    content: bytes, expected: str = "an assignment"
+) -> tuple[Node, list[tuple[Position, str, str]]]:
     """The document's tree, and what is wrong with it that did not keep it from being read.
 
-    Each of the latter is a position, a dotted path and a message. ``wanted`` is what the file should hold.
+    Each of the latter is a position, a dotted path and a message. ``expected`` is what the file should hold.
 
-    Raises `Refused` where there is no going on: not UTF-8, not YAML, an alias, nesting beyond `MAX_DEPTH`.
+    Raises `UnreadableDocument` where there is no going on: not UTF-8, not YAML, an alias, nesting beyond
+    `MAX_DEPTH`.
     """
-    composer = _Composer(yaml.parse(_decoded(content), Loader=yaml.SafeLoader), wanted)
+    composer = _Composer(yaml.parse(_decoded(content), Loader=yaml.SafeLoader), expected)
     try:
         return composer.document(), composer.flaws
     except yaml.reader.ReaderError as error:
         before = _decoded(content)[: error.position]
         position = Position(before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1)
-        raise Refused(f"character U+{error.character:04X} is not allowed in YAML", position) from error
+        raise UnreadableDocument(
+            f"character U+{error.character:04X} is not allowed in YAML", position
+        ) from error
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         position = Position(mark.line + 1, mark.column + 1)
-        raise Refused(f"not valid YAML: {error.problem or error.context}", position) from error
+        raise UnreadableDocument(f"not valid YAML: {error.problem or error.context}", position) from error
 
 
 def _decoded(content: bytes) -> str:
@@ -187,7 +194,7 @@ def _decoded(content: bytes) -> str:
     except UnicodeDecodeError as error:
         before = content[: error.start]
         column = error.start - (before.rfind(b"\n") + 1) + 1
-        raise Refused("not UTF-8 text", Position(before.count(b"\n") + 1, column)) from error
+        raise UnreadableDocument("not UTF-8 text", Position(before.count(b"\n") + 1, column)) from error
 
 
 def plain(node: Node) -> Plain:
@@ -206,7 +213,7 @@ def locate(root: Node, flaw: Flaw) -> tuple[Position, str]:
     document does not have is passed over, and the place is the innermost node that was reached.
     """
     node, position = root, root.position
-    taken: Path = ()
+    reached: Path = ()
     for step in flaw.path:
         if isinstance(node, Mapping) and step in node.values:
             position, node = node.keys[str(step)], node.values[str(step)]
@@ -215,5 +222,5 @@ def locate(root: Node, flaw: Flaw) -> tuple[Position, str]:
             position = node.position
         else:
             continue
-        taken = (*taken, step)
-    return (position if flaw.at_key else node.position), dotted(taken)
+        reached = (*reached, step)
+    return (position if flaw.at_key else node.position), dotted(reached)

@@ -47,10 +47,10 @@ NEW = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 def read(content: bytes, others: Iterable[str] = ()) -> tuple[Named[Named[str]], list[Problem]]:
     """The texts by mistake (and ``phrases``), and all that is wrong with them.
 
-    ``others`` are the ids of mistakes that have no bundled texts. Raises `document.Refused` where the file is
-    no YAML that can be read.
+    ``others`` are the ids of mistakes that have no bundled texts. Raises `document.UnreadableDocument` where
+    the file is no YAML that can be read.
     """
-    root, problems = document.read(content)
+    root, problems = document.read_document(content)
     return _checked(root, problems, others)
 
 
@@ -75,9 +75,9 @@ def _checked(
 def read_operation(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
     """The texts of an operation's mistakes, and all that is wrong with them; a new mistake has all fields.
 
-    Raises `document.Refused` where the file is no YAML that can be read.
+    Raises `document.UnreadableDocument` where the file is no YAML that can be read.
     """
-    root, problems = document.read(content)
+    root, problems = document.read_document(content)
     common = {*bundled().mistakes, *TABLE_KEYS}
     new = [name for name in _keys(root) if name not in common and NEW.fullmatch(name)]
     texts, problems = _checked(root, problems, new)
@@ -95,8 +95,8 @@ def mistakes_of(folders: Iterable[Path]) -> frozenset[str]:
     """The ids in the texts of these operations, as far as they can be read."""
     ids: set[str] = set()
     for folder in folders:
-        with suppress(OSError, document.Refused):
-            ids |= {*_keys(document.read((folder / FILE_NAME).read_bytes())[0])}
+        with suppress(OSError, document.UnreadableDocument):
+            ids |= {*_keys(document.read_document((folder / FILE_NAME).read_bytes())[0])}
     return frozenset(ids.difference(TABLE_KEYS))
 
 

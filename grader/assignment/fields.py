@@ -1,7 +1,7 @@
 """The texts that may stand at the leaves of an assignment, and what they mean.
 
 Each type here is a reader (text → value, or ``ValueError`` saying what was expected) together with what
-an editor should know of it (JSON Schema).
+an editor should know of it (JSON Schema). The texts of programs are in `program_fields`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from grader.arithmetic import ArithmeticProblem, Expression, parse
-from grader.model import Counters
+from grader.model import Counters, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,13 +28,13 @@ MAX_EXTENT = 2**31 - 1
 _RESERVED = ("ceil", "floor", "min", "max")
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """The tail of a message about a word that nobody knows: the nearest known one, or all of them."""
-    everything = tuple(known)
-    near = get_close_matches(word, everything, n=1)
+def suggestion(word: str, candidates: Iterable[str]) -> str:
+    """The tail of a message about a word that is none of the candidates: the nearest of them, or all."""
+    words = tuple(candidates)
+    near = get_close_matches(word, words, n=1)
     if near:
         return f"did you mean `{near[0]}`?"
-    return f"expected one of {', '.join(everything)}" if everything else "there are none"
+    return f"expected one of {', '.join(words)}" if words else "there are none"
 
 
 def text(value: object, expected: str) -> str:
@@ -42,8 +42,8 @@ def text(value: object, expected: str) -> str:
     if isinstance(value, str) and value.strip():
         return value.strip()
     kinds = {"dict": "a mapping", "list": "a list", "str": "an empty text"}
-    found = kinds.get(type(value).__name__, "nothing")
-    raise ValueError(f"expected {expected}, found {found}")
+    kind = kinds.get(type(value).__name__, "nothing")
+    raise ValueError(f"expected {expected}, found {kind}")
 
 
 def matching(pattern: str, expected: str) -> Callable[[object], str]:
@@ -51,85 +51,87 @@ def matching(pattern: str, expected: str) -> Callable[[object], str]:
     compiled = re.compile(pattern)
 
     def read(value: object) -> str:
-        found = text(value, expected)
-        if not compiled.fullmatch(found):
-            raise ValueError(f"expected {expected}, found `{found}`")
-        return found
+        written = text(value, expected)
+        if not compiled.fullmatch(written):
+            raise ValueError(f"expected {expected}, found `{written}`")
+        return written
 
     return read
 
 
 def _sentence(value: object) -> str:
-    found = text(value, "a text")
-    if any(not character.isprintable() and character != "\n" for character in found):
+    written = text(value, "a text")
+    if any(not character.isprintable() and character != "\n" for character in written):
         raise ValueError("expected a text without control characters")
-    return found
+    return written
 
 
 def name_of(value: object) -> str:
     """A name as C has them, of a dimension or a parameter."""
-    found = matching(r"[A-Za-z_][A-Za-z0-9_]*", "a name as C has them")(value)
-    if found in _RESERVED:
-        raise ValueError(f"`{found}` is a function in expressions; expected another name")
-    return found
+    written = matching(r"[A-Za-z_][A-Za-z0-9_]*", "a name as C has them")(value)
+    if written in _RESERVED:
+        raise ValueError(f"`{written}` is a function in expressions; expected another name")
+    return written
 
 
-def _whole(value: object, highest: int = MAX_EXTENT) -> int:
-    found = text(value, "a whole number")
-    if not re.fullmatch(r"[0-9]{1,18}", found) or not 1 <= int(found) <= highest:
-        raise ValueError(f"expected a whole number from 1 to {highest}, found `{found}`")
-    return int(found)
+def _whole_number(value: object, highest: int = MAX_EXTENT) -> int:
+    written = text(value, "a whole number")
+    if not re.fullmatch(r"[0-9]{1,18}", written) or not 1 <= int(written) <= highest:
+        raise ValueError(f"expected a whole number from 1 to {highest}, found `{written}`")
+    return int(written)
 
 
-def _span(value: object) -> tuple[int, int]:
-    found = text(value, "a whole number or a range like 1..80")
-    low, dots, high = (part.strip() for part in found.partition(".."))
-    span = (_whole(low), _whole(high if dots else low))
+def _range_of_numbers(value: object) -> tuple[int, int]:
+    written = text(value, "a whole number or a range like 1..80")
+    low, dots, high = (part.strip() for part in written.partition(".."))
+    span = (_whole_number(low), _whole_number(high if dots else low))
     if span[0] > span[1]:
-        raise ValueError(f"expected the lower end first, found `{found}`")
+        raise ValueError(f"expected the lower end first, found `{written}`")
     return span
 
 
-def _fixed(value: object) -> int:
+def _extent(value: object) -> int:
     if isinstance(value, str) and ".." in value:
         raise ValueError(
             f"expected a whole number, found the range `{value}`; ranges need `random: <how many>`"
         )
-    return _whole(value)
+    return _whole_number(value)
 
 
 def _exact(value: object) -> Fraction:
-    found = text(value, "a number")
-    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", found):
-        raise ValueError(f"expected a number, not negative, like 10 or 0.25, found `{found}`")
-    return Fraction(found)
+    written = text(value, "a number")
+    if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", written):
+        raise ValueError(f"expected a number, not negative, like 10 or 0.25, found `{written}`")
+    return Fraction(written)
 
 
 def _flag(value: object) -> bool:
-    found = text(value, "`true` or `false`")
-    if found not in ("true", "false"):
-        raise ValueError(f"expected `true` or `false`, found `{found[:60]}`")
-    return found == "true"
+    written = text(value, "`true` or `false`")
+    if written not in ("true", "false"):
+        raise ValueError(f"expected `true` or `false`, found `{written[:60]}`")
+    return written == "true"
 
 
 def _metric(value: object) -> str:
-    found = text(value, "the name of a counter")
-    if found not in METRICS:
-        raise ValueError(f"unknown counter `{found}`; {suggestion(found, METRICS)}")
-    return found
+    written = text(value, "the name of a counter")
+    if written not in METRICS:
+        raise ValueError(f"unknown counter `{written}`; {suggestion(written, METRICS)}")
+    return written
 
 
 def formula(value: object) -> Expression:
     """An expression over dimensions and constants."""
-    found = text(value, "an expression like ceil(N / 16)")
+    written = text(value, "an expression like ceil(N / 16)")
     try:
-        return parse(found)
+        return parse(written)
     except ArithmeticProblem as problem:
-        hint = "; put an expression with a comma in quotes" if found.count("(") != found.count(")") else ""
-        raise ValueError(f"in `{found[:60]}`: {problem}{hint}") from problem
+        hint = (
+            "; put an expression with a comma in quotes" if written.count("(") != written.count(")") else ""
+        )
+        raise ValueError(f"in `{written[:60]}`: {problem}{hint}") from problem
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
@@ -165,16 +167,16 @@ TextsName = Annotated[
 ]
 Name = Annotated[str, PlainValidator(name_of), _text_schema("a dimension or constant")]
 Sentence = Annotated[str, PlainValidator(_sentence), _text_schema("text for people")]
-Whole = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 1})]
-Extent = Annotated[int, PlainValidator(_fixed), WithJsonSchema({"type": "integer", "minimum": 1})]
+Whole = Annotated[int, PlainValidator(_whole_number), WithJsonSchema({"type": "integer", "minimum": 1})]
+Extent = Annotated[int, PlainValidator(_extent), WithJsonSchema({"type": "integer", "minimum": 1})]
 Span = Annotated[
     tuple[int, int],
-    PlainValidator(_span),
+    PlainValidator(_range_of_numbers),
     WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "a number, or a range like 1..80"}),
 ]
 Offset = Annotated[
     int,
-    PlainValidator(lambda value: _whole(value, highest=63)),
+    PlainValidator(lambda value: _whole_number(value, highest=63)),
     WithJsonSchema(
         {
             "type": "integer",
@@ -186,7 +188,7 @@ Offset = Annotated[
 ]
 Draws = Annotated[
     int,
-    PlainValidator(lambda value: _whole(value, highest=1000)),
+    PlainValidator(lambda value: _whole_number(value, highest=1000)),
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 1000, "description": "how many to draw"}),
 ]
 Exact = Annotated[Fraction, PlainValidator(_exact), WithJsonSchema({"type": "number", "minimum": 0})]
@@ -198,13 +200,79 @@ Formula = Annotated[
     WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "arithmetic over dimensions and constants"}),
 ]
 Identifiers = Annotated[
-    list[Identifier], BeforeValidator(_listed, json_schema_input_type=Identifier | list[Identifier])
+    list[Identifier], BeforeValidator(_as_list, json_schema_input_type=Identifier | list[Identifier])
 ]
 """A single one stands for a list of one."""
 
 Formulas = Annotated[
     list[Formula],
     Field(min_length=1, max_length=3),
-    BeforeValidator(_listed, json_schema_input_type=Formula | list[Formula]),
+    BeforeValidator(_as_list, json_schema_input_type=Formula | list[Formula]),
 ]
 """x, y, z: as many as are needed."""
+
+_SPEEDUP_NUMBER = r"[0-9]{1,6}(?:\.[0-9]{1,9})?"
+_THRESHOLD = re.compile(rf"({_SPEEDUP_NUMBER})(\s+of\s+solution)?")
+_EXPECTED_THRESHOLD = "a number such as 1.25 or a share such as `0.9 of solution`"
+
+LEAST_BUDGET, MOST_BUDGET = 0.1, 10.0
+"""Seconds of a GPU for one submission's timed launches."""
+
+
+def _threshold(value: object) -> Threshold:
+    written = text(value, _EXPECTED_THRESHOLD)
+    match = _THRESHOLD.fullmatch(written)
+    if not match:
+        raise ValueError(f"expected {_EXPECTED_THRESHOLD}, found `{written[:60]}`")
+    number = Fraction(match.group(1))
+    return Threshold(of_solution=number) if match.group(2) else Threshold(fixed=number)
+
+
+def _credit(value: object) -> Fraction:
+    expected = "a share of the points above 0 and at most 1, like 0.25"
+    written = text(value, expected)
+    if not re.fullmatch(_SPEEDUP_NUMBER, written) or not 0 < Fraction(written) <= 1:
+        raise ValueError(f"expected {expected}, found `{written[:60]}`")
+    return Fraction(written)
+
+
+def _budget(value: object) -> float:
+    expected = f"a number of seconds from {LEAST_BUDGET:g} to {MOST_BUDGET:g}"
+    written = text(value, expected)
+    if not re.fullmatch(_SPEEDUP_NUMBER, written) or not LEAST_BUDGET <= float(written) <= MOST_BUDGET:
+        raise ValueError(f"expected {expected}, found `{written[:60]}`")
+    return float(written)
+
+
+Speedup = Annotated[
+    Threshold,
+    PlainValidator(_threshold),
+    WithJsonSchema(
+        {
+            "type": ["number", "string"],
+            "minimum": 0,
+            "pattern": rf"^{_SPEEDUP_NUMBER}\s+of\s+solution$",
+            "description": "how many times as fast as the baseline (1.25), or a share of how many times as "
+            "fast the model solution is on the same device (0.9 of solution)",
+        }
+    ),
+]
+Credit = Annotated[
+    Fraction,
+    PlainValidator(_credit),
+    WithJsonSchema(
+        {"type": "number", "exclusiveMinimum": 0, "maximum": 1, "description": "share of the points"}
+    ),
+]
+Budget = Annotated[
+    float,
+    PlainValidator(_budget),
+    WithJsonSchema(
+        {
+            "type": "number",
+            "minimum": LEAST_BUDGET,
+            "maximum": MOST_BUDGET,
+            "description": "seconds of timed launches, at most; what is open then counts for the student",
+        }
+    ),
+]

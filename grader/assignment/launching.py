@@ -36,7 +36,7 @@ class _Shape:
     spans: Mapping[str, Span]
 
 
-def flaws(draft: Draft) -> Iterator[Flaw]:
+def launch_flaws(draft: Draft) -> Iterator[Flaw]:
     """Names without a value, dimensions that are missing or unknown, launches and arrays out of bounds."""
     submission = draft.submission
     if not isinstance(submission, KernelPart):
@@ -130,7 +130,8 @@ def _constants(submission: KernelPart) -> Iterator[Flaw]:
 
 def _sized(draft: Draft, submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
     """Sizes that are no dimension, that a constant is called like, or that would have to be timed."""
-    taken = {each for name, c in submission.constants.items() for each in (name, *c.aliases)}
+    constants = submission.constants.items()
+    taken = {spelling for name, constant in constants for spelling in (name, *constant.aliases)}
     for name, others in submission.sizes.items():
         path = ("submission", "sizes", name)
         if shapes and not all(name in shape.spans for shape in shapes):
@@ -142,14 +143,14 @@ def _sized(draft: Draft, submission: KernelPart, shapes: list[_Shape]) -> Iterat
 
 
 def _unknown_names(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
-    known = dict.fromkeys(name for shape in shapes for name in shape.spans) | dict.fromkeys(
+    valued = dict.fromkeys(name for shape in shapes for name in shape.spans) | dict.fromkeys(
         submission.constants
     )
     for path, expression in _expressions(submission):
-        for name in sorted(names(expression) - known.keys()):
+        for name in sorted(names(expression) - valued.keys()):
             yield Flaw(
                 path,
-                f"`{name}` is neither a dimension of the cases nor a constant; {suggestion(name, known)}",
+                f"`{name}` is neither a dimension of the cases nor a constant; {suggestion(name, valued)}",
             )
 
 
@@ -177,10 +178,10 @@ def _launches(submission: KernelPart, shape: _Shape) -> Iterator[Flaw]:
     """Both ends of the ranges are tried, with the constants' defaults."""
     constants = {name: constant.default for name, constant in submission.constants.items()}
     ends = [{name: span[end] for name, span in shape.spans.items()} for end in (0, 1)]
-    found: dict[str, None] = {}
+    messages: dict[str, None] = {}
     for values in ends[:1] if ends[0] == ends[1] else ends:
-        found |= dict.fromkeys(_launch(submission, constants | values))
-    yield from (Flaw(shape.path, message) for message in found)
+        messages |= dict.fromkeys(_launch(submission, constants | values))
+    yield from (Flaw(shape.path, message) for message in messages)
 
 
 def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""An assignment's folder → `Assignment`, or everything that is wrong with it."""
+"""An assignment's folder → the frozen record `Assignment`, or everything that is wrong with it."""
 
 from __future__ import annotations
 
@@ -7,20 +7,36 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from grader.arithmetic import Name
 from grader.assignment import (
-    counters,
-    cross_checks,
     document,
     draft,
     feedback,
-    launching,
-    question_checks,
-    records,
 )
-from grader.assignment.bundled import FILE_NAME, locate_reference, reference_names, staff_folders
-from grader.assignment.document import Flaw, Position, Refused
+from grader.assignment.bundled import (
+    BASELINES_FILE,
+    FILE_NAME,
+    locate_reference,
+    recorded_kernels,
+    reference_names,
+    staff_folders,
+)
+from grader.assignment.cross_checks import cross_check_flaws, question_flaws
+from grader.assignment.document import Flaw, Position, UnreadableDocument
 from grader.assignment.fields import suggestion
+from grader.assignment.launching import launch_flaws
+from grader.assignment.questions import AnswersFile, answers_interface, question_cases
+from grader.assignment.structure import SOLUTION, KernelFile, ProgramCase, ProgramPart, RandomCases
 from grader.errors import SpecError
+from grader.model import (
+    AnswersInterface,
+    Assignment,
+    CasePlan,
+    KernelInterface,
+    Parameter,
+    ProgramInterface,
+    TimingPlan,
+)
 from grader.text import escaped
 
 if TYPE_CHECKING:
@@ -28,9 +44,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.assignment.draft import Draft
-    from grader.model import Assignment, Named
+    from grader.model import Named
 
     _Reader = Callable[[bytes], tuple[Named[Named[str]], list[feedback.Problem]]]
+    from collections.abc import Collection
+
+    from grader.assignment.declarations import Declaration
+    from grader.assignment.draft import CasePart
+    from grader.assignment.structure import KernelPart, ProgramFile, TimingPart
+    from grader.model import Named
 
 MAX_HEADER_BYTES = 256 * 1024
 """The largest header that an assignment may ship."""
@@ -43,31 +65,31 @@ def load_assignment(path: Path) -> Assignment:
     file.
     """
     file = path / FILE_NAME if path.is_dir() else path
-    content = _content(file)
+    content = _content_of(file)
     try:
-        root, problems = document.read(content)
-    except Refused as refused:
+        root, problems = document.read_document(content)
+    except UnreadableDocument as refused:
         raise SpecError((_line(file, refused.position, "", refused.message),)) from None
-    parts, flaws = draft.read(document.plain(root))
-    surroundings = _Surroundings.of(file, parts)
-    flaws += [*launching.flaws(parts), *question_checks.flaws(parts), *surroundings.flaws]
-    flaws += cross_checks.flaws(parts, surroundings.kernels, has_oracle=surroundings.has_oracle)
-    if problems or flaws or surroundings.feedback.problems or parts.whole is None:
+    parts, flaws = draft.read_draft(document.plain(root))
+    beside = _FilesBeside.of(file, parts)
+    flaws += [*launch_flaws(parts), *question_flaws(parts), *beside.flaws]
+    flaws += cross_check_flaws(parts, beside.kernels, has_oracle=beside.has_oracle)
+    if problems or flaws or beside.feedback.problems or parts.whole is None:
         problems += [(*document.locate(root, flaw), flaw.message) for flaw in flaws]
         lines = [_line(file, *problem) for problem in sorted(problems)]
-        raise SpecError((*lines, *surroundings.feedback.problems))
-    return records.assignment(
+        raise SpecError((*lines, *beside.feedback.problems))
+    return assignment_record(
         parts.whole,
-        surroundings.headers,
-        surroundings.kernels or (),
+        beside.headers,
+        beside.kernels or (),
         file.resolve().parent,
-        _digest(content, surroundings),
-        _digested(surroundings.reference_files),
-        surroundings.feedback.texts,
+        _digest(content, beside),
+        _digested(beside.reference_files),
+        beside.feedback.texts,
     )
 
 
-def _content(file: Path) -> bytes:
+def _content_of(file: Path) -> bytes:
     try:
         if not file.is_file():
             raise SpecError((_line(file, None, "", "expected an assignment here; there is no such file"),))
@@ -82,8 +104,8 @@ def _content(file: Path) -> bytes:
 
 
 def _line(file: Path, position: Position | None, dotted: str, message: str) -> str:
-    place = f":{position.line}:{position.column}" if position else ""
-    line = f"{file}{place}: {dotted}: {message}" if dotted else f"{file}{place}: {message}"
+    where = f":{position.line}:{position.column}" if position else ""
+    line = f"{file}{where}: {dotted}: {message}" if dotted else f"{file}{where}: {message}"
     # Texts of the file are in it: a message stays one line, and does nothing to a terminal.
     return escaped(line, len(line))
 
@@ -110,7 +132,7 @@ class _Feedback:
 
 
 @dataclass(frozen=True, slots=True)
-class _Surroundings:
+class _FilesBeside:
     """The headers and the reference that the file names, as far as they are there."""
 
     headers: tuple[tuple[str, bytes], ...]
@@ -121,7 +143,7 @@ class _Surroundings:
     feedback: _Feedback = _Feedback()
 
     @classmethod
-    def of(cls, file: Path, parts: Draft) -> _Surroundings:
+    def of(cls, file: Path, parts: Draft) -> _FilesBeside:
         """Look beside ``file``, and for ``reference/<operation>``."""
         folder = file.resolve().parent
         headers, flaws = [], []
@@ -133,8 +155,8 @@ class _Surroundings:
                 flaws.append(Flaw(("submission", "include", index), header))
         reference = locate_reference(parts.reference, folder) if parts.reference else None
         if parts.reference and not reference:
-            known = suggestion(parts.reference, reference_names(folder))
-            flaws.append(Flaw(("reference",), f"there is no folder reference/{parts.reference}; {known}"))
+            hint = suggestion(parts.reference, reference_names(folder))
+            flaws.append(Flaw(("reference",), f"there is no folder reference/{parts.reference}; {hint}"))
         texts = _feedback(folder, parts.feedback) if parts.feedback else _Feedback()
         if isinstance(texts, str):
             flaws.append(Flaw(("feedback",), texts))
@@ -154,7 +176,7 @@ class _Surroundings:
         if not self.reference:
             return None
         written = frozenset(file.stem for folder in self.staff for file in folder.glob("*.cu"))
-        return written | counters.recorded_kernels(self.staff)
+        return written | recorded_kernels(self.staff)
 
     @property
     def reference_files(self) -> list[tuple[str, bytes]]:
@@ -191,7 +213,7 @@ def _operation_feedback(reference: Path | None) -> _Feedback:
 def _read_feedback(file: Path, label: str, content: bytes, read: _Reader) -> _Feedback:
     try:
         texts, problems = read(content)
-    except Refused as refused:
+    except UnreadableDocument as refused:
         return _Feedback(problems=(_line(file, refused.position, "", refused.message),))
     lines = tuple(_line(file, *problem) for problem in sorted(problems))
     return _Feedback(texts, ((label, content),), lines)
@@ -216,10 +238,10 @@ def _header(folder: Path, name: str) -> bytes | str:
     return content
 
 
-def _digest(content: bytes, surroundings: _Surroundings) -> str:
+def _digest(content: bytes, beside: _FilesBeside) -> str:
     """SHA-256 over all that decides a grade: the file, what it names beside it, and the reference."""
-    beside = (*surroundings.headers, *surroundings.feedback.files)
-    return _digested((("assignment", content), *beside, *surroundings.reference_files))
+    named_files = (*beside.headers, *beside.feedback.files)
+    return _digested((("assignment", content), *named_files, *beside.reference_files))
 
 
 def _digested(parts: Iterable[tuple[str, bytes]]) -> str:
@@ -232,6 +254,104 @@ def _digested(parts: Iterable[tuple[str, bytes]]) -> str:
 
 def _reference_files(folder: Path) -> Iterator[tuple[str, bytes]]:
     """The oracle and the kernels of a folder; mistakes decide no grade."""
-    for file in sorted((*folder.glob("*.py"), *folder.glob("*.cu"), *folder.glob(counters.FILE_NAME))):
+    for file in sorted((*folder.glob("*.py"), *folder.glob("*.cu"), *folder.glob(BASELINES_FILE))):
         if not file.name.startswith("."):
             yield f"reference/{folder.name}/{file.name}", file.read_bytes()
+
+
+# --- a sound file → the records of `grader.model` ----------------------------------------------------
+
+_MEBIBYTE = 2**20
+
+
+def assignment_record(
+    file: KernelFile | ProgramFile | AnswersFile,
+    headers: tuple[tuple[str, bytes], ...],
+    kernels: Collection[str],
+    folder: Path,
+    digest: str,
+    reference_digest: str = "",
+    feedback: Named[Named[str]] = (),
+) -> Assignment:
+    """The record of a sound file; ``headers`` are UTF-8, ``kernels`` those of the reference."""
+    timing = file.timing if isinstance(file, KernelFile) else None
+    interface, plans = _asked(file, headers)
+    return Assignment(
+        id=file.id,
+        title=file.title,
+        reference="" if isinstance(file, AnswersFile) else file.reference or "",
+        interface=interface,
+        cases=plans,
+        rubric=tuple(item.record() for item in file.rubric),
+        timing=_timing(timing, kernels) if timing else None,
+        path=folder,
+        digest=digest,
+        reference_digest=reference_digest,
+        feedback=feedback,
+        advice=not isinstance(file, KernelFile) or file.advice,
+    )
+
+
+def _asked(
+    file: KernelFile | ProgramFile | AnswersFile, headers: tuple[tuple[str, bytes], ...]
+) -> tuple[KernelInterface | ProgramInterface | AnswersInterface, tuple[CasePlan, ...]]:
+    """What is to be handed in, and the cases."""
+    if isinstance(file, AnswersFile):
+        return answers_interface(file), question_cases(file)
+    return _interface(file.submission, headers, _others(file)), tuple(map(_plan, file.cases))
+
+
+def _interface(
+    part: KernelPart | ProgramPart, headers: tuple[tuple[str, bytes], ...], others: tuple[str, ...]
+) -> KernelInterface | ProgramInterface:
+    include = tuple((name, content.decode()) for name, content in headers)
+    if isinstance(part, ProgramPart):
+        return ProgramInterface(include, float(part.seconds), part.memory * _MEBIBYTE)
+    return KernelInterface(
+        kernel=part.kernel,
+        parameters=tuple(_parameter(name, declared) for name, declared in part.parameters.items()),
+        constants=tuple(constant.record(name) for name, constant in part.constants.items()),
+        block=tuple(part.launch.block),
+        grid=tuple(part.launch.grid),
+        shared=part.launch.shared,
+        include=include,
+        symbols=tuple(_parameter(name, declared) for name, declared in part.symbols.items()),
+        inline_asm=part.inline_asm,
+        others=others,
+        sizes=tuple((name, tuple(names)) for name, names in part.sizes.items()),
+    )
+
+
+def _others(file: KernelFile | ProgramFile) -> tuple[str, ...]:
+    """The kernels that cases name beside the submission's own."""
+    if not isinstance(file, KernelFile):
+        return ()
+    named = dict.fromkeys(case.kernel for case in file.cases if case.kernel)
+    return tuple(name for name in named if name != file.submission.kernel)
+
+
+def _parameter(name: str, declared: Declaration) -> Parameter:
+    fields = tuple(_parameter(field, form) for field, form in declared.fields)
+    is_number = declared.direction == "value" and not fields
+    value = (declared.value or Name(name)) if is_number else None
+    return Parameter(name, declared.direction, declared.dtype, declared.extents, value, fields)
+
+
+def _plan(part: CasePart) -> CasePlan:
+    if isinstance(part, ProgramCase):
+        arguments = tuple(part.arguments)
+        tags = tuple(part.tags)
+        return CasePlan(part.id, (), tags, part.visibility, "", arguments=arguments, stdin=part.stdin)
+    if isinstance(part, RandomCases):
+        shape, draws = tuple(part.shape.items()), part.random
+    else:
+        shape, draws = tuple((name, (value, value)) for name, value in part.shape.items()), 0
+    tags = tuple(part.tags)
+    return CasePlan(
+        part.id, shape, tags, part.visibility, part.inputs, draws, part.offset, kernel=part.kernel
+    )
+
+
+def _timing(part: TimingPart, kernels: Collection[str]) -> TimingPlan:
+    solution = part.solution or (SOLUTION if SOLUTION in kernels else "")
+    return TimingPlan(tuple(part.shape.items()), part.baseline, solution, part.inputs, part.budget)

@@ -34,10 +34,10 @@ def _whole(low: int, high: int, what: str) -> Callable[[object], int]:
     expected = f"{what} from {low} to {high}"
 
     def read(value: object) -> int:
-        found = text(value, expected)
-        if not re.fullmatch(r"[0-9]{1,9}", found) or not low <= int(found) <= high:
-            raise ValueError(f"expected {expected}, found `{found[:60]}`")
-        return int(found)
+        written = text(value, expected)
+        if not re.fullmatch(r"[0-9]{1,9}", written) or not low <= int(written) <= high:
+            raise ValueError(f"expected {expected}, found `{written[:60]}`")
+        return int(written)
 
     return read
 
@@ -56,69 +56,69 @@ def _raw(value: object, expected: str) -> str:
 
 
 def _argument(value: object) -> str:
-    found = _raw(value, "an argument")
-    if "\0" in found or len(found.encode()) > MOST_ARGUMENT_BYTES:
+    written = _raw(value, "an argument")
+    if "\0" in written or len(written.encode()) > MOST_ARGUMENT_BYTES:
         raise ValueError(f"expected an argument of at most {MOST_ARGUMENT_BYTES} bytes without NUL")
-    return found
+    return written
 
 
 def _stdin(value: object) -> str:
-    found = _raw(value, "a text for standard input")
-    if len(found.encode()) > MOST_STDIN_BYTES:
+    written = _raw(value, "a text for standard input")
+    if len(written.encode()) > MOST_STDIN_BYTES:
         raise ValueError(f"expected at most {MOST_STDIN_BYTES // 1024} KiB of standard input")
-    return found
+    return written
 
 
 def _file(value: object) -> str:
-    found = text(value, "the name of a file")
-    if not re.fullmatch(_FILE, found):
-        raise ValueError(f"expected the name of a file in the program's folder, found `{found[:60]}`")
-    return found
+    written = text(value, "the name of a file")
+    if not re.fullmatch(_FILE, written):
+        raise ValueError(f"expected the name of a file in the program's folder, found `{written[:60]}`")
+    return written
 
 
 def _array_file(value: object) -> str:
-    found = _file(value)
-    if not found.endswith(".npy"):
-        raise ValueError(f"expected the name of an .npy file, found `{found}`")
-    return found
+    written = _file(value)
+    if not written.endswith(".npy"):
+        raise ValueError(f"expected the name of an .npy file, found `{written}`")
+    return written
 
 
 def _lines(value: object) -> str:
-    found = _raw(value, "the lines that are to be printed")
-    if not found.strip():
+    written = _raw(value, "the lines that are to be printed")
+    if not written.strip():
         raise ValueError("expected at least one line, found an empty text")
-    return found
+    return written
 
 
 def _after(value: object) -> str:
-    found = _raw(value, "the text before the number")
-    if not found.strip() or "\n" in found.strip("\n"):
+    written = _raw(value, "the text before the number")
+    if not written.strip() or "\n" in written.strip("\n"):
         raise ValueError("expected a text on one line to look for")
-    return found
+    return written
 
 
 def _pattern(value: object) -> str:
     # Loading it takes a while, and few assignments have a pattern.
     import re2  # noqa: PLC0415
 
-    found = _raw(value, "a regular expression")
-    if not found or len(found) > MOST_PATTERN:
+    written = _raw(value, "a regular expression")
+    if not written or len(written) > MOST_PATTERN:
         raise ValueError(f"expected a regular expression of 1 to {MOST_PATTERN} characters")
     options = re2.Options()
     options.log_errors = False
     try:
-        re2.compile(found, options)
+        re2.compile(written, options)
     except re2.error as problem:
         reason = problem.args[0].decode(errors="replace") if problem.args else "it does not compile"
         raise ValueError(f"expected a regular expression (RE2 syntax): {reason}") from None
-    return found
+    return written
 
 
 def _number(value: object) -> Fraction:
-    found = text(value, "a number")
-    if not re.fullmatch(rf"-?{_NUMBER}", found):
-        raise ValueError(f"expected a number like 8, -0.25 or 1e3, found `{found[:60]}`")
-    return Fraction(found)
+    written = text(value, "a number")
+    if not re.fullmatch(rf"-?{_NUMBER}", written):
+        raise ValueError(f"expected a number like 8, -0.25 or 1e3, found `{written[:60]}`")
+    return Fraction(written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,23 +134,23 @@ EXACTLY = Tolerance(Fraction(0), relative=False)
 
 def _tolerance(value: object) -> Tolerance:
     expected = "how far the number may be off, like 0.5 or `0.1 %`"
-    found = text(value, expected)
-    match = _WITHIN.fullmatch(found)
+    written = text(value, expected)
+    match = _WITHIN.fullmatch(written)
     if not match:
-        raise ValueError(f"expected {expected}, found `{found[:60]}`")
+        raise ValueError(f"expected {expected}, found `{written[:60]}`")
     number = Fraction(match.group(1))
     if not match.group(2):
         return Tolerance(number, relative=False)
     if number >= 100:  # noqa: PLR2004 - per cent
-        raise ValueError(f"expected less than 100 %, found `{found}`")
+        raise ValueError(f"expected less than 100 %, found `{written}`")
     return Tolerance(number / 100, relative=True)
 
 
 def _dtype(value: object) -> str:
-    found = text(value, "a type")
-    if found not in FILE_DTYPES:
-        raise ValueError(f"unknown type `{found}`; {suggestion(found, FILE_DTYPES)}")
-    return found
+    written = text(value, "a type")
+    if written not in FILE_DTYPES:
+        raise ValueError(f"unknown type `{written}`; {suggestion(written, FILE_DTYPES)}")
+    return written
 
 
 def _text_schema(description: str) -> WithJsonSchema:

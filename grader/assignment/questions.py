@@ -7,8 +7,7 @@ answer: global_load_bytes}`` and an item ``{id: traffic, points: 10, check: answ
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping  # noqa: TC003 - pydantic reads annotations; so below
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -21,6 +20,10 @@ from grader.assignment.rubric import AnswersItem  # noqa: TC001
 from grader.assignment.structure import AssignmentFile, Part
 from grader.model import AnswersInterface, CasePlan, DrawnNumber, Question, Setting, Visibility
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
 MOST_TEXT = 1000
 """Characters of a question."""
 
@@ -31,43 +34,43 @@ _EXPECTED = "a whole number, a range like 40..160, or a choice like `8 | 16 | 32
 
 def _numbers(value: object) -> tuple[int, int, tuple[int, ...]]:
     """The lowest, the highest and, of a choice, all the numbers there are."""
-    found = text(value, _EXPECTED)
-    choices = [part.strip() for part in found.split("|")]
-    ends = [part.strip() for part in found.split("..")]
+    written = text(value, _EXPECTED)
+    choices = [part.strip() for part in written.split("|")]
+    ends = [part.strip() for part in written.split("..")]
     parts = choices if len(choices) > 1 else ends
     if len(ends) > 2 or not all(re.fullmatch(_NUMBER, part) for part in parts):  # noqa: PLR2004 - two ends
-        raise ValueError(f"expected {_EXPECTED}, found `{found[:60]}`")
+        raise ValueError(f"expected {_EXPECTED}, found `{written[:60]}`")
     numbers = tuple(map(int, parts))
     if max(numbers) > MOST:
-        raise ValueError(f"expected at most {MOST}, found `{found}`")
+        raise ValueError(f"expected at most {MOST}, found `{written}`")
     if len(choices) > 1:
         return min(numbers), max(numbers), numbers
     if numbers[0] > numbers[-1]:
-        raise ValueError(f"expected the lower end first, found `{found}`")
+        raise ValueError(f"expected the lower end first, found `{written}`")
     return numbers[0], numbers[-1], ()
 
 
 def _question_text(value: object) -> str:
-    found = text(value, "a question")
-    if any(not character.isprintable() and character != "\n" for character in found):
+    written = text(value, "a question")
+    if any(not character.isprintable() and character != "\n" for character in written):
         raise ValueError("expected a text without control characters")
-    if len(found) > MOST_TEXT:
-        raise ValueError(f"expected at most {MOST_TEXT} characters, found {len(found)}")
-    return found
+    if len(written) > MOST_TEXT:
+        raise ValueError(f"expected at most {MOST_TEXT} characters, found {len(written)}")
+    return written
 
 
 def _unit(value: object) -> str:
-    found = text(value, "a unit such as bytes")
-    if not found.isprintable() or len(found) > LONGEST_UNIT or re.search(r"\d", found):
+    written = text(value, "a unit such as bytes")
+    if not written.isprintable() or len(written) > LONGEST_UNIT or re.search(r"\d", written):
         raise ValueError("expected a unit such as bytes, without digits")
-    return found
+    return written
 
 
 def _seed(value: object) -> int:
-    found = text(value, "a whole number")
-    if not re.fullmatch(r"[0-9]{1,9}", found):
-        raise ValueError(f"expected a whole number of at most nine digits, found `{found[:60]}`")
-    return int(found)
+    written = text(value, "a whole number")
+    if not re.fullmatch(r"[0-9]{1,9}", written):
+        raise ValueError(f"expected a whole number of at most nine digits, found `{written[:60]}`")
+    return int(written)
 
 
 Numbers = Annotated[
@@ -114,9 +117,9 @@ class SettingPart(Part):
     def _of_one_subject(self) -> Self:
         given = [key for key, value in self if value is not None]
         if len(given) != 1:
-            known = ", ".join(type(self).model_fields)
-            found = " and ".join(f"`{key}`" for key in given) or "none"
-            text = f"expected one of {known}, found {found}"
+            keys = ", ".join(type(self).model_fields)
+            listed = " and ".join(f"`{key}`" for key in given) or "none"
+            text = f"expected one of {keys}, found {listed}"
             raise PydanticCustomError(
                 "of_one_key", "{text}", {"text": text, "key": given[-1] if given else ""}
             )
@@ -130,8 +133,8 @@ class SettingPart(Part):
     @property
     def given(self) -> dict[str, tuple[int, int, tuple[int, ...]]]:
         """Its numbers."""
-        found: dict[str, tuple[int, int, tuple[int, ...]]] = getattr(self, self.subject)
-        return found
+        numbers: dict[str, tuple[int, int, tuple[int, ...]]] = getattr(self, self.subject)
+        return numbers
 
 
 class QuestionPart(Part):
@@ -158,7 +161,7 @@ class AnswersFile(AssignmentFile):
 # --- records ---------------------------------------------------------------------------------------
 
 
-def interface(file: AnswersFile) -> AnswersInterface:
+def answers_interface(file: AnswersFile) -> AnswersInterface:
     """What is asked."""
     return AnswersInterface(
         questions=tuple(_question_record(part, file.settings) for part in file.questions),
@@ -167,7 +170,7 @@ def interface(file: AnswersFile) -> AnswersInterface:
     )
 
 
-def cases(file: AnswersFile) -> tuple[CasePlan, ...]:
+def question_cases(file: AnswersFile) -> tuple[CasePlan, ...]:
     """A case for each question, as visible as the item that asks for it: a verdict alone tells something."""
     seen = {name: item.visibility for item in file.rubric for name in item.named_cases}
     return tuple(CasePlan(q.id, (), (), seen.get(q.id, Visibility.VISIBLE), "") for q in file.questions)
@@ -180,7 +183,7 @@ def _setting_record(name: str, part: SettingPart) -> Setting:
 
 def _question_record(part: QuestionPart, settings: Mapping[str, SettingPart]) -> Question:
     quantities = SUBJECTS[settings[part.of].subject].quantities
-    own = part.answer.name if isinstance(part.answer, NameOfNumber) else ""
-    unit = part.unit or (quantities[own].unit if own in quantities else "")
+    quantity = part.answer.name if isinstance(part.answer, NameOfNumber) else ""
+    unit = part.unit or (quantities[quantity].unit if quantity in quantities else "")
     within = part.tolerance
     return Question(part.id, part.text, part.of, part.answer, unit, within.within, within.relative, part.note)

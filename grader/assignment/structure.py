@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from grader.assignment.declarations import Declared
 from grader.assignment.fields import (
+    Budget,
     Draws,
     Extent,
     Flag,
@@ -27,9 +28,7 @@ from grader.assignment.fields import (
     suggestion,
 )
 from grader.assignment.program_fields import Mebibytes, RunArguments, Seconds, Stdin
-from grader.assignment.rubric import KernelItem, ProgramItem
-from grader.assignment.thresholds import Budget
-from grader.assignment.vocabulary import KEYS_WE_KNOW
+from grader.assignment.rubric import KEYS_WE_KNOW, KernelItem, ProgramItem
 from grader.model import Constant, Visibility
 
 KINDS = ("kernel", "program", "answers")
@@ -106,7 +105,7 @@ class KernelPart(Part):
         if not isinstance(kind, str) or kind in KINDS:
             return value
         if kind in LATER_KINDS:
-            *first, last = (f"`{known}`" for known in KINDS)
+            *first, last = (f"`{name}`" for name in KINDS)
             supported = f"{', '.join(first)} and {last}"
             message = f"submissions of kind `{kind}` are not supported yet; supported: {supported}"
         else:

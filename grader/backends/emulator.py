@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.backends.backend import Backend, CaseRun, Runs
 from grader.debug import described_bug
-from grader.emulator.hanging import much_work
+from grader.emulator.stalled import much_work
 from grader.errors import OurError
 from grader.memory_limit import limited
 from grader.model import Finding, Run

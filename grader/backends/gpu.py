@@ -75,34 +75,29 @@ class GpuBackend(Backend):
     ) -> Runs:
         """Run every case on the emulator, then those that ended on a GPU, build by build."""
         runs = tuple(emulated(case) for case in cases)
-        launches = {
-            index: DeviceCase(index, case.launch, case.arguments)
-            for index, (case, run) in enumerate(zip(cases, runs, strict=True))
-            if not isinstance(case.launch, Finding) and not _never_ends(run)
-        }
-        timing = timing if len(launches) == len(cases) else None
-        merged_runs = [emulated_alone(run) for run in runs]
+        launches = _launches(cases, runs)
+        job = timing if len(launches) == len(cases) else None
+        case_runs = [emulated_alone(run) for run in runs]
         observed, problem = None, ""
-        builds = {id(case.kernel.build): case.kernel.build for case in cases} | {id(built): built}
-        builds[id(built)] = builds.pop(id(built))
-        for build in builds.values():  # the timed one last: `observed` is of it
+        for build in _builds(built, cases):  # `observed` is of the last one, which is timed
             indices = [index for index, case in enumerate(cases) if case.kernel.build is build]
             launched = tuple(launches[index] for index in indices if index in launches)
             observed, problem = None, ""
             if launched:
                 file = cases[indices[0]].kernel.file
-                job = timing if build is built else None
-                observed, problem = self._observed(tools, build, file, launched, job)
+                observed, problem = self._observed(
+                    tools, build, file, launched, job if build is built else None
+                )
             for index in indices:
-                merged_runs[index] = _case_run(index, runs[index], observed, problem, self.gpus.races)
+                case_runs[index] = _case_run(index, runs[index], observed, problem, self.gpus.races)
         return Runs(
-            tuple(merged_runs),
+            tuple(case_runs),
             _as_on_device(built, observed),
             observed.gpu.name if observed else self.device,
-            observed,
-            problem,
-            tuple((report.tool, report.reason or "ok") for report in observed.reports) if observed else (),
-            observed.seconds if observed else (),
+            timed=observed,
+            problem=problem,
+            witnesses=observed.witnesses if observed else (),
+            seconds=observed.seconds if observed else (),
         )
 
     def _observed(
@@ -120,6 +115,22 @@ class GpuBackend(Backend):
             return None, str(problem)
         except Exception as problem:  # noqa: BLE001 - a bug of ours must not become a student's zero
             return None, described_bug("the GPU backend", problem)
+
+
+def _launches(cases: tuple[PreparedCase, ...], runs: tuple[Run, ...]) -> dict[int, DeviceCase]:
+    """What is launched on the GPU, by the case's number: all that can be, and that the emulator saw end."""
+    return {
+        index: DeviceCase(index, case.launch, case.arguments)
+        for index, (case, run) in enumerate(zip(cases, runs, strict=True))
+        if not isinstance(case.launch, Finding) and not _never_ends(run)
+    }
+
+
+def _builds(built: Build, cases: tuple[PreparedCase, ...]) -> tuple[Build, ...]:
+    """The builds that the cases launch, each once; that of the assignment's own kernel comes last."""
+    others = {id(case.kernel.build): case.kernel.build for case in cases}
+    others.pop(id(built), None)
+    return (*others.values(), built)
 
 
 def _case_run(

@@ -37,25 +37,6 @@ _MOST_BYTES = 107
 _ADDED = len("/pymp-12345678/listener-12345678")
 """What Python puts behind the temporary folder's path for the server's socket."""
 
-
-def forkserver(loaded: Sequence[str]) -> ForkServerContext:
-    """The context whose server has the modules ``loaded``.
-
-    Raises:
-        StorageError: the temporary folder's path is too long for the server's socket.
-
-    """
-    folder = tempfile.gettempdir()
-    if len(os.fsencode(folder)) + _ADDED > _MOST_BYTES:
-        raise StorageError(
-            f"the path of the temporary folder is too long for the sockets in it: {folder}; "
-            f"set TMPDIR to one of at most {_MOST_BYTES - _ADDED} bytes"
-        )
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(list(loaded))
-    return context
-
-
 CPU_SECONDS = 600
 """CPU time for one submission before its process is ended, whoever else uses the machine; the emulator's work
 is bounded, so that it ends far earlier."""
@@ -185,3 +166,21 @@ def _work(sender: Connection, plan: Plan, submission: Submission, tools: Tools |
             sender.send(answer)
         except (TypeError, ValueError, AttributeError, PicklingError) as problem:  # it cannot be sent
             sender.send(f"{type(problem).__name__}: {problem}")
+
+
+def forkserver(loaded: Sequence[str]) -> ForkServerContext:
+    """The context whose server has the modules ``loaded``.
+
+    Raises:
+        StorageError: the temporary folder's path is too long for the server's socket.
+
+    """
+    folder = tempfile.gettempdir()
+    if len(os.fsencode(folder)) + _ADDED > _MOST_BYTES:
+        raise StorageError(
+            f"the path of the temporary folder is too long for the sockets in it: {folder}; "
+            f"set TMPDIR to one of at most {_MOST_BYTES - _ADDED} bytes"
+        )
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(loaded))
+    return context

@@ -37,7 +37,7 @@ Disorder = tuple[tuple[str | int, ...], str]
 def key(values: str | tuple[str, ...], default: Any = REQUIRED) -> Any:  # noqa: ANN401 - as in dataclasses
     """A key of the item in an assignment file.
 
-    ``values`` names what may stand there (`grader.assignment.vocabulary`), or lists the words that may. A key
+    ``values`` names what may stand there (`grader.assignment.rubric`), or lists the words that may. A key
     whose ``default`` is None may be left out.
     """
     return field(default=default, metadata={"values": values})

@@ -68,7 +68,7 @@ def _graded(
     """The grade, and what it was graded on."""
     if setup.asks_questions(assignment):
         from grader import pipeline  # noqa: PLC0415 - as below
-        from grader.kinds.answers.evidence import named_by_itself  # noqa: PLC0415
+        from grader.kinds.answers.stages import named_by_itself  # noqa: PLC0415
 
         plan = pipeline.make_plan(assignment, seed, None, visible_only=True)
         return pipeline.grade(plan, named_by_itself(submission), None), None

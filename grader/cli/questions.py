@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.cli import arguments, setup
 from grader.errors import UsageError
-from grader.kinds.answers import sheet
+from grader.kinds.answers.sheets import model_answers, sheet_as_json, sheet_as_text, sheet_template
 from grader.submission.names import safe
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def run(options: argparse.Namespace) -> int:
     seed = setup.seed(options, assignment)
     seed = assignment.answers.seed if seed is None else seed
     if options.json:
-        text = json.dumps(sheet.as_json(assignment, student, seed), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(sheet_as_json(assignment, student, seed), indent=2, ensure_ascii=False) + "\n"
     elif options.answers:
-        text = sheet.model_answers(assignment, student, seed)
+        text = model_answers(assignment, student, seed)
     elif options.template:
-        text = sheet.template(assignment, student)
+        text = sheet_template(assignment, student)
     else:
-        text = sheet.as_text(assignment, student, seed)
+        text = sheet_as_text(assignment, student, seed)
     sys.stdout.write(text)
     return 0

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from grader.doctor.report_line import ReportLine
 from grader.errors import GraderError, OurError
 from grader.sandbox import bubblewrap, engine, image
-from grader.sandbox.escapes import known_escapes
+from grader.sandbox.engine import known_escapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grader.sandbox.engine import Facts
+    from grader.sandbox.engine import EngineFacts
     from grader.sandbox.image import SandboxImage
 
 SUBJECTS = ("docker", "image", "bubblewrap")
@@ -63,7 +63,7 @@ def about_bubblewrap() -> ReportLine:
     return ReportLine(True, "bubblewrap", state, trouble)
 
 
-def about_engine(facts: Facts) -> Iterator[ReportLine]:
+def about_engine(facts: EngineFacts) -> Iterator[ReportLine]:
     """What an engine is, and what is wrong with it."""
     refused = engine.refusals(facts)
     if refused:
@@ -76,7 +76,7 @@ def about_engine(facts: Facts) -> Iterator[ReportLine]:
         yield ReportLine(False, "docker", *_found_and_fix(sentence), needed=False)
 
 
-def _engine(facts: Facts) -> str:
+def _engine(facts: EngineFacts) -> str:
     """One line: versions, and what is around a container."""
     around = [*facts.security, f"cgroup v{facts.cgroups}"]
     gpus = [

@@ -1,4 +1,4 @@
-"""Who wrote an instruction that is not interpreted: the student, by hand, or nvcc.
+"""The origin of an instruction that is not interpreted: the student wrote it by hand, or nvcc did.
 
 nvcc makes only instructions that are interpreted of C++ in the student's file. What a student writes as
 `asm`, or by a built-in function that is one instruction, is the student's choice: else a kernel that

@@ -1,4 +1,4 @@
-"""What becomes of values that nobody set: whether they ever matter.
+"""Definedness: whether values that nobody set ever matter.
 
 After Stepanov and Serebryany, "MemorySanitizer: fast detector of uninitialized memory use in C++" (CGO 2015).
 Each register has a shadow that tells, lane by lane, from which read an undefined value stems (0: it is

@@ -11,7 +11,6 @@ import numpy as np
 
 from grader.emulator.counters.observers import Counting, Detecting, Several
 from grader.emulator.counters.profile import Profiling
-from grader.emulator.hanging import much_work
 from grader.emulator.linking.linker import link_function
 from grader.emulator.linking.program import Program
 from grader.emulator.machine.geometry import SMS, WARP, Geometry
@@ -39,6 +38,7 @@ from grader.emulator.races import AccessLog, RestartTracking
 from grader.emulator.races.events import Events
 from grader.emulator.races.strength import Strengths, synchronises_in_parts, synchronises_through_memory
 from grader.emulator.reporter import Reporter
+from grader.emulator.stalled import much_work
 from grader.messages import worded
 from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, Run
 from grader.ptx.parser import symbol_name

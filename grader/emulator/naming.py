@@ -1,4 +1,4 @@
-"""Names for what a student would recognise: source lines, arrays, elements."""
+"""Names that a student recognises: source lines, arrays, elements."""
 
 from __future__ import annotations
 

@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.absent import about_threads, barrier_at, threads_of, whereabouts
-from grader.emulator.finding_store import FindingStore
-from grader.emulator.hanging import stuck, why_stopped, worked_so_far
+from grader.emulator.finding_store import FindingStore, Unset, is_empty_output, used_and_missing
 from grader.emulator.machine.geometry import unflatten
 from grader.emulator.machine.values import spread
 from grader.emulator.naming import LOCAL_VARIABLE, global_element
-from grader.emulator.outside import Bad, misplaced, outside
+from grader.emulator.out_of_bounds import BadAccess, misplaced, outside
 from grader.emulator.printing import Printed
-from grader.emulator.unset import Unset, is_empty_output, used_and_missing
+from grader.emulator.stalled import (
+    about_threads,
+    barrier_at,
+    stuck,
+    threads_of,
+    whereabouts,
+    why_stopped,
+    worked_so_far,
+)
 from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Severity
 from grader.ptx.nodes import TYPE_BYTES, Symbol
 from grader.ptx.parser import symbol_name
@@ -90,12 +96,12 @@ class Reporter(FindingStore):
     ) -> None:
         """Lanes accessed memory that belongs to no array, or to another than the one that was meant."""
         lane, byte = _first(m, address, bad)
-        request = Bad(verb, space, byte, size, m.memory.base)
+        request = BadAccess(verb, space, byte, size, m.memory.base)
         finding = self._misses(m, site, FindingKind.OUT_OF_BOUNDS, lane, request)
         key = (finding.kind, finding.line or site, finding.array, verb)
         self.add(key, finding, int(bad.sum()))
 
-    def _misses(self, m: Machine, site: int, kind: FindingKind, lane: int, bad: Bad) -> Finding:
+    def _misses(self, m: Machine, site: int, kind: FindingKind, lane: int, bad: BadAccess) -> Finding:
         """A finding about an access out of bounds, or about one that does not fit its type."""
         if kind is FindingKind.MISALIGNED:
             target = misplaced(self.names, m.bounds[site], bad)
@@ -119,7 +125,7 @@ class Reporter(FindingStore):
         if not bad.any():
             return
         lane, byte = _first(m, address, bad)
-        request = Bad(verb, space, byte, size, m.memory.base)
+        request = BadAccess(verb, space, byte, size, m.memory.base)
         finding = self._misses(m, site, FindingKind.MISALIGNED, lane, request)
         self.add((finding.kind, finding.line or site, verb), finding, int(bad.sum()))
 
@@ -151,8 +157,8 @@ class Reporter(FindingStore):
         Of local variables only uses in the student's own lines count: a struct is copied with its gaps, and a
         header of the toolkit fills its bit fields one by one.
         """
-        own = self.names.is_own(self._site(site)) and site not in self.names.program.copies
-        if target.space == "local" and not own:
+        in_own_line = self.names.is_own(self._site(site)) and site not in self.names.program.copies
+        if target.space == "local" and not in_own_line:
             return np.zeros_like(missing)
         return used_and_missing(target, missing, size, self._site(site).used_bytes)
 

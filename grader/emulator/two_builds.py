@@ -1,4 +1,4 @@
-"""One run out of two: that of the -O0 build, in which hazards show, and that of the graded default build.
+"""Merges the runs of two builds: the -O0 build, in which hazards show, and the graded default build.
 
 The optimiser merges stores, and with them races vanish; so hazards are looked for in the -O0 build first. Yet
 what it may assume (that no signed sum overflows, that an index is in range, that an assumption holds) the

@@ -98,6 +98,11 @@ class Observed:
     result: Result | None = None
     seconds: Named[float] = ()
 
+    @property
+    def witnesses(self) -> Named[str]:
+        """Whether each tool came to an end: ``ok``, or what went wrong."""
+        return tuple((report.tool, report.reason or "ok") for report in self.reports)
+
 
 def prepare(tools: Tools, gpus: tuple[Gpu, ...], races: RaceJudge) -> GpuPool:
     """A pool of these GPUs, with this interpreter; raises OurError if our device code does not build."""

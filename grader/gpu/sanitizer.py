@@ -23,8 +23,7 @@ from grader.errors import OurError, UsageError
 from grader.gpu.request import ANSWER
 from grader.gpu.sanitizer_findings import Scene, ToolLog, UnreadableError, found_by, read_log, read_records
 from grader.model import FindingKind
-from grader.nvcc.shown import harmless
-from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.source import SOURCE_NAME, harmless
 from grader.sandbox import Status
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from grader.gpu.request import index_of
 from grader.messages import worded
 from grader.messages.races import at_line
 from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Severity
-from grader.nvcc.shown import harmless
+from grader.nvcc.source import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

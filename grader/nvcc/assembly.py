@@ -14,8 +14,8 @@ from grader.errors import OurError
 from grader.model import Finding, FindingKind, Resources
 from grader.nvcc.cache import read_entry, write_entry
 from grader.nvcc.compiler import CUBIN, PTX
-from grader.nvcc.mangled import read_name
-from grader.nvcc.shown import harmless
+from grader.nvcc.signature import read_name
+from grader.nvcc.source import harmless
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Finding, FindingKind
-from grader.nvcc import declarations, diagnostics, host_code
-from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc import declarations, diagnostics
+from grader.nvcc.diagnostics import CompileRefused
 from grader.nvcc.toolchain import UNIT
 from grader.sandbox import Job, Limits, Status
 from grader.sandbox.inside import own_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from grader.model import Named
     from grader.nvcc.diagnostics import Files, Message
-    from grader.nvcc.host_code import Place
     from grader.nvcc.toolchain import Toolchain
     from grader.sandbox import Outcome, Result, Sandbox
 
@@ -47,27 +48,6 @@ _LIBRARY_HEADER = re.compile(r"(?:.*/)?((?:cub|thrust|cooperative_groups)/.*)", 
 _MEBIBYTE = 2**20
 
 
-class Refused(Exception):  # noqa: N818 - the compiler's verdict on a submission; never leaves `build`
-    """The submission does not compile; ``lasting`` unless another time, or machine, might see it compile.
-
-    ``messages`` are the compiler's, where the reason are errors in the text or headers that are not there.
-    """
-
-    def __init__(
-        self,
-        findings: tuple[Finding, ...],
-        log: str = "",
-        *,
-        lasting: bool = True,
-        messages: tuple[Message, ...] = (),
-    ) -> None:
-        super().__init__(log)
-        self.findings = findings
-        self.log = log
-        self.lasting = lasting
-        self.messages = messages
-
-
 @dataclass(frozen=True, slots=True)
 class Translation:
     """What cicc made of a compile unit; both texts are empty where a message is an error."""
@@ -88,13 +68,13 @@ class Compiler:
     sources: Named[bytes]
     files: Files
     seconds: dict[str, float] = field(default_factory=dict)
-    broken: frozenset[Place] | None = None
-    """Where host code does not compile; it is then left out (`grader.nvcc.host_code`)."""
+    edit: Callable[[str], str] | None = None
+    """What becomes of a preprocessed unit before it is compiled; None where it stays as it is."""
 
     def translate(self, wrapper: bytes) -> Translation:
-        """Preprocess and compile; raises Refused where the preprocessor or a limit ends it."""
+        """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
         preprocessed = self.preprocess(wrapper)
-        unit = preprocessed if self.broken is None else self._without_host_code(preprocessed, self.broken)
+        unit = self.edit(preprocessed.decode("latin-1")).encode("latin-1") if self.edit else preprocessed
         with ThreadPoolExecutor(2) as pool:
             default = pool.submit(self._compile, "compile", self.toolchain.compile, unit)
             hazard = pool.submit(
@@ -112,15 +92,6 @@ class Compiler:
         messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
         return Translation(messages, text, self._ptx(default.result()), self._ptx(hazard.result()))
 
-    def _without_host_code(self, preprocessed: bytes, broken: frozenset[Place]) -> bytes:
-        """Raises Refused where what is ``broken`` is no host code."""
-        without = host_code.without_host_code(
-            preprocessed.decode("latin-1"), {SOURCE_NAME, *self.files.headers}, broken
-        )
-        if not broken <= without.places:
-            raise Refused(())
-        return without.text.encode("latin-1")
-
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text."""
         argv = (self.toolchain.ptxas, f"-arch=sm_{self.toolchain.architecture}", "-v", PTX, "-o", CUBIN)
@@ -128,20 +99,20 @@ class Compiler:
         self._check_limits(result.outcome)
         return result.outcome
 
-    def refused(self, messages: tuple[Message, ...], *, preprocessing: bool = False) -> Refused:
+    def refused(self, messages: tuple[Message, ...], *, preprocessing: bool = False) -> CompileRefused:
         """The refusal that the errors among ``messages`` make; raises ToolMissing for a broken toolchain."""
         files = replace(self.files, checked=not preprocessing)
         diagnostics.check_toolchain(messages, files)
         log = diagnostics.plain_log(messages, files)
         named = () if preprocessing and not any(map(diagnostics.missing_header, messages)) else messages
-        return Refused(diagnostics.errors(messages, files), log, messages=named)
+        return CompileRefused(diagnostics.errors(messages, files), log, messages=named)
 
-    def _gave_up(self, outcome: Outcome) -> Refused:
+    def _gave_up(self, outcome: Outcome) -> CompileRefused:
         text = f"the compiler gave up on this file (exit status {outcome.returncode}) without naming a line"
-        return Refused((self._finding(text),))
+        return CompileRefused((self._finding(text),))
 
     def preprocess(self, wrapper: bytes) -> bytes:
-        """The unit as the compiler gets it; raises Refused for headers that are not there, among others."""
+        """The unit as the compiler gets it; raises CompileRefused, for one where a header is missing."""
         argv = (*self.toolchain.preprocess, *_PREPROCESSOR_OPTIONS)
         files = (*self.sources, (f"{UNIT}.cu", wrapper))
         result = self._run(
@@ -169,7 +140,7 @@ class Compiler:
                 diagnostics.foreign_file(path, self.files, declarations.included_at(text, path))
                 for path in foreign
             )
-            raise Refused(tuple(found))
+            raise CompileRefused(tuple(found))
 
     def _compile(self, step: str, argv: tuple[str, ...], preprocessed: bytes) -> Result:
         job = Job(argv, ((PREPROCESSED, preprocessed),), (PTX,), self.limits, self.toolchain.environment)
@@ -181,7 +152,7 @@ class Compiler:
         return result
 
     def _check_limits(self, outcome: Outcome) -> None:
-        """Raise for a step that did not end by itself: Refused, or OurError where it is our fault."""
+        """Raise for a step that did not end by itself: CompileRefused, or OurError where it is our fault."""
         if _DISK_FULL in own_words(outcome.stderr):
             raise self._full()
         if outcome.status is Status.EXIT and _KILLED.search(outcome.stderr):
@@ -190,14 +161,14 @@ class Compiler:
             return
         if outcome.status is Status.SIGNAL and -outcome.returncode not in _CRASHES:
             raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
-        raise Refused((self._finding(self._why_stopped(outcome)),), lasting=False)
+        raise CompileRefused((self._finding(self._why_stopped(outcome)),), lasting=False)
 
     def _full(self) -> Exception:
         """What it means that there is no room left: the job's own folder is full, or this machine's disk."""
         if self.sandbox.shuts_in:
             most = self.limits.disk_bytes // _MEBIBYTE
             text = f"the compiler was stopped: its files for this source take more than {most} MiB"
-            return Refused((self._finding(text),), lasting=False)
+            return CompileRefused((self._finding(text),), lasting=False)
         return StorageError("the compiler cannot write its files: the temporary folder's disk is full")
 
     def _why_stopped(self, outcome: Outcome) -> str:

@@ -10,20 +10,16 @@ import os
 import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from grader.errors import ToolMissing
 from grader.model import Finding, FindingCode, FindingKind, Severity
-from grader.nvcc import removed
-from grader.nvcc.host_code import END
-from grader.nvcc.shown import harmless
-from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.source import SOURCE_NAME, harmless
 from grader.nvcc.toolchain import UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.nvcc.host_code import Place
 
 WRAPPER = f"{UNIT}.cu"
 MOST_FINDINGS = 20
@@ -46,6 +42,34 @@ _MISSING = re.compile(r"(?P<name>.+): No such file or directory$")
 _OPTION = re.compile(r" \[-W[\w=+-]+\]$")
 _ADVICE = re.compile(r" \(use -f[^)]*\)")
 _UNSUPPORTED_HOST = re.compile(r"unsupported GNU version|unsupported clang version")
+
+
+SourceLine: TypeAlias = tuple[str, int]
+"""A file and a line of it."""
+
+END_OF_UNIT: SourceLine = ("", 0)
+"""The end of the unit, where a compiler misses what was not closed."""
+
+
+class CompileRefused(Exception):  # noqa: N818 - the compiler's verdict on a submission; never leaves `build`
+    """The submission does not compile; ``lasting`` unless another time, or machine, might see it compile.
+
+    ``messages`` are the compiler's, where the reason are errors in the text or headers that are not there.
+    """
+
+    def __init__(
+        self,
+        findings: tuple[Finding, ...],
+        log: str = "",
+        *,
+        lasting: bool = True,
+        messages: tuple[Message, ...] = (),
+    ) -> None:
+        super().__init__(log)
+        self.findings = findings
+        self.log = log
+        self.lasting = lasting
+        self.messages = messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +187,12 @@ def _log_line(finding: Finding, message: Message) -> str:
     return f"{where}: {'error' if message.error else 'warning'}: {finding.message}"
 
 
-def places(messages: Iterable[Message], files: Files) -> frozenset[Place] | None:
+def places(messages: Iterable[Message], files: Files) -> frozenset[SourceLine] | None:
     """Where the errors among ``messages`` are; None where one of them is in no line of the student's."""
-    found: set[Place] = set()
+    found: set[SourceLine] = set()
     for message in (m for m in messages if m.error):
         if os.path.normpath(message.file) == WRAPPER and message.line == 1:
-            found.add(END)
+            found.add(END_OF_UNIT)
             continue
         own = (p for p in ((message.file, message.line), message.origin) if p and p[0] and files.is_own(p[0]))
         place = next(own, None)
@@ -199,7 +223,7 @@ def _finding(message: Message, files: Files) -> Finding:
     if message.file and files.is_foreign(message.file):
         return foreign_file(message.file, files, None)
     file, line = _place(message, files)
-    text = _missing_header(message, files) or tidy(message.text, files) + removed.instead(message.text)
+    text = _missing_header(message, files) or tidy(message.text, files) + replacement_of_removed(message.text)
     if message.file and files.is_toolchain(message.file) and not message.file.startswith("<"):
         text += f" (in {harmless(message.file.rsplit('/', 1)[-1])}, which this file uses)"
     unset = any(sign in message.text for sign in _UNSET_VARIABLE)
@@ -263,3 +287,36 @@ def _capped(findings: list[Finding], what: str) -> tuple[Finding, ...]:
         severity=Severity.INFO,
     )
     return (*distinct[:MOST_FINDINGS], note)
+
+
+_GONE_NAME = re.compile(
+    r'(?:identifier|has no member) "(?P<name>\w+)"|"(?P<other>\w+)" has not been declared', re.ASCII
+)
+
+_ATTRIBUTE = "cudaDeviceGetAttribute(&value, cudaDevAttr{0}, device)"
+_INSTEAD = {
+    "cudaThreadSynchronize": "cudaDeviceSynchronize()",
+    "cudaThreadExit": "cudaDeviceReset()",
+    "cudaThreadSetLimit": "cudaDeviceSetLimit()",
+    "cudaThreadGetLimit": "cudaDeviceGetLimit()",
+    "cudaThreadSetCacheConfig": "cudaDeviceSetCacheConfig()",
+    "cudaThreadGetCacheConfig": "cudaDeviceGetCacheConfig()",
+    "cudaBindTexture": "cudaCreateTextureObject()",
+    "cudaBindTexture2D": "cudaCreateTextureObject()",
+    "cudaBindTextureToArray": "cudaCreateTextureObject()",
+    "cudaUnbindTexture": "cudaDestroyTextureObject()",
+    "clockRate": _ATTRIBUTE.format("ClockRate"),
+    "memoryClockRate": _ATTRIBUTE.format("MemoryClockRate"),
+    "deviceOverlap": _ATTRIBUTE.format("GpuOverlap"),
+    "kernelExecTimeoutEnabled": _ATTRIBUTE.format("KernelExecTimeout"),
+    "computeMode": _ATTRIBUTE.format("ComputeMode"),
+    "singleToDoublePrecisionPerfRatio": _ATTRIBUTE.format("SingleToDoublePrecisionPerfRatio"),
+}
+"""A name that is gone, and what to write instead."""
+
+
+def replacement_of_removed(message: str) -> str:
+    """A clause for a compiler's error about a name that CUDA 13 has no more; empty for any other error."""
+    found = _GONE_NAME.search(message)
+    written = _INSTEAD.get(found["name"] or found["other"]) if found else None
+    return f"; removed from CUDA by version 13: use `{written}`" if written else ""

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import ToolMissing
 from grader.nvcc.diagnostics import Message
-from grader.nvcc.shown import harmless
-from grader.nvcc.source import SOURCE_NAME
+from grader.nvcc.source import SOURCE_NAME, harmless
 from grader.sandbox import Status
 
 if TYPE_CHECKING:

@@ -3,6 +3,11 @@
 Nothing of a file's host code runs here, so that an error in it says nothing of the kernel. Left out are
 definitions of functions for the host and, of what else stands outside device code, what does not compile.
 The text is that of the preprocessor, where macros are expanded and conditions decided. Line numbers stay.
+Braces are matched by token: what does not compile need not parse, and a parser that goes on after an error
+might take a kernel for a part of the function before it.
+
+Headers that are not there are left out first. What the kernel needs of either is then missing, and the file
+is refused with the errors of the first try. The kernel is never changed.
 """
 
 from __future__ import annotations
@@ -10,17 +15,22 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from grader.messages import remarked
+from grader.model import Clause, Severity
+from grader.nvcc import diagnostics
+from grader.nvcc.constants import probing_unit
+from grader.nvcc.diagnostics import END_OF_UNIT, CompileRefused, SourceLine
+from grader.nvcc.source import SOURCE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
-Place: TypeAlias = tuple[str, int]
-"""A file and a line of it."""
-
-END: Place = ("", 0)
-"""The end of the unit, where a compiler misses what was not closed."""
+    from grader.model import Build, Finding
+    from grader.nvcc.compiler import Compiler
 
 _MARK = re.compile(r'# (?P<line>\d+) "(?P<file>[^"]*)"')
 _TOKEN = re.compile(
@@ -42,11 +52,14 @@ _NESTING = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
-    """A unit without host code, and the lines that something was left out of (`END` if it was not closed)."""
+class DeviceUnit:
+    """A unit without host code, and the lines that something was left out of.
+
+    `END_OF_UNIT` is among them where a declaration that was left out is not closed.
+    """
 
     text: str
-    places: frozenset[Place]
+    places: frozenset[SourceLine]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +72,7 @@ class _Declaration:
     closed: bool = True
 
 
-def without_host_code(unit: str, files: Collection[str], broken: Collection[Place]) -> Without:
+def without_host_code(unit: str, files: Collection[str], broken: Collection[SourceLine]) -> DeviceUnit:
     """The unit without functions for the host in ``files``, and without ``broken`` declarations for the host.
 
     What has an attribute of the device anywhere, what is `constexpr`, and a `static_assert` stay.
@@ -68,17 +81,17 @@ def without_host_code(unit: str, files: Collection[str], broken: Collection[Plac
     own = list(_own_lines(lines, files))
     text = "\n".join("" if lines[index].startswith("#") else lines[index] for index, _ in own)
     if len(text) > _LONGEST:
-        return Without(unit, frozenset())
+        return DeviceUnit(unit, frozenset())
     begins = [0, *(match.end() for match in re.finditer("\n", text))]
     kept: list[str] = []
     end = 0
     gone: set[int] = set()
-    places: set[Place] = set()
+    places: set[SourceLine] = set()
     for declaration in _declarations(text):
         content = text[declaration.start : declaration.end]
         first = bisect_right(begins, declaration.end - len(content.lstrip()))
         here = range(first - 1, bisect_right(begins, declaration.end - 1))
-        there = {own[number][1] for number in here} | (set() if declaration.closed else {END})
+        there = {own[number][1] for number in here} | (set() if declaration.closed else {END_OF_UNIT})
         drops = declaration.defines_function or not there.isdisjoint(broken)
         if drops and not _ON_DEVICE.search(content) and not content.lstrip().startswith(_CONDITION):
             kept += [text[end : declaration.start], re.sub(r"[^\n]", " ", content)]
@@ -89,10 +102,10 @@ def without_host_code(unit: str, files: Collection[str], broken: Collection[Plac
     for number, (index, _) in enumerate(own):
         if number in gone or not lines[index].startswith("#"):
             lines[index] = changed[number]
-    return Without("\n".join(lines), frozenset(places))
+    return DeviceUnit("\n".join(lines), frozenset(places))
 
 
-def _own_lines(lines: list[str], files: Collection[str]) -> Iterator[tuple[int, Place]]:
+def _own_lines(lines: list[str], files: Collection[str]) -> Iterator[tuple[int, SourceLine]]:
     """The unit's lines that come from ``files``: their index, and where they come from."""
     file, number = "", 0
     for index, line in enumerate(lines):
@@ -153,3 +166,87 @@ def _is_function(head: str) -> bool:
     plain = _OPERATOR.sub("operator", _ATTRIBUTE.sub(" ", re.sub(r"template\s*<[^;{}()]*>", " ", head)))
     opening = plain.find("(")
     return opening > 0 and "=" not in plain[:opening]
+
+
+MOST_HEADERS = 12
+"""So many headers that are not there are left out; each takes a run of the preprocessor to be found."""
+MOST_ROUNDS = 3
+"""So often the kernel is tried: errors of some declarations show only where others are gone."""
+
+_INCLUDE_LINE = re.compile(rb"[ \t]*#[ \t]*include(?:_next)?\b")
+
+
+def built_without_host_code(
+    compiler: Compiler, refusal: CompileRefused, build: Callable[[Compiler], Build]
+) -> Build | None:
+    """What ``build`` makes of the kernel alone, with a remark for each error of the ``refusal``; or None."""
+    told = refusal.findings
+    broken = diagnostics.places(refusal.messages, compiler.files)
+    if any(map(diagnostics.missing_header, refusal.messages)):
+        complete = _without_missing_headers(compiler, refusal)
+        if complete is None:
+            return None
+        compiler, told = complete
+        broken = frozenset()
+    if not refusal.messages or broken is None:
+        return None
+    made = _kernel_alone(compiler, build, broken)
+    return made and replace(made, warnings=(*map(_remark, told), *made.warnings))
+
+
+def _kernel_alone(
+    compiler: Compiler, build: Callable[[Compiler], Build], broken: frozenset[SourceLine]
+) -> Build | None:
+    files = {SOURCE_NAME, *compiler.files.headers}
+    for _ in range(MOST_ROUNDS):
+        try:
+            return build(replace(compiler, edit=partial(_edited, files=files, broken=broken)))
+        except CompileRefused as again:
+            more = diagnostics.places(again.messages, compiler.files)
+            if not more or more <= broken:
+                return None
+            broken |= more
+    return None
+
+
+def _edited(unit: str, files: Collection[str], broken: frozenset[SourceLine]) -> str:
+    """The unit without host code; raises CompileRefused where what is ``broken`` is no host code."""
+    without = without_host_code(unit, files, broken)
+    if not broken <= without.places:
+        raise CompileRefused(())
+    return without.text
+
+
+def _without_missing_headers(
+    compiler: Compiler, refusal: CompileRefused
+) -> tuple[Compiler, tuple[Finding, ...]] | None:
+    """A compiler whose sources include only what is there, and what was said of the rest."""
+    told: list[Finding] = []
+    for _ in range(MOST_HEADERS):
+        sources = dict(compiler.sources)
+        for message in filter(diagnostics.missing_header, refusal.messages):
+            name = os.path.normpath(message.file)
+            lines = sources.get(name, b"").split(b"\n")
+            index = (message.line or 0) - 1
+            if not (0 <= index < len(lines) and _INCLUDE_LINE.match(lines[index])):
+                return None
+            lines[index] = b""
+            sources[name] = b"\n".join(lines)
+        if sources == dict(compiler.sources):
+            return None
+        told += refusal.findings
+        compiler = replace(compiler, sources=tuple(sources.items()))
+        try:
+            compiler.preprocess(probing_unit(()))
+        except CompileRefused as again:
+            refusal = again
+        else:
+            return compiler, tuple(told)
+    return None
+
+
+def _remark(finding: Finding) -> Finding:
+    """What did not compile, as something that costs nothing."""
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return remarked(replace(finding, severity=Severity.WARNING), Clause("kernel-alone"))

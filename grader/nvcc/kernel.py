@@ -1,23 +1,31 @@
-"""Finding the assignment's kernel among those that a file has."""
+"""Finding the assignment's kernel among those that a file has, or saying why none is it.
+
+Of a template the instance that the file makes itself is graded, for only its author knows what the parameters
+stand for. Only parameters that are called like a constant of the assignment can be given a value here.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
-from grader.nvcc import templates
-from grader.nvcc.mangled import read_name
-from grader.nvcc.shown import harmless
-from grader.nvcc.signature import mismatch
+from grader.cpp import CppText
+from grader.nvcc.constants import number
+from grader.nvcc.declarations import lone_extents
+from grader.nvcc.signature import c_type, is_c_type, mismatch, read_name
+from grader.nvcc.source import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from grader.model import KernelInterface
-    from grader.nvcc.declarations import DeclaredKernel
-    from grader.nvcc.mangled import Signature
-    from grader.nvcc.signature import Entry
+    from tree_sitter import Node
+
+    from grader.model import KernelInterface, Named, Parameter
+    from grader.nvcc.declarations import DeclaredKernel, OwnText
+    from grader.nvcc.signature import Entry, Signature
 
 MOST_LISTED = 10
 
@@ -58,9 +66,9 @@ def candidates(
         if not _has_name(signature, entry.name, interface.kernel):
             continue
         kernel = by_name.get(signature.name)
-        numbers = templates.numbers_of(signature, kernel)
+        numbers = numbers_of(signature, kernel)
         problem = mismatch(interface.kernel, entry, signature, interface.parameters)
-        differs = not templates.agrees(interface, values, numbers)
+        differs = not agrees(interface, values, numbers)
         place = order.get(tuple(map(str, signature.template)), len(order))
         candidate = Candidate(entry, signature, problem, kernel, numbers)
         ranked.append(((bool(problem), differs, place), candidate))
@@ -81,7 +89,7 @@ def instances(
     """What to write in C++ to have the kernel emitted: ``ns::matmul<16>`` for a template, ``matmul`` else.
 
     A template gets the arguments of the file's ``launches``, or else those that can be known
-    (`templates.asked_for`); where neither is there, it is left out.
+    (`kernel.asked_for`); where neither is there, it is left out.
     """
     named: list[str] = []
     for kernel in declared:
@@ -91,7 +99,7 @@ def instances(
         if not kernel.template:
             named.append(name)
             continue
-        known = tuple(launches) or (templates.asked_for(kernel, interface, values),)
+        known = tuple(launches) or (asked_for(kernel, interface, values),)
         named += [f"{name}<{', '.join(arguments)}>" for arguments in known if arguments is not None]
     return tuple(named)
 
@@ -114,3 +122,202 @@ def not_found(
     also = [f"`{name}`" for name in asked if name in distinct]
     beside = f"; {' and '.join(also)} {'is' if len(also) == 1 else 'are'} asked for, too" if also else ""
     return f"{message}; this file has: {listed}{more}{beside}{hint}"
+
+
+_CONDITION = re.compile(r"[ \t]*#[ \t]*(?P<what>if|ifdef|ifndef|elif|else|endif)\b(?P<condition>[^\n]*)")
+_LONGEST_HEAD = 400
+_MOST_PLACES = 100
+"""Definitions that are looked at; each takes a look at all the text before it."""
+
+
+class Directive(NamedTuple):
+    """An ``#if``, ``#ifdef``, ``#elif`` … as it stands, blanks made one, and its line."""
+
+    text: str
+    line: int
+
+
+class LeftOut(NamedTuple):
+    """Where a kernel stands, and the directive that decides about it."""
+
+    file: str
+    line: int
+    directive: Directive
+
+
+def left_out(sources: Named[bytes], kernel: str) -> LeftOut | None:
+    """The first definition of a kernel that stands between ``#if`` and ``#endif``; None where there is none.
+
+    To be asked where the compiler saw no such kernel: one between directives is then one that is left out.
+    Directives are read line by line, for what stands between them need be no C++ with both of its braces.
+    """
+    wanted = re.compile(rf"\b__global__\b[^;{{}}#]{{0,{_LONGEST_HEAD}}}\b{re.escape(kernel)}\s*\(")
+    for file, source in sources:
+        text = CppText(source.decode(errors="replace")).without_comments
+        for match in islice(wanted.finditer(text), _MOST_PLACES):
+            directive = _innermost(text[: match.start()])
+            if directive:
+                return LeftOut(file, text.count("\n", 0, match.end()) + 1, directive)
+    return None
+
+
+def _innermost(text: str) -> Directive | None:
+    """The directive whose branch is still open at the end of a text."""
+    opened: list[Directive] = []
+    for line_number, line in enumerate(text.split("\n"), 1):
+        match = _CONDITION.match(line)
+        if match is None:
+            continue
+        if match["what"] in ("elif", "else", "endif") and opened:
+            opened.pop()
+        if match["what"] != "endif":
+            opened.append(Directive(" ".join(f"#{match['what']}{match['condition']}".split()), line_number))
+    return opened[-1] if opened else None
+
+
+_MOST_LAUNCHES = 8
+
+
+def parameter_name(parameter: str) -> str:
+    """The name of a template parameter as it is declared: ``TILE`` of ``int TILE = 16``; empty for none."""
+    words = parameter.partition("=")[0].replace("...", " ").split()
+    return words[-1] if words else ""
+
+
+def numbers_of(signature: Signature, declared: DeclaredKernel | None) -> dict[str, int]:
+    """The whole numbers among an instance's arguments, by the names of the template's parameters."""
+    parameters = map(parameter_name, declared.template if declared else ())
+    arguments = zip(parameters, signature.template, strict=False)
+    return {name: value for name, value in arguments if name and isinstance(value, int)}
+
+
+def constants_by_name(interface: KernelInterface, numbers: Mapping[str, int]) -> dict[str, int]:
+    """The constants that some of the ``numbers`` are called like: ``blockSize`` stands for ``BLOCK_SIZE``."""
+    names = _constant_names(interface)
+    return {names[_plain(name)]: value for name, value in numbers.items() if _plain(name) in names}
+
+
+def constants_of_instance(
+    interface: KernelInterface,
+    numbers: Mapping[str, int],
+    assumed: Iterable[str],
+    own: OwnText,
+    kernel: DeclaredKernel,
+) -> dict[str, int]:
+    """The assignment's constants whose values the graded instance gives.
+
+    They are those that a parameter is called like. A single constant that the file does not define under any
+    name of its own is also the parameter that alone makes the extents of shared arrays (``tile[W][W]``).
+    """
+    given = constants_by_name(interface, numbers)
+    unknown = [name for name in assumed if name not in given]
+    extents = {numbers[name] for name in lone_extents(own, kernel) if name in numbers}
+    if len(unknown) == len(interface.constants) == len(extents) == 1:
+        given[unknown[0]] = extents.pop()
+    return given
+
+
+def agrees(interface: KernelInterface, constants: Mapping[str, int], numbers: Mapping[str, int]) -> bool:
+    """Whether an instance has the constants' values where parameters are called so, or else any of them."""
+    named = constants_by_name(interface, numbers)
+    if named:
+        return all(constants[name] == value for name, value in named.items())
+    return not numbers or not constants or any(value in constants.values() for value in numbers.values())
+
+
+def template_launches(cpp: CppText, kernel: str, values: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
+    """The template arguments of launches ``kernel<...><<<`` in a text, where they can be computed."""
+    launches = (
+        _evaluated([cpp.words(argument) for argument in arguments.named_children], values)
+        for node in cpp.nodes("template_function")
+        if cpp.of(node.child_by_field_name("name")) == kernel and _is_launched(node)
+        if (arguments := node.child_by_field_name("arguments"))
+    )
+    return tuple(dict.fromkeys(filter(None, launches)))[:_MOST_LAUNCHES]
+
+
+def _is_launched(function: Node) -> bool:
+    """Whether a function, or what names its namespaces, stands before a launch configuration."""
+    node = function
+    while node.parent is not None and node.parent.type == "qualified_identifier":
+        node = node.parent
+    return node.next_sibling is not None and node.next_sibling.type == "kernel_call_syntax"
+
+
+def _evaluated(arguments: list[str], values: Mapping[str, int]) -> tuple[str, ...] | None:
+    given: list[str] = []
+    for text in arguments:
+        value = {"true": 1, "false": 0}.get(text, number(text, values))
+        if value is None and not is_c_type(text):
+            return None
+        given.append(text if value is None else str(value))
+    return tuple(given)
+
+
+def asked_for(
+    declared: DeclaredKernel, interface: KernelInterface, values: Mapping[str, int]
+) -> tuple[str, ...] | None:
+    """The arguments of an instance that nobody made; None where a parameter's value is the author's to say.
+
+    A parameter called like a constant of the assignment gets its value, a type the element type of the first
+    array, and from the first with a default on the others get theirs.
+    """
+    names = _constant_names(interface)
+    array = next((p.dtype for p in interface.parameters if p.direction != "value"), "float32")
+    given: list[str] = []
+    for parameter in declared.template:
+        constant = names.get(_plain(parameter_name(parameter)))
+        if parameter.split()[:1] in (["typename"], ["class"]):
+            given.append(c_type(array))
+        elif constant:
+            given.append(str(values[constant]))
+        elif "=" in parameter:
+            break
+        else:
+            return None
+    return tuple(given)
+
+
+def no_value(declared: DeclaredKernel, interface: KernelInterface) -> str:
+    """That `asked_for` cannot say an instance, and because of which parameters."""
+    names = _constant_names(interface)
+    unknown = [
+        f"`{harmless(parameter_name(parameter))}`"
+        for parameter in declared.template
+        if parameter.split()[:1] not in (["typename"], ["class"])
+        if "=" not in parameter and _plain(parameter_name(parameter)) not in names
+    ]
+    values, shown = ("a value", "parameter") if len(unknown) == 1 else ("values", "parameters")
+    return (
+        f"the kernel `{declared.name}` is a template that this file never uses, so that nothing gives "
+        f"{values} to its {shown} {' and '.join(unknown)}"
+    )
+
+
+def _constant_names(interface: KernelInterface) -> dict[str, str]:
+    """Each constant by its names, written plainly."""
+    return {_plain(alias): c.name for c in interface.constants for alias in (c.name, *c.aliases)}
+
+
+def _plain(name: str) -> str:
+    """A name without case and underscores: macros are shouted, template parameters are not."""
+    return name.replace("_", "").lower()
+
+
+_SHOWABLE_NAME = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
+"""Names that are short enough for a sentence, and no attribute such as ``__restrict__``."""
+
+
+def student_names(parameters: Sequence[Parameter], declared: Sequence[str]) -> Named[str]:
+    """The assignment's arrays that the file calls otherwise, each with the file's name for it.
+
+    A launch passes arguments by place, so the place decides which name belongs to which. Where a name is
+    missing, cannot be shown, or is there twice, the assignment's names stay: half of them would mislead.
+    """
+    readable = all(_SHOWABLE_NAME.fullmatch(name) for name in declared)
+    if not readable or len(declared) != len(parameters) or len(set(declared)) != len(declared):
+        return ()
+    pairs = zip(parameters, declared, strict=True)
+    return tuple(
+        (parameter.name, name) for parameter, name in pairs if parameter.extents and parameter.name != name
+    )

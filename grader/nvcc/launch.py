@@ -1,4 +1,4 @@
-"""The launch configuration of a case, checked as a device would check it.
+"""The launch configuration of a case, and the variables that it fills, checked as a device would check them.
 
 Limits are those of compute capability 8.0 (CUDA C++ Programming Guide, "Technical Specifications per
 Compute Capability"): 1024 threads per block, at most 64 along z, grids of at most 2³¹-1 × 65535 × 65535,
@@ -14,13 +14,15 @@ from grader import arithmetic
 from grader.errors import UsageError
 from grader.messages import worded
 from grader.model import Clause, Finding, FindingCode, FindingKind, Launch
-from grader.nvcc.variables import too_small
+from grader.nvcc.signature import c_type
+from grader.precision import numpy_type
+from grader.ptx.parser import ModuleVariable, module_variables, symbol_called
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.arithmetic import Expression
-    from grader.model import Build, Detail, Dim3, KernelInterface, Named
+    from grader.model import Build, Detail, Dim3, KernelInterface, Named, Parameter
 
 MOST_THREADS = 1024
 MOST_IN_BLOCK: Dim3 = (1024, 1024, 64)
@@ -44,7 +46,7 @@ def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, in
         dynamic = arithmetic.evaluate(interface.shared, values) if interface.shared is not None else 0
     except UsageError as problem:
         return _refusal(interface, build, (FindingCode.LAUNCH_NOT_COMPUTED, (("reason", str(problem)),)))
-    lack = too_small(interface, build.ptx, values)
+    lack = variable_too_small(interface, build.ptx, values)
     if lack:
         return _refusal(interface, build, (FindingCode.VARIABLE_TOO_SMALL, (("lack", (lack,)),)))
     static = build.resources.shared_bytes if build.resources else 0
@@ -97,3 +99,52 @@ def _refusal(interface: KernelInterface, build: Build, problem: Problem) -> Find
 def _expressions(interface: KernelInterface) -> tuple[Expression, ...]:
     shared = () if interface.shared is None else (interface.shared,)
     return (*interface.block, *interface.grid, *shared)
+
+
+def missing_variable(interface: KernelInterface, ptx: str) -> str:
+    """What variable the file lacks, in one sentence; empty where all are there."""
+    variables = module_variables(ptx) if interface.symbols else {}
+    for symbol in interface.symbols:
+        variable = _variable_of(symbol, variables)
+        if variable is None:
+            return (
+                f"there is no variable `{symbol.name}` in device memory; expected {_expected(symbol)} "
+                "outside of all functions, which the grader fills before each launch"
+            )
+        if variable.space == "const" and _is_output(symbol):
+            expected = _expected(symbol)
+            return f"`{symbol.name}` is `__constant__`, which a kernel cannot write to; expected {expected}"
+    return ""
+
+
+def variable_too_small(interface: KernelInterface, ptx: str, values: Mapping[str, int]) -> Clause | None:
+    """Which variable cannot hold what a launch puts into it; None where all can.
+
+    Raises UsageError where the sizes cannot be computed.
+    """
+    if not interface.symbols:
+        return None
+    variables = module_variables(ptx)
+    for symbol in interface.symbols:
+        variable = _variable_of(symbol, variables)
+        elements = prod(arithmetic.evaluate(extent, values) for extent in symbol.extents)
+        width = numpy_type(symbol.dtype).itemsize
+        if variable is None or variable.size < elements * width:
+            room = (("elements", variable.size // width if variable else 0), ("type", c_type(symbol.dtype)))
+            return Clause("too-few-elements", (("name", symbol.name), *room, ("needed", elements)))
+    return None
+
+
+def _variable_of(symbol: Parameter, variables: Mapping[str, ModuleVariable]) -> ModuleVariable | None:
+    return variables.get(symbol_called(symbol.name, variables) or "")
+
+
+def _is_output(symbol: Parameter) -> bool:
+    return symbol.direction in ("out", "inout")
+
+
+def _expected(symbol: Parameter) -> str:
+    """How a student would declare the variable."""
+    kinds = "`__device__" if _is_output(symbol) else "`__constant__` or `__device__"
+    extents = "".join(f"[{extent}]" for extent in symbol.extents)
+    return f"{kinds} {c_type(symbol.dtype)} {symbol.name}{extents}`"

@@ -18,10 +18,9 @@ from grader.errors import OurError
 from grader.model import Build, Finding, FindingKind
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver
-from grader.nvcc.compiler import Compiler, Refused
-from grader.nvcc.diagnostics import Files
-from grader.nvcc.shown import harmless
-from grader.nvcc.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
+from grader.nvcc.compiler import Compiler
+from grader.nvcc.diagnostics import CompileRefused, Files
+from grader.nvcc.source import SOURCE_NAME, compile_files, harmless, line_count, remarks, with_remarks
 from grader.nvcc.toolchain import UNIT
 from grader.sandbox import Job, Limits, Stage, Status
 
@@ -62,7 +61,7 @@ class ProgramCompiler(Compiler):
     architecture: str = ""
 
     def compile(self) -> tuple[bytes, tuple[Message, ...]]:
-        """The object file, and what the compilers say; raises Refused where there is none."""
+        """The object file, and what the compilers say; raises CompileRefused where there is none."""
         options = ("-Xcompiler", ",".join(_HOST_OPTIONS), "-x", "cu", "-c", SOURCE_NAME, "-o", OBJECT)
         argv = (*self._nvcc(), *_LANGUAGE, *options)
         job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED), self.limits, (_NOTED,))
@@ -77,7 +76,7 @@ class ProgramCompiler(Compiler):
         return self._left(result, OBJECT, "what the compiler makes of this file"), messages
 
     def link(self, code: bytes) -> bytes:
-        """The program; raises Refused where the linker refuses it."""
+        """The program; raises CompileRefused where the linker refuses it."""
         libraries = f"-L{self.toolchain.roots[0]}/lib"  # where NVIDIA's wheels have the runtime
         argv = (*self._nvcc(), "-nodlink", libraries, "-Xlinker", "-s", OBJECT, "-o", PROGRAM)
         result = self._run("link", Job(argv, ((OBJECT, code),), (PROGRAM,), self.limits))
@@ -100,7 +99,7 @@ class ProgramCompiler(Compiler):
         lists = (noted, _text(result.file(_ASSEMBLED)))
         foreign = [path for path in driver.files_read(lists) if self.files.is_foreign(path)]
         if foreign:
-            raise Refused(
+            raise CompileRefused(
                 tuple(diagnostics.foreign_file(path, self.files, self._mention(path)) for path in foreign)
             )
         return noted
@@ -114,7 +113,9 @@ class ProgramCompiler(Compiler):
                     return file, number
         return None
 
-    def _not_compiled(self, log: str, messages: tuple[Message, ...], noted: str, outcome: Outcome) -> Refused:
+    def _not_compiled(
+        self, log: str, messages: tuple[Message, ...], noted: str, outcome: Outcome
+    ) -> CompileRefused:
         """Why there is no object file; raises OurError where nvcc itself is at a loss."""
         if driver.fatal(log) and not noted:
             raise OurError(f"nvcc cannot compile: {harmless(driver.fatal(log))}")
@@ -124,12 +125,12 @@ class ProgramCompiler(Compiler):
         return self.refused(said, preprocessing=not driver.is_preprocessed(noted, log))
 
     def _left(self, result: Result, name: str, what: str) -> bytes:
-        """A file that a step must have left; raises Refused where it is too large to come back."""
+        """A file that a step must have left; raises CompileRefused where it is too large to come back."""
         content = result.file(name)
         if not content:
             most = self.limits.file_bytes // 2**20
             message = f"{what} is larger than {most} MiB; look for large arrays with initial values"
-            raise Refused((Finding(FindingKind.COMPILE, message, file=self.files.source),))
+            raise CompileRefused((Finding(FindingKind.COMPILE, message, file=self.files.source),))
         return content
 
 
@@ -207,7 +208,7 @@ def _outcome(compiler: ProgramCompiler) -> tuple[Build, bool]:
     """The build, and whether it would come out the same another time."""
     try:
         made, lasting = _built(compiler), True
-    except Refused as refusal:
+    except CompileRefused as refusal:
         made, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
     seconds = tuple(compiler.seconds.items())
     return replace(

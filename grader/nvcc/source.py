@@ -1,19 +1,35 @@
-"""The student's file as the compiler gets it: under a neutral name, in an encoding that it reads."""
+"""The student's file as the compiler gets it: under a neutral name, in an encoding that it reads.
+
+What no compiler takes, though everybody sees what was meant, is read as meant, with a remark: a notebook's
+command in the first line, blanks that are none (from a PDF or a web page), and blanks inside the brackets of
+an ``#include``. Lines and columns stay as they are.
+
+Where an assignment sets sizes that a file writes down as macros or constants, only the value changes:
+``#define WIDTH 1024`` becomes ``#define WIDTH 34``, in its place. Definitions are found by patterns, for
+macros around one may hide from a parser what the compiler sees.
+
+What is handed in has lost its folders, or lies in one that its paths leave: `../common/book.h` is then the
+`common/book.h` or the `book.h` that came along, and such lines get the path of that file.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import islice
+from posixpath import dirname, join, normpath
+from typing import TYPE_CHECKING, NamedTuple
 
-from grader.model import KernelInterface
-from grader.nvcc import includes, repairs, sizes
-from grader.nvcc.shown import harmless
+from grader.cpp import CppText
+from grader.model import Finding, FindingKind, KernelInterface, Severity
 from grader.nvcc.toolchain import UNIT
+from grader.text import sentence
 
 if TYPE_CHECKING:
-    from grader.model import Build, Finding, Named, ProgramInterface, Submission
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from grader.model import Build, Named, ProgramInterface, Submission
 
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
@@ -29,23 +45,23 @@ _MARKS = (
 
 
 def remarks(submission: Submission) -> tuple[Finding, ...]:
-    """What of the files was read as it was meant, and not as it stands there (`grader.nvcc.repairs`)."""
+    """What of the files was read as it was meant, and not as it stands there (`repaired`)."""
     texts = ((submission.file, submission.source), *submission.headers)
     return tuple(
-        remark for name, text in texts for remark in repairs.findings(readable(text).decode(), harmless(name))
+        remark for name, text in texts for remark in repair_remarks(readable(text).decode(), harmless(name))
     )
 
 
-def with_remarks(build: Build, told: tuple[Finding, ...]) -> Build:
+def with_remarks(build: Build, remarks: tuple[Finding, ...]) -> Build:
     """The build with remarks: before its warnings, or after what keeps it from being one."""
     if build.ok:
-        return replace(build, warnings=(*told, *build.warnings))
-    return replace(build, findings=(*build.findings, *told))
+        return replace(build, warnings=(*remarks, *build.warnings))
+    return replace(build, findings=(*build.findings, *remarks))
 
 
 def compilable(source: bytes) -> bytes:
     """``source`` as a compiler gets it: `readable`, and as its author meant it."""
-    return repairs.repaired(readable(source).decode()).text.encode()
+    return repaired(readable(source).decode()).text.encode()
 
 
 def readable(source: bytes) -> bytes:
@@ -93,11 +109,190 @@ def compile_files(submission: Submission, interface: KernelInterface | ProgramIn
     ours = {name: text.encode() for name, text in interface.include}
     files = {**theirs, **ours, SOURCE_NAME: compilable(submission.source)}
     if isinstance(interface, KernelInterface):
-        files = sizes.set_to(interface, files)
-    return tuple(includes.reaching(files, SOURCE_NAME).items())
+        files = with_sizes(interface, files)
+    return tuple(with_reached_includes(files, SOURCE_NAME).items())
 
 
 def is_header_name(name: str) -> bool:
     """Whether a file may be written under ``name``: letters, blanks, folders below, no name of ours."""
     ours = name in (SOURCE_NAME, "cuda_runtime.h") or name.startswith(f"{UNIT}.")
     return bool(_HEADER_NAME.fullmatch(name)) and not ours
+
+
+_QUOTED_INCLUDE = re.compile(
+    rb"^(?P<start>[ \t]*#[ \t]*include[ \t]*\")(?P<path>[^\"\n]{1,200})(?=\")", re.MULTILINE
+)
+
+
+def with_reached_includes(files: Mapping[str, bytes], source: str) -> dict[str, bytes]:
+    """The files with each quoted include of one of them by the path that it has; ``source`` is no header."""
+    headers = [name for name in files if name != source]
+    return (
+        {name: _with_reached_includes(name, text, headers) for name, text in files.items()}
+        if headers
+        else dict(files)
+    )
+
+
+def _with_reached_includes(name: str, text: bytes, headers: Collection[str]) -> bytes:
+    def read(found: re.Match[bytes]) -> bytes:
+        written = found["path"].decode(errors="replace")
+        path = normpath(join(dirname(name), written.replace("\\", "/")))
+        meant = path if path in headers and "\\" in written else _reached_header(path, headers)
+        return found["start"] + (meant.encode() if meant else found["path"])
+
+    return _QUOTED_INCLUDE.sub(read, text)
+
+
+def _reached_header(path: str, headers: Collection[str]) -> str:
+    """The header that a path from the top leads to, but for folders before it; empty where it is found so."""
+    if path in headers:
+        return ""
+    while path.startswith("../"):
+        path = path.removeprefix("../")
+    alike = [header for header in headers if header == path or header.endswith(f"/{path}")]
+    last = path.rsplit("/", 1)[-1]
+    alike = alike or [header for header in headers if header.rsplit("/", 1)[-1] == last]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _definition(name: str) -> re.Pattern[str]:
+    """A macro without parameters, or a constant of the language; its value is the group ``value``."""
+    word = re.escape(name)
+    macro = rf"^[ \t]*#[ \t]*define[ \t]+{word}[ \t]+(?P<value>[^\s/](?:[^\n/]|/(?![/*]))*)"
+    constant = rf"\b(?:const|constexpr)\b[^;(){{}}=\n]{{1,100}}\b{word}[ \t]*=[ \t]*(?P<given>[^;,\n]+)"
+    return re.compile(f"{macro}|{constant}", re.MULTILINE)
+
+
+def undefined_sizes(interface: KernelInterface, texts: Iterable[bytes]) -> tuple[str, ...]:
+    """The names of the first size that no text defines under any of them; empty where all are defined."""
+    sources = [_without_comments(text.decode(errors="replace")) for text in texts] if interface.sizes else []
+    for name, aliases in interface.sizes:
+        names = (name, *aliases)
+        if not any(_definition(each).search(source) for each in names for source in sources):
+            return names
+    return ()
+
+
+def with_sizes(interface: KernelInterface, texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The texts with the sizes that the interface gives, under all of their names."""
+    given = dict(interface.given)
+    values = {
+        each: given[name] for name, aliases in interface.sizes for each in (name, *aliases) if name in given
+    }
+    return {file: _with_values(text, values) for file, text in texts.items()} if values else dict(texts)
+
+
+def _with_values(text: bytes, values: Mapping[str, int]) -> bytes:
+    source = text.decode(errors="replace")
+    for name, value in values.items():
+        matches = list(_definition(name).finditer(_without_comments(source)))
+        for match in reversed(matches):
+            group = "value" if match["value"] is not None else "given"
+            end = match.start(group) + len(match[group].rstrip())
+            source = f"{source[: match.start(group)]}{value}{source[end:]}"
+    return source.encode()
+
+
+def _without_comments(source: str) -> str:
+    """The text with blanks for comments and strings; as it is where it cannot be parsed in time."""
+    return CppText(source).without_comments or source
+
+
+_COMMAND = re.compile(r"\s*(?P<command>%%[A-Za-z]\w*)[^\n]*")
+_BLANK = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]")
+_QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
+_BRACKETED_INCLUDE = re.compile(
+    r"^(?P<start>[ \t]*#[ \t]*include[ \t]*)"
+    r"<(?P<before>[ \t]{0,20})(?P<name>[^<>\s][^<>\n]{0,200}?)(?P<after>[ \t]{0,20})>",
+    re.MULTILINE,
+)
+
+_MOST_REMARKS = 20
+"""Repairs of one kind that are told of a file: more say nothing new."""
+
+_LONGEST_LINE = 2000
+"""Longer ones are nobody's writing, and looking for quotes in them may take long."""
+
+
+class Repaired(NamedTuple):
+    """A text as it was meant, and for each repair its first line and a sentence."""
+
+    text: str
+    remarks: tuple[tuple[int, str], ...]
+
+
+def repaired(text: str) -> Repaired:
+    """The text as its author meant it; the same text where a compiler takes it."""
+    text, command = _without_command(text)
+    text, blanks = _with_plain_blanks(text)
+    text, includes = _with_tight_brackets(text)
+    return Repaired(text, (*command, *blanks, *includes))
+
+
+def repair_remarks(text: str, file: str) -> Iterator[Finding]:
+    """A remark, which costs nothing, for each repair of a file's text."""
+    for line, message in repaired(text).remarks:
+        yield Finding(FindingKind.COMPILE, message, file=file, line=line, severity=Severity.WARNING)
+
+
+def _without_command(text: str) -> tuple[str, list[tuple[int, str]]]:
+    found = _COMMAND.match(text)
+    if found is None:
+        return text, []
+    start = found.start("command")
+    remark = (
+        f"`{harmless(found['command'])}` is a command of the notebook that this text comes from, "
+        "and no CUDA: it was left out; remove the line"
+    )
+    return text[:start] + text[found.end() :], [(text.count("\n", 0, start) + 1, remark)]
+
+
+def _with_plain_blanks(text: str) -> tuple[str, list[tuple[int, str]]]:
+    """Blanks instead of characters that look like them, outside strings: those are printed as they are."""
+    if not _BLANK.search(text):
+        return text, []
+    lines = text.split("\n")
+    plain = [_outside_quotes(line) if len(line) < _LONGEST_LINE else line for line in lines]
+    changed = [number for number, line in enumerate(lines, 1) if plain[number - 1] != line]
+    if not changed:
+        return text, []
+    found = next(filter(None, map(_BLANK.search, (lines[number - 1] for number in changed))))
+    more = len(changed) - 1
+    others = f" and on {more} more line{'' if more == 1 else 's'}" if more else ""
+    remark = (
+        f"here{others} stand characters that look like blanks and are none (U+{ord(found[0]):04X}), as in "
+        "text copied from a PDF or a web page: they were read as blanks; replace them"
+    )
+    return "\n".join(plain), [(changed[0], remark)]
+
+
+def _outside_quotes(line: str) -> str:
+    kept, begin = [], 0
+    for quoted in _QUOTED.finditer(line):
+        kept += [_BLANK.sub(" ", line[begin : quoted.start()]), quoted[0]]
+        begin = quoted.end()
+    return "".join((*kept, _BLANK.sub(" ", line[begin:])))
+
+
+def _with_tight_brackets(text: str) -> tuple[str, list[tuple[int, str]]]:
+    loose = (found for found in _BRACKETED_INCLUDE.finditer(text) if found["before"] or found["after"])
+    remarks = [
+        (
+            text.count("\n", 0, found.start("name")) + 1,
+            f"write `<{harmless(found['name'])}>`, as it was read: blanks in the brackets belong to the name",
+        )
+        for found in islice(loose, _MOST_REMARKS)
+    ]
+    return _BRACKETED_INCLUDE.sub(r"\g<start>\g<before><\g<name>>\g<after>", text), remarks
+
+
+LONGEST = 400
+"""Characters of a compiler's sentence that are kept."""
+
+_FOLDERS = re.compile(r"(?<![\w.<>/])(?:/[^\s\"'`<>():;,/]+)*/(?=[^\s\"'`<>():;,/]+)")
+
+
+def harmless(text: str) -> str:
+    """One line without control characters and without absolute folders, cut at `LONGEST`."""
+    return sentence(_FOLDERS.sub("", " ".join(text.split())), LONGEST)

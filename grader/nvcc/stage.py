@@ -8,19 +8,9 @@ from typing import TYPE_CHECKING
 
 from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingKind, Severity, SourceRemark
-from grader.nvcc import (
-    assembly,
-    declarations,
-    diagnostics,
-    rescue,
-    sizes,
-    suspicions,
-    templates,
-    variables,
-)
+from grader.nvcc import assembly, declarations, diagnostics, host_code, suspicions
 from grader.nvcc import cache as cache_folder
-from grader.nvcc.compiler import Compiler, Refused
-from grader.nvcc.conditional import left_out
+from grader.nvcc.compiler import Compiler
 from grader.nvcc.constants import (
     assumed_constants,
     constants_everywhere,
@@ -33,12 +23,28 @@ from grader.nvcc.constants import (
     probing_unit,
     take_probed_values,
 )
-from grader.nvcc.diagnostics import Files
-from grader.nvcc.kernel import candidates, instances, not_found
-from grader.nvcc.renaming import student_names
-from grader.nvcc.shown import harmless
+from grader.nvcc.diagnostics import CompileRefused, Files
+from grader.nvcc.kernel import (
+    candidates,
+    constants_of_instance,
+    instances,
+    left_out,
+    no_value,
+    not_found,
+    student_names,
+    template_launches,
+)
+from grader.nvcc.launch import missing_variable
 from grader.nvcc.signature import read_entries
-from grader.nvcc.source import SOURCE_NAME, compile_files, line_count, remarks, with_remarks
+from grader.nvcc.source import (
+    SOURCE_NAME,
+    compile_files,
+    harmless,
+    line_count,
+    remarks,
+    undefined_sizes,
+    with_remarks,
+)
 from grader.ptx import parse
 from grader.ptx.by_hand import is_inside_asm, origin, renames_lines
 from grader.sandbox import Limits, Stage
@@ -48,10 +54,9 @@ if TYPE_CHECKING:
 
     from grader.model import KernelInterface, Named, Submission
     from grader.nvcc.compiler import Translation
-    from grader.nvcc.conditional import LeftOut
     from grader.nvcc.declarations import DeclaredKernel, OwnText
     from grader.nvcc.diagnostics import Message
-    from grader.nvcc.kernel import Candidate
+    from grader.nvcc.kernel import Candidate, LeftOut
     from grader.nvcc.signature import Entry
     from grader.nvcc.toolchain import Toolchain
     from grader.ptx import Module
@@ -111,8 +116,8 @@ def _outcome(compiler: Compiler, interface: KernelInterface) -> tuple[Build, boo
     """The build, and whether it would come out the same another time."""
     try:
         made, lasting = _built(compiler, interface), True
-    except Refused as refusal:
-        kernel_alone = rescue.built_without_host_code(compiler, refusal, lambda c: _built(c, interface))
+    except CompileRefused as refusal:
+        kernel_alone = host_code.built_without_host_code(compiler, refusal, lambda c: _built(c, interface))
         made = kernel_alone or Build(ok=False, findings=refusal.findings, log=refusal.log)
         lasting = kernel_alone is not None or refusal.lasting
     seconds = tuple(compiler.seconds.items())
@@ -140,20 +145,20 @@ class _Reading:
 
 
 def _built(compiler: Compiler, interface: KernelInterface) -> Build:
-    missing = sizes.undefined(interface, (text for _, text in compiler.sources))
+    missing = undefined_sizes(interface, (text for _, text in compiler.sources))
     if missing:
         wanted = " or ".join(f"`{name}`" for name in missing)
         message = f"this file defines no {wanted}, by which the assignment changes its size"
-        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+        raise CompileRefused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
     translation, names = _probed(compiler, probed_names(interface))
     reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation, names))
     kernel = reading.candidates[0]
     if kernel.problem:
         file, line = _place(compiler, kernel.declared)
-        raise Refused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
-    lacking = variables.missing(interface, reading.ptx)
+        raise CompileRefused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
+    lacking = missing_variable(interface, reading.ptx)
     if lacking:
-        raise Refused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
+        raise CompileRefused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
     log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
     resources = assembly.resources(log, kernel.entry.name)
     given = _given_by_instance(interface, reading, kernel)
@@ -194,7 +199,7 @@ def _probed(
 ) -> tuple[Translation, tuple[str, ...]]:
     """Compile with a probe for each of ``names``, without those that turn out not to be numbers.
 
-    Returns the names whose probes compile. Raises Refused for errors of the student's own.
+    Returns the names whose probes compile. Raises CompileRefused for errors of the student's own.
     """
     translation = compiler.translate(probing_unit(names))
     errors = tuple(m for m in translation.messages if m.error)
@@ -225,7 +230,7 @@ def _read(
     constants = constants_of(interface, probed, taken_back, literal)
     plain_name = interface.kernel.rsplit("::", 1)[-1]
     known = constants_everywhere(own.cpp) | probed
-    launches = templates.launched(own.cpp, plain_name, known)
+    launches = template_launches(own.cpp, plain_name, known)
     return _Reading(
         translation=translation,
         ptx=ptx,
@@ -250,14 +255,14 @@ def _parsed(
 ) -> tuple[Module, Module]:
     """The modules of both builds.
 
-    Raises Refused where the assembler does not take them either, or what cannot be read was written by hand
-    and the assignment does not allow that; else PtxSyntaxError.
+    Raises CompileRefused where the assembler does not take them either, or what cannot be read was written by
+    hand and the assignment does not allow that; else PtxSyntaxError.
     """
     modules = []
     taken = max(len(translation.ptx), len(translation.hazard_ptx))
     if taken > MOST_PTX_BYTES:
         message = f"compiled, the file takes {taken:,} bytes of PTX; expected {MOST_PTX_BYTES:,} at most"
-        raise Refused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+        raise CompileRefused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
     for text in (translation.ptx, translation.hazard_ptx):
         try:
             modules.append(parse(text))
@@ -272,7 +277,7 @@ def _parsed(
             message = "inline assembly says what the grader does not read"
             line = place.line if place and place.file == SOURCE_NAME and not renamed else None
             finding = Finding(FindingKind.UNSUPPORTED, message, file=compiler.files.source, line=line)
-            raise Refused((finding,)) from None
+            raise CompileRefused((finding,)) from None
     return modules[0], modules[1]
 
 
@@ -281,7 +286,7 @@ def _instantiated(
 ) -> _Reading:
     """A reading that has the kernel: this one, or that of another compile which asks for an instance.
 
-    Raises Refused where there is no such kernel.
+    Raises CompileRefused where there is no such kernel.
     """
     best = next(iter(reading.candidates), None)
     if best and not (best.problem and best.signature.template):
@@ -290,13 +295,13 @@ def _instantiated(
     launches = [arguments for arguments in reading.launches if arguments not in made]
     uses = instances(reading.declared, interface, dict(reading.constants), launches)
     if not uses and not best:
-        raise Refused((_not_there(compiler, interface, reading),))
+        raise CompileRefused((_not_there(compiler, interface, reading),))
     translation = compiler.translate(probing_unit(names, uses)) if uses else reading.translation
     errors = tuple(m for m in translation.messages if m.error)
     again = reading if errors else _read(compiler, interface, translation, names)
     if again.candidates:
         return again
-    raise Refused((_no_instance(compiler, interface, reading, uses, errors),))
+    raise CompileRefused((_no_instance(compiler, interface, reading, uses, errors),))
 
 
 def _not_there(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> Finding:
@@ -310,7 +315,7 @@ def _not_there(compiler: Compiler, interface: KernelInterface, reading: _Reading
         message = not_found(interface, reading.declared, reading.entries)
         return Finding(FindingKind.COMPILE, message, file=compiler.files.source)
     file, line = _place(compiler, declared)
-    return Finding(FindingKind.COMPILE, templates.no_value(declared, interface), file=file, line=line)
+    return Finding(FindingKind.COMPILE, no_value(declared, interface), file=file, line=line)
 
 
 def _left_out(compiler: Compiler, interface: KernelInterface, hidden: LeftOut) -> Finding:
@@ -333,9 +338,7 @@ def _given_by_instance(interface: KernelInterface, reading: _Reading, kernel: Ca
     """The constants that the graded instance of a template gives; none where the kernel is no template."""
     if kernel.declared is None or not kernel.numbers:
         return {}
-    return templates.constants_of_instance(
-        interface, kernel.numbers, reading.assumed, reading.own, kernel.declared
-    )
+    return constants_of_instance(interface, kernel.numbers, reading.assumed, reading.own, kernel.declared)
 
 
 def _no_instance(
@@ -362,7 +365,7 @@ def _no_instance(
 
 
 def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[DeclaredKernel, ...]) -> str:
-    """What ptxas says of the kernels; raises Refused where they do not assemble."""
+    """What ptxas says of the kernels; raises CompileRefused where they do not assemble."""
     outcome = compiler.assemble(ptx)
     log = (outcome.stdout + outcome.stderr).decode(errors="replace")
     if outcome.ok:
@@ -372,7 +375,9 @@ def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[De
     lines = {kernel.name: kernel.line for kernel in reversed(declared)}
     file = compiler.files.source
     found = assembly.refusals(text, hazard_ptx, file, lines) or assembly.refusals(log, ptx, file, lines)
-    raise Refused(found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),))
+    raise CompileRefused(
+        found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),)
+    )
 
 
 def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> tuple[Finding, ...]:

@@ -41,7 +41,7 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     items = item_titles(grades)
     names = [one_line(grade.submission_id, LONGEST_NAME) for grade in grades]
     room = max((cell_len(name) for name in ["submission", *names]), default=0)
-    scores = [_score(grade) for grade in grades]
+    scores = [score_of(grade) for grade in grades]
     score_room = max((len(score) for score in ["score", *scores]), default=0)
     narrowest = [max((len(_shown(grade, item)) for grade in grades), default=1) for item in items]
     speeds = _speeds(grades)
@@ -88,7 +88,8 @@ def note(grade: Grade) -> str:
     return f"{SHORT[short.kind]}, line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
 
 
-def _score(grade: Grade) -> str:
+def score_of(grade: Grade) -> str:
+    """`60/75`, or the mark of an error of ours."""
     if grade.verdict == Verdict.ERROR:
         return MARKS[Verdict.ERROR]
     return f"{points.shown(grade.score)}/{points.shown(grade.max_score)}"
@@ -121,10 +122,10 @@ def _cells(grade: Grade, ids: list[str], columns: list[int]) -> list[Piece]:
 def _cell(item: ItemGrade | None, column: int) -> Piece:
     if item is None:
         return " " * column
-    return f"{_mark(item):<{column}}", look(item.result).style
+    return f"{mark_of(item):<{column}}", look(item.result).style
 
 
-def _mark(item: ItemGrade) -> str:
+def mark_of(item: ItemGrade) -> str:
     """The verdict, or the points where there is partial credit."""
     verdict = item.result.verdict
     partial = verdict == Verdict.FAIL and item.points != 0
@@ -132,7 +133,7 @@ def _mark(item: ItemGrade) -> str:
 
 
 def _shown(grade: Grade, item_id: str) -> str:
-    return next((_mark(item) for item in grade.items if item.result.item.id == item_id), "")
+    return next((mark_of(item) for item in grade.items if item.result.item.id == item_id), "")
 
 
 def _legend(page: Page, items: dict[str, str], *, numbered: bool, waiting: bool) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.errors import OurError, ToolMissing
 from grader.sandbox import exchange
-from grader.sandbox.bounded_process import talk
+from grader.sandbox.exchange import talk
 from grader.sandbox.job import Equipment, Job, Limits
 from grader.text import one_line
 

@@ -1,4 +1,4 @@
-"""The container engine: whether it answers, what it is, and what it lacks."""
+"""The container engine: whether it answers, what it is, what it lacks, and which ways out of it are known."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _why_gone(problem: Exception) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class EngineFacts:
     """What an engine says of itself.
 
     ``runc`` and ``containerd`` are ``(version, commit)``, where a distribution's patches show; ``security``
@@ -137,16 +137,16 @@ _LIMITS = {
 """What can be limited, and how the engine's API calls it (Docker Engine API, `GET /info`)."""
 
 
-def engine_facts(client: DockerClient | None = None) -> Facts:
+def engine_facts(client: DockerClient | None = None) -> EngineFacts:
     """What the engine says of itself; raises as `connect` does."""
     with using(client) as open_client:
         return read_facts(open_client.version(), open_client.info(), str(open_client.api.base_url))
 
 
-def read_facts(version: dict[str, Any], info: dict[str, Any], address: str) -> Facts:
+def read_facts(version: dict[str, Any], info: dict[str, Any], address: str) -> EngineFacts:
     """Facts out of the answers to `GET /version` and `GET /info`; what is missing counts as not there."""
     local = address == _LOCAL
-    return Facts(
+    return EngineFacts(
         version=str(version.get("Version", "unknown")),
         runc=_component(version, "runc"),
         containerd=_component(version, "containerd"),
@@ -182,7 +182,7 @@ def _passes_gpus(info: dict[str, Any], *, local: bool) -> bool:
     return any(path.suffix in (".yaml", ".json") for folder in folders for path in folder.glob("nvidia*"))
 
 
-def refusals(facts: Facts) -> tuple[str, ...]:
+def refusals(facts: EngineFacts) -> tuple[str, ...]:
     """Why strangers' code must not run in containers of this engine; nothing where it may.
 
     An engine on another host is refused, though files would travel there: containers that it shows us may
@@ -204,8 +204,58 @@ def refusals(facts: Facts) -> tuple[str, ...]:
     return tuple(found)
 
 
-def shortcomings(facts: Facts) -> tuple[str, ...]:
+def shortcomings(facts: EngineFacts) -> tuple[str, ...]:
     """What the engine cannot do that the sandbox can live without, with what to do about it."""
     if dict(facts.limits).get("swap", True):
         return ()
     return ("it cannot limit swap, so a job may fill that too; boot with `swapaccount=1`, or without swap",)
+
+
+@dataclass(frozen=True, slots=True)
+class Escape:
+    """A known way out of a container: which versions of runc have it, as half-open ranges."""
+
+    name: str
+    how: str
+    ranges: tuple[tuple[str, str], ...]
+
+
+ESCAPES = (
+    Escape(
+        "CVE-2024-21626",
+        "a descriptor of the host's file system stays open in the container",
+        (("1.0.0", "1.1.12"),),
+    ),
+    Escape(
+        "CVE-2025-31133, CVE-2025-52565 and CVE-2025-52881",
+        "links put in place while a container starts make runc mount or write elsewhere",
+        (("0", "1.2.8"), ("1.3.0", "1.3.3")),
+    ),
+)
+"""From runc's advisories GHSA-xr7r-f8xq-vfvv, and GHSA-9493-h29p-rfm2, -qw9x-cqr3-wc7r, -cgrx-mc8f-2prm."""
+
+_PATCHED = re.compile(r"deb\d|ubuntu|\+ds|\.el\d|\.fc\d|\.amzn|suse|-r\d+$", re.IGNORECASE)
+"""Marks of a distribution, which mends an old version without giving it another number."""
+
+
+def known_escapes(facts: EngineFacts) -> tuple[str, ...]:
+    """A sentence for each known way out of a container of this engine."""
+    number, commit = facts.runc
+    if not number:
+        return ()
+    own = " ".join(dict.fromkeys((number, commit)))
+    hedge = " unless your distribution has patched it" if _PATCHED.search(own) else ""
+    said = f"{number} ({commit})" if hedge and commit and commit != number else number
+    return tuple(
+        f"runc {said} lets a container escape{hedge}: {each.name}, where {each.how}; "
+        f"update it to {' or '.join(dict.fromkeys(last for _, last in each.ranges))} or newer"
+        for each in ESCAPES
+        if any(_number(first) <= _number(number) < _number(last) for first, last in each.ranges)
+    )
+
+
+def _number(version: str) -> tuple[int, ...]:
+    """``1.1.5`` out of ``1.1.5+ds1``, as numbers; what does not begin with a number is newer than all."""
+    found = re.match(r"v?(\d+(?:\.\d+)*)", version)
+    parts = tuple(int(each) for each in found[1].split(".")) if found else (2**31,)
+    return parts + (0,) * (3 - len(parts))

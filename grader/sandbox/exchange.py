@@ -1,4 +1,6 @@
-"""Our end of the talk with a supervisor that runs in an enclosure: the request, and its answer.
+"""Our end of the exchange with a supervisor that runs in an enclosure: the request, and its answer.
+
+The supervisor may answer too much, too late or never: what is read is bounded in bytes and in seconds.
 
 The answer is hostile: the job ran as the supervisor's user. It is a head of known size, then exactly the
 bytes that it announces, of files that were asked for, each within its limit; nothing else is believed.
@@ -7,14 +9,20 @@ bytes that it announces, of files that were asked for, each within its limit; no
 from __future__ import annotations
 
 import json
+import os
+import selectors
+import subprocess
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import inside
 from grader.sandbox.job import Outcome, Result, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grader.model import Named
     from grader.sandbox.job import Job, Limits
 
@@ -166,3 +174,74 @@ def out_of_time(seconds: float) -> Result:
 def too_much(seconds: float) -> Result:
     """The result of a job whose supervisor answers without end."""
     return Result(Outcome(Status.OUTPUT, -9, b"", b"", seconds))
+
+
+_PIECE = 2**18
+_MOST_WORDS = 4096
+
+
+class Answer(NamedTuple):
+    """What a process said before it ended, or was ended because it was late or said too much."""
+
+    stdout: bytes
+    stderr: bytes
+    late: bool
+    overlong: bool
+
+
+def talk(command: Sequence[str], request: bytes, *, most: int, seconds: float) -> Answer:
+    """Start a process, give it all of ``request``, and take at most ``most`` bytes in so many seconds."""
+    with subprocess.Popen(
+        command,
+        env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},  # a job may look into it
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            return _talk(process, request, most, time.monotonic() + seconds)
+        finally:
+            process.kill()
+
+
+def _talk(process: subprocess.Popen[bytes], request: bytes, most: int, deadline: float) -> Answer:
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    if stdin is None or stdout is None or stderr is None:
+        raise ValueError("all streams must be pipes")
+    left, said, words = memoryview(request), bytearray(), bytearray()
+    with selectors.DefaultSelector() as selector:
+        for stream, event in (
+            (stdin, selectors.EVENT_WRITE),
+            (stdout, selectors.EVENT_READ),
+            (stderr, selectors.EVENT_READ),
+        ):
+            os.set_blocking(stream.fileno(), False)
+            selector.register(stream, event)
+        while stdout in {key.fileobj for key in selector.get_map().values()}:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or len(said) > most:
+                return Answer(bytes(said[:most]), bytes(words), remaining <= 0, len(said) > most)
+            for key, _ in selector.select(remaining):
+                if key.fileobj is stdin:
+                    left = _write(stdin.fileno(), left)
+                    if not left:
+                        selector.unregister(stdin)
+                        stdin.close()
+                    continue
+                piece = os.read(key.fd, _PIECE)
+                if not piece:
+                    selector.unregister(key.fileobj)
+                elif key.fileobj is stdout:
+                    said += piece
+                else:
+                    words += piece[: _MOST_WORDS - len(words)]
+    return Answer(bytes(said), bytes(words), late=False, overlong=False)
+
+
+def _write(descriptor: int, left: memoryview) -> memoryview:
+    """Write what fits; what is left of it, nothing where nobody reads any more."""
+    try:
+        return left[os.write(descriptor, left[:_PIECE]) :]
+    except BrokenPipeError:
+        return left[:0]

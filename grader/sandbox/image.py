@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError, UsageError
-from grader.sandbox import image_build, image_recipe
+from grader.sandbox import image_build
 from grader.sandbox.engine import using
 from grader.sandbox.job import Equipment
 
@@ -141,7 +141,7 @@ _AGAIN = "make it again with `grader doctor --build-image`"
 
 def _contents_program() -> str:
     """Takes the digest, and shows it beside the one that the build left."""
-    source = dict(image_recipe.files())[f"{image_recipe.FOLDER}/contents.py"].decode()
+    source = dict(image_build.recipe_files())[f"{image_build.FOLDER}/contents.py"].decode()
     return f"{source}\n    print(Path({_CONTENTS!r}).read_text())\n"
 
 
@@ -175,9 +175,9 @@ def _known(target: str) -> None:
 
 def _recipe(target: str, base: str) -> str:
     return (
-        image_recipe.digest_of(image_recipe.thin_root())
+        image_build.digest_of(image_build.thin_root())
         if target == THIN
-        else image_recipe.digest(target, base)
+        else image_build.recipe_digest(target, base)
     )
 
 
@@ -195,8 +195,8 @@ def _labels(image: SandboxImage, base: str) -> dict[str, str]:
 
 def _import_thin(client: DockerClient) -> SandboxImage:
     """Give the engine the root of empty folders; the same bytes make the same files."""
-    root = image_recipe.thin_root()
-    image = _described(THIN, "", image_recipe.digest_of(root))
+    root = image_build.thin_root()
+    image = _described(THIN, "", image_build.digest_of(root))
     image_build.import_root(client, image.name, root, USER, _labels(image, "none"))
     return replace(image, id=image_build.id_of(client, image.name))
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.assignment import expand_cases, staff_kernel
 from grader.backends.emulator import EMULATOR
 from grader.emulator.launch import STEPS
-from grader.model import KernelInterface, ProgramInterface, Verdict
+from grader.kinds import kind_of
+from grader.model import Verdict
 from grader.validation import judgement
 from grader.validation.barrier_mutants import barrier_mutants
 from grader.validation.controls import controls
@@ -99,11 +100,10 @@ def _begun(assignment: Assignment, staff: Staff, runner: TrialRunner, solution: 
         skeleton = runner.attempt(
             Trial("skeleton", f"skeleton{PurePath(staff.solution_file).suffix}", staff.skeleton, seed)
         )
-    kinds = {KernelInterface: "kernel", ProgramInterface: "program"}
     return Report(
         assignment=assignment.id,
         title=assignment.title,
-        kind=kinds.get(type(assignment.interface), "answers"),
+        kind=kind_of(assignment).name,
         digest=assignment.digest,
         seed=seed,
         cases=len(expand_cases(assignment, seed)),

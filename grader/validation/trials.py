@@ -21,7 +21,7 @@ from grader.debug import log_swallowed
 from grader.emulator.launch import STEPS
 from grader.errors import GraderError
 from grader.kinds import kind_of
-from grader.kinds.answers.staff import filled_in
+from grader.kinds.answers.sheets import with_expressions_worked_out
 from grader.model import Submission, Verdict
 from grader.validation.barrier_mutants import without_barrier
 from grader.validation.records import Made, Outcome
@@ -99,7 +99,7 @@ class TrialRunner:
         plan = replace(self._plan(trial.seed), feedback=trial.feedback)
         if trial.quick:
             plan = replace(plan, steps=self.quick_steps)
-        source = filled_in(self.assignment, trial.source, trial.file, trial.seed)
+        source = with_expressions_worked_out(self.assignment, trial.source, trial.file, trial.seed)
         grade = pipeline.grade_built(plan, _submission(trial.file, source), built, self.tools)
         return outcome_of(trial, grade, self.case_plans(trial.seed), built=built.ok)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.analysis import SUBJECTS, AnalysisProblem, study, value
-from grader.analysis.limits import LIMITS
+from grader.analysis.occupancy import LIMITS
 from tests.emulator import nvcc
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ def test_each_kind_of_the_format_has_its_package_with_all_stages() -> None:
 @pytest.mark.parametrize("module", ["grader.pipeline", "grader.kinds.kernel.stages"])
 def test_a_kernel_is_judged_without_what_reads_yaml_and_without_other_kinds(module: str) -> None:
     """A self-check of a kernel starts without them where its assignment comes from the cache."""
-    others = "'pydantic', 'yaml', 'grader.kinds.program.stages', 'grader.kinds.answers.evidence'"
+    others = "'pydantic', 'yaml', 'grader.kinds.program.stages', 'grader.kinds.answers.stages'"
     code = f"import sys, {module}; print([name for name in ({others}) if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT, text=True)
     assert done.stdout == "[]\n"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.model import Severity
-from grader.nvcc.host_code import END, without_host_code
+from grader.nvcc.diagnostics import END_OF_UNIT
+from grader.nvcc.host_code import without_host_code
 from tests.nvcc.conftest import INTERFACE, KERNEL, only_message
 
 if TYPE_CHECKING:
@@ -139,6 +140,6 @@ int x;
 
 def test_what_is_not_closed_is_left_out_to_the_end() -> None:
     """A brace that is missing is missing at the end, unless something of the device comes before that."""
-    assert END in without_host_code('# 1 "mine"\nvoid f() { int a;\nint b;\n', {"mine"}, ()).places
+    assert END_OF_UNIT in without_host_code('# 1 "mine"\nvoid f() { int a;\nint b;\n', {"mine"}, ()).places
     kernel = '# 1 "mine"\nvoid f() { int a;\n__attribute__((global)) void k() {}\n'
     assert not without_host_code(kernel, {"mine"}, ()).places

@@ -21,9 +21,7 @@ from grader.nvcc.constants import (
     take_probed_values,
 )
 from grader.nvcc.diagnostics import Files, read_messages
-from grader.nvcc.includes import reaching
-from grader.nvcc.shown import LONGEST, harmless
-from grader.nvcc.source import is_header_name, line_count, readable
+from grader.nvcc.source import LONGEST, harmless, is_header_name, line_count, readable, with_reached_includes
 from grader.ptx import parse
 
 FILES = Files("homework.cu", 9, ("support.h",), ("/usr/include",))
@@ -64,10 +62,10 @@ def test_kernels_are_found_with_scopes_and_templates() -> None:
 def test_the_parameters_of_a_kernel_are_known_by_the_names_in_the_file() -> None:
     """Whatever their types look like."""
     text = """# 1 "student_source.cu" 1
-__attribute__((global)) void k(const float *A, float (*f)(int), int M, unsigned int B[], int = 3) {}
+__attribute__((global)) void k(const float *A, float (*f)(int), int M, unsigned int B[], int = 3, float *) {}
 """
     own = declarations.own_text(text, "student_source.cu", {"student_source.cu"})
-    assert next(kernel.parameters for kernel in declarations.kernels(own)) == ("A", "f", "M", "B", "")
+    assert next(kernel.parameters for kernel in declarations.kernels(own)) == ("A", "f", "M", "B", "", "")
 
 
 @pytest.mark.parametrize(
@@ -296,10 +294,10 @@ def test_only_plain_header_names_are_written() -> None:
 def test_an_include_names_the_header_that_came_along(path: str, headers: tuple[str, ...], read: str) -> None:
     """Folders that were left behind do not matter; what is found as it stands, or is not clear, stays."""
     files = {"unit.cu": f'#include "{path}"\n'.encode(), **dict.fromkeys(headers, b"")}
-    assert reaching(files, "unit.cu")["unit.cu"].decode() == f'#include "{read}"\n'
+    assert with_reached_includes(files, "unit.cu")["unit.cu"].decode() == f'#include "{read}"\n'
 
 
 def test_a_header_below_reaches_its_neighbours() -> None:
     """Paths of a header begin where it lies."""
     files = {"unit.cu": b"", "lib/a.h": b'#include "../b.h"\n#include "../../c.h"\n', "b.h": b"", "c.h": b""}
-    assert reaching(files, "unit.cu")["lib/a.h"] == b'#include "../b.h"\n#include "c.h"\n'
+    assert with_reached_includes(files, "unit.cu")["lib/a.h"] == b'#include "../b.h"\n#include "c.h"\n'

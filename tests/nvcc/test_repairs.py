@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.model import Severity
-from grader.nvcc.repairs import repaired
+from grader.nvcc.source import repaired
 from tests.nvcc.conftest import KERNEL
 
 if TYPE_CHECKING:

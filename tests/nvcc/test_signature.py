@@ -7,8 +7,7 @@ import pytest
 from grader.model import KernelInterface, Parameter
 from grader.nvcc.declarations import DeclaredKernel
 from grader.nvcc.kernel import not_found
-from grader.nvcc.mangled import Signature, read_name
-from grader.nvcc.signature import Entry, EntryParameter, mismatch, read_entries
+from grader.nvcc.signature import Entry, EntryParameter, Signature, mismatch, read_entries, read_name
 from grader.ptx import parse
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.sandbox import engine, image, image_recipe
+from grader.sandbox import engine, image, image_build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docker import DockerClient
 
-PROFILE = json.loads((image_recipe.root() / "sandbox/seccomp.json").read_text(encoding="utf-8"))
+PROFILE = json.loads((image_build.recipe_root() / "sandbox/seccomp.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

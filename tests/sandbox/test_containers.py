@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.errors import OurError
-from grader.sandbox import Equipment, Limits, Stage, gpu_passthrough
+from grader.sandbox import Equipment, Limits, Stage, containers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 docker = pytest.importorskip("docker", reason="the engine's library is an extra")
 
-from grader.sandbox import containers  # noqa: E402 - after the library
 from grader.sandbox.docker import profile  # noqa: E402
 from grader.sandbox.image import SandboxImage  # noqa: E402
 
@@ -80,8 +79,8 @@ def test_what_is_bound_is_read_only(made: dict[str, Any]) -> None:
 
 def test_where_the_toolkit_is_the_engine_passes_one_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked for by its UUID, with nothing but computing on it."""
-    monkeypatch.setattr("grader.sandbox.gpu_passthrough.shutil.which", lambda name: f"/usr/bin/{name}")
-    (request,) = gpu_passthrough.pass_through("GPU-1").requests
+    monkeypatch.setattr("grader.sandbox.containers.shutil.which", lambda name: f"/usr/bin/{name}")
+    (request,) = containers.pass_through("GPU-1").requests
     assert request["DeviceIDs"] == ["GPU-1"]
     assert request["Capabilities"] == [["gpu", "compute", "utility"]]
 
@@ -97,19 +96,19 @@ def test_where_it_is_not_its_device_and_driver_are_passed_in(
     library.parent.mkdir()
     library.write_bytes(b"")
     (tmp_path / "lib/libcuda.so.1").symlink_to(library)
-    monkeypatch.setattr("grader.sandbox.gpu_passthrough.shutil.which", lambda _: None)
-    monkeypatch.setattr(gpu_passthrough, "_KNOWN_GPUS", tmp_path / "gpus")
-    monkeypatch.setattr(gpu_passthrough, "_FOLDERS", ())
+    monkeypatch.setattr("grader.sandbox.containers.shutil.which", lambda _: None)
+    monkeypatch.setattr(containers, "_KNOWN_GPUS", tmp_path / "gpus")
+    monkeypatch.setattr(containers, "_FOLDERS", ())
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "lib"))
-    assert gpu_passthrough._minor("GPU-1") == 3
-    given = gpu_passthrough.pass_through("GPU-1")
+    assert containers._minor("GPU-1") == 3
+    given = containers.pass_through("GPU-1")
     assert given.binds == (f"{library}:/opt/driver/libcuda.so.1:ro",)
     assert given.requests == ()
 
 
 def test_a_driver_that_is_not_found_is_our_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The message says where it may be looked for."""
-    monkeypatch.setattr(gpu_passthrough, "_FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(containers, "_FOLDERS", (str(tmp_path),))
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
     with pytest.raises(OurError, match="set LD_LIBRARY_PATH"):
-        list(gpu_passthrough._driver())
+        list(containers._driver())

@@ -13,7 +13,7 @@ import pytest
 from grader.doctor import containers as doctor_containers
 from grader.errors import ToolMissing
 from grader.sandbox import engine
-from grader.sandbox.escapes import known_escapes
+from grader.sandbox.engine import known_escapes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,12 +39,12 @@ INFO: dict[str, Any] = {
 LOCAL = "http+docker://localhost"
 
 
-def facts(**changed: object) -> engine.Facts:
+def facts(**changed: object) -> engine.EngineFacts:
     """Those of a sound engine, with some of its answers changed."""
     return engine.read_facts(VERSION, INFO | changed, LOCAL)
 
 
-def runc(version: str, commit: str = "") -> engine.Facts:
+def runc(version: str, commit: str = "") -> engine.EngineFacts:
     """Those of a sound engine with this runc."""
     return replace(facts(), runc=(version, commit))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.errors import OurError, StorageError, UsageError
-from grader.sandbox import Equipment, image, image_build, image_recipe
+from grader.sandbox import Equipment, image, image_build
 from tests.sandbox.in_container import built, client, said
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Engine:
 
 def made(target: str = "build", base: str = "sha256:base", **changed: str) -> _Image:
     """An image as our recipe makes it, with some of its labels changed."""
-    digest = image_recipe.digest(target, base)
+    digest = image_build.recipe_digest(target, base)
     labels = {image.LABEL_RECIPE: digest, image.LABEL_TARGET: target, image.LABEL_BASE: base}
     return _Image("sha256:made", labels | changed, [f"{image.REPOSITORY}:{target}-{digest[:12]}"])
 

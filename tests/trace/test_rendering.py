@@ -111,7 +111,7 @@ def test_the_page_needs_nothing_else_and_may_do_nothing_else() -> None:
         "<!--<script>",
         "\u202e/* gnirts */",
         "\x1b[31mred",
-        "{script} {data}",
+        "{script} {{ script }} {% raw %} {{ data | safe }}",
     ],
 )
 def test_a_hostile_source_stays_text(hostile: str) -> None:

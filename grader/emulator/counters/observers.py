@@ -1,4 +1,4 @@
-"""Who looks on while instructions run: one observer counts traffic, another records hazards.
+"""Observers of a launch: `Counting` counts its traffic, `Detecting` records its hazards.
 
 The -O0 build runs under `Detecting`, the default build, which is graded, under both (`Several`); kernels of
 the staff run under `Counting` alone.

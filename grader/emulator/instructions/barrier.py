@@ -304,7 +304,7 @@ def _is_new(phases: NDArray[np.uint64]) -> bool:
 def _spelt_out(
     m: Machine, target: Target, values: Value, dtype: np.dtype[Any]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[Any]]:
-    """The lanes of a place, the byte of each, and its value."""
+    """The lanes of a target, the byte of each, and its value."""
     lanes = np.arange(m.size) if target.lanes is None else target.lanes
     good = None if target.good is None else np.flatnonzero(target.good)
     count = len(lanes)

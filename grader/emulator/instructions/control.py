@@ -100,12 +100,12 @@ def brx(ins: Instruction, link: Link) -> ControlStep:
 
     def branch(m: Machine, group: Group) -> list[Group] | None:
         chosen = np.minimum(index(m, m.active), np.uint32(len(targets) - 1))
-        places = np.unique(chosen).tolist()
-        if len(places) == 1:
-            group.pc = targets[places[0]]
+        indices = np.unique(chosen).tolist()
+        if len(indices) == 1:
+            group.pc = targets[indices[0]]
             return None
         lanes = m.lanes()
-        return [Group(group.frame, targets[index], lanes[chosen == index], group.turn) for index in places]
+        return [Group(group.frame, targets[index], lanes[chosen == index], group.turn) for index in indices]
 
     return branch
 

@@ -1,4 +1,4 @@
-"""Which lane of a warp holds which elements of a matrix (PTX ISA section 9.7.15.5).
+"""Fragments: which lane of a warp holds which elements of a matrix (PTX ISA section 9.7.15.5).
 
 A *fragment* is what the registers of a warp hold of a matrix. For `mma` the PTX ISA says where each element
 is, and all its figures follow one rule: with ``group = lane // 4`` and ``member = lane % 4``, a register of A
@@ -89,13 +89,13 @@ def elements_of(link: Link, operand: Operand) -> tuple[Operand, ...]:
 class FragmentLayout(NamedTuple):
     """Where the elements of a matrix are, in a warp.
 
-    ``places``, shape (32 * elements of a lane,), gives the element (row by row) that each slot holds,
+    ``element_of``, shape (32 * elements of a lane,), gives the element (row by row) that each slot holds,
     ``slots``, shape (rows * columns,), for each element the first slot that holds it.
     """
 
     rows: int
     columns: int
-    places: NDArray[np.intp]
+    element_of: NDArray[np.intp]
     slots: NDArray[np.intp]
 
 
@@ -111,11 +111,11 @@ def layout(part: str, extents: tuple[int, int, int], pack: int, registers: int) 
     copies, rest = divmod(registers * pack, len(elements) or registers * pack + 1)
     if rest or not copies:
         raise ValueError(part)
-    places = np.stack([row * columns + column for row, column in elements * copies], axis=1).reshape(-1)
-    _, slots = np.unique(places, return_index=True)
+    element_of = np.stack([row * columns + column for row, column in elements * copies], axis=1).reshape(-1)
+    _, slots = np.unique(element_of, return_index=True)
     if len(slots) != rows * columns:
         raise ValueError(part)
-    return FragmentLayout(rows, columns, places, slots)
+    return FragmentLayout(rows, columns, element_of, slots)
 
 
 def _elements(
@@ -137,7 +137,7 @@ def _elements(
 class Warps:
     """The warps of the active lanes, and how values go from lanes to tables of shape (warps, 32) and back.
 
-    ``lane`` is each active lane's place in its warp, ``place`` its place in such a table, row by row;
+    ``lane`` is each active lane's number in its warp, ``position`` its position in such a table, row by row;
     ``whole`` tells whether all 32 lanes of each warp are active.
     """
 
@@ -147,20 +147,20 @@ class Warps:
         row = np.cumsum(np.diff(warp, prepend=warp[0]) != 0)
         self.count = int(row[-1]) + 1
         self.whole = self.count * WARP == len(warp)
-        self.place = row * WARP + self.lane
+        self.position = row * WARP + self.lane
 
     def table(self, values: Value) -> NDArray[np.generic]:
         """What the active lanes hold, with zeros where a lane is not active."""
         if values.ndim and self.whole:
             return values.reshape(self.count, WARP)  # type: ignore[no-any-return]
         cells = np.zeros(self.count * WARP, values.dtype)
-        cells[self.place] = values
+        cells[self.position] = values
         return cells.reshape(self.count, WARP)
 
     def lanes(self, table: NDArray[np.generic]) -> NDArray[np.generic]:
         """The elements of a table for the active lanes."""
         flat = table.reshape(-1)
-        return flat if self.whole else flat[self.place]
+        return flat if self.whole else flat[self.position]
 
 
 def collect(
@@ -181,7 +181,7 @@ def hand_out(
     where: FragmentLayout,
 ) -> None:
     """Write the fragments of matrices, given as bits of shape (warps, rows, columns), to registers."""
-    elements = bits.reshape(warps.count, -1).take(where.places, axis=1)
+    elements = bits.reshape(warps.count, -1).take(where.element_of, axis=1)
     words = elements.view(kind.word).reshape(warps.count, WARP, len(registers))
     for column, register in enumerate(registers):
         m.write_active(register, warps.lanes(words[:, :, column]))

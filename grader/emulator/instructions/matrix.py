@@ -217,10 +217,10 @@ def _quarter(count: int) -> tuple[FragmentLayout, int]:
 
 @contextmanager
 def _pointing(m: Machine, warps: Warps, giving: int) -> Iterator[NDArray[np.intp]]:
-    """Only the first so many lanes of each warp are active; gives their places in a table of all warps."""
+    """Only the first so many lanes of each warp are active; gives their positions in a table of all warps."""
     chosen, everyone = np.flatnonzero(warps.lane < giving), m.active
     m.active = m.lanes()[chosen]
-    yield warps.place[chosen]
+    yield warps.position[chosen]
     m.active = everyone
 
 

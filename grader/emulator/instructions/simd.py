@@ -1,4 +1,4 @@
-"""Four bytes or two halves of a word at once.
+"""Packed integers: four bytes or two halves of a word at once.
 
 There are the integer instructions of types u16x2 and s16x2 (PTX ISA section 9.7.1) and the SIMD video
 instructions (section 9.7.18). Each of the latter operates on the pieces of its first two operands; with

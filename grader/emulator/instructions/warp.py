@@ -1,4 +1,4 @@
-"""What the lanes of a warp do together (PTX ISA sections 9.7.9.6, 9.7.13.9 to 9.7.13.14).
+"""Operations of a whole warp: shuffles, votes, matches (PTX ISA sections 9.7.9.6, 9.7.13.9 to 9.7.13.14).
 
 `shfl`, `vote`, `match`, `redux`, `elect`, `activemask`. The ``.sync`` forms wait until every lane that
 the mask names, and that has not exited, is there (`grader.emulator.machine.synchronisation`).

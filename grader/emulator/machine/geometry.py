@@ -1,4 +1,4 @@
-"""Which lane is which thread of which block, and what its special registers hold."""
+"""The geometry of a launch: the thread and the block of each lane, and its special registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether threads that have not ended ever will: what tells a hang from much work.
+"""Progress: whether a launch hangs, or has much work and will end.
 
 A thread that goes round in a loop never leaves it if all that decides over leaving is the same each round (a
 *settled* loop). If memory is among that, somebody else must change it: where all that run go round so, and
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from grader.emulator.spinning import rounds_of
+from grader.emulator.spin_waits import rounds_of
 from grader.ptx import Immediate, Register
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from grader.emulator.machine.machine import Machine
     from grader.emulator.machine.state import Group
-    from grader.emulator.spinning import Round
+    from grader.emulator.spin_waits import Round
     from grader.ptx import Instruction, Operand
 
 _LOOKS = 16

@@ -1,4 +1,4 @@
-"""What a register holds: an immutable array with one element per lane, one scalar for all, or less.
+"""Values of registers: immutable arrays with one element per lane, one scalar for all, or less.
 
 A register written by all lanes is rebound; one written by some lanes becomes a new array. No array that
 anything else may still look at is ever changed in place, so registers share arrays freely (a `mov` costs

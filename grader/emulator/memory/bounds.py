@@ -1,4 +1,4 @@
-"""How far the variable reaches that an access was written for: what is beyond belongs to another.
+"""Bounds of the variable that an access was written for: the bytes beyond belong to another.
 
 `grader.emulator.linking.provenance` says which variable an address stems from; here that becomes bytes, once
 the launch is laid out and for the sites that are come to.

@@ -1,4 +1,4 @@
-"""Where everything lies before a launch: variables, arrays, shared memory, each with its bytes."""
+"""The layout of memory before a launch: variables, arrays and shared memory, each with its bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an event that orders accesses is: a record, one for all lanes that take part in it at once.
+"""Events that order accesses: one record for all lanes that take part in an event at once.
 
 Lanes that take part in the very same events have equal clocks, so one clock serves each class of lanes.
 """

@@ -1,4 +1,4 @@
-"""Keeping the events that order accesses, as they happen (`grader.emulator.races.event`)."""
+"""The log of the events that order accesses, kept as they happen (`grader.emulator.races.event`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which accesses to global memory may race at all, over all the chunks of a launch.
+"""Suspects among the accesses to global memory, over all the chunks of a launch.
 
 Accesses are kept as they were logged until the launch ends. Then tables over the cells say which are written,
 touched by more than one thread, and not only strongly; the accesses to those, mostly none, are spelt out.

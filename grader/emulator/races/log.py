@@ -1,4 +1,4 @@
-"""Finding races: which accesses nothing orders.
+"""The log of accesses, and the races in it: pairs of accesses that nothing orders.
 
 Two accesses to one cell of memory by different threads race if at least one writes, they are not both
 atomic, and nothing orders them (CUDA C++ Programming Guide, memory consistency; PTX ISA chapter 8).

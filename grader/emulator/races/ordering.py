@@ -1,4 +1,4 @@
-"""What orders accesses besides the barrier of a whole block: happens-before with vector clocks.
+"""Happens-before with vector clocks: what orders accesses besides the barrier of a whole block.
 
 Whole-block barriers and whole-warp `__syncwarp` are so common that rows carry them as epochs. Everything
 else is an `Event`: barriers of some warps of a block, `__syncwarp` of some lanes, fences with flags or

@@ -1,4 +1,4 @@
-"""Races where more than whole blocks and whole warps synchronise: pair by pair.
+"""Pairs of racing accesses, where more than whole blocks and whole warps synchronise.
 
 Where every lane may be ordered with others than its neighbours are, a run of accesses can no longer be
 judged by its outermost lanes. So each cell's accesses are paired, and each pair is asked for a chain of

@@ -1,4 +1,4 @@
-"""Accesses, as cheap to keep as can be, and spelt out as rows for those that may race."""
+"""Records of accesses: a compact one for every access, and rows for those that may race."""
 
 from __future__ import annotations
 

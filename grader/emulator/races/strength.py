@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grader.emulator.races.rows import MAY_BE_FLAG, READ, STRONG, STRONG_READ, UPDATES
-from grader.emulator.spinning import awaited_loads
+from grader.emulator.spin_waits import awaited_loads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

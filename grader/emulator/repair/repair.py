@@ -1,6 +1,6 @@
-"""Repairs that were tried: a barrier put where the source has none, the kernel run again, the hazard gone.
+"""Repairs that were tried: a barrier is put where the source has none, and the kernel runs without hazard.
 
-A place for a barrier must cut every path from the first access of a race to the second one. Of such places
+A gap for a barrier must cut every path from the first access of a race to the second one. Of such gaps
 those come first that all threads reach, then those in the fewest loops, then those that serve the most races.
 What the paths promise the emulator has to confirm: the race is gone, nothing new is found, and the kernel
 ends. Only then is anything said. The work is bounded and counted in vector steps, so that every machine says
@@ -100,7 +100,7 @@ MOST_INSTRUCTIONS = 3_000
 """Larger functions are left alone: a student would not know them again."""
 
 ATTEMPTS = 4
-"""Places that are tried for one hazard, and barriers that might be moved to one place."""
+"""Gaps that are tried for one hazard, and barriers that might be moved to one gap."""
 
 _WARP = 32
 BLOCK_BARRIER = Instruction("bar", ("sync",), (Immediate(0),))
@@ -113,7 +113,7 @@ class _OutOfWorkError(Exception):
 
 
 class _Cut(NamedTuple):
-    """A place that comes between the accesses of races; ``behind`` says how far behind each one's first."""
+    """A gap that comes between the accesses of races; ``behind`` says how far behind each one's first."""
 
     statements: Statements
     gap: Gap
@@ -204,7 +204,7 @@ class RepairSearch:
             missing = [race for race in missing[1:] if race not in self.repair_of]
 
     def _wanted(self) -> Iterator[Key]:
-        """The hazards of all trials that a barrier in one place might end."""
+        """The hazards of all trials that a barrier in one gap might end."""
         seen: set[Key] = set()
         for finding in (finding for trial in self.trials for finding in trial.findings):
             of_block = finding.other_block is None or finding.other_block == finding.block
@@ -214,7 +214,7 @@ class RepairSearch:
                 yield key(finding)
 
     def _cuts(self, races: list[Key]) -> Iterator[_Cut]:
-        """The places that come between the accesses of some race."""
+        """The gaps that come between the accesses of some race."""
         for statements in self.functions.values():
             ways = {race: self._ways(statements, race) for race in races}
             ways = {race: (first, second) for race, (first, second) in ways.items() if first and second}
@@ -290,7 +290,7 @@ class RepairSearch:
         return [WARP_BARRIER, BLOCK_BARRIER] if of_warp and by_warps else [BLOCK_BARRIER]
 
     def _spare(self, cut: _Cut, races: frozenset[Key], barrier: Instruction) -> int:
-        """The line of a barrier that is of no use as soon as another stands in a better place; else 0."""
+        """The line of a barrier that is of no use as soon as another stands in a better gap; else 0."""
         statements, at = cut.statements, cut.gap.at
         near = sorted(statements.barriers(), key=lambda barrier_at: (abs(barrier_at - at), barrier_at))
         for line in list(dict.fromkeys(statements.lines[barrier_at] for barrier_at in near))[:ATTEMPTS]:

@@ -1,7 +1,7 @@
-"""Places between the statements of the student's source, as places in the PTX of the -O0 build.
+"""Gaps between the statements of the student's source, as positions in the PTX of the -O0 build.
 
 That build keeps the statements apart and in their order, so where the line changes one statement ends and
-the next begins. A place counts only where the source has a statement's end before it: nobody can put a
+the next begins. A gap counts only where the source has a statement's end before it: nobody can put a
 barrier into the middle of an expression.
 """
 
@@ -35,7 +35,7 @@ _READS, _WRITES = ("ld", "ldu", "ldmatrix"), ("st",)
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A place before the instruction ``at``; it reads as ``adding X {at_words}``, ``moving X {to_words}``."""
+    """A gap before the instruction ``at``; it reads as ``adding X {at_words}``, ``moving X {to_words}``."""
 
     at: int
     at_words: str
@@ -53,7 +53,7 @@ class Source:
         """How many parentheses are open at the end of each line."""
 
     def line(self, location: Location | None) -> int:
-        """The line of the file that a place in the PTX belongs to, by inlining perhaps; 0 if to none."""
+        """The line of the file that an instruction belongs to, by inlining perhaps; 0 if to none."""
         while location is not None:
             if location.file in self.files and location.line:
                 return location.line
@@ -90,7 +90,7 @@ class Source:
 
 
 class Statements:
-    """A function's statements: where they are, what they access, and the places between them."""
+    """A function's statements: where they are, what they access, and the gaps between them."""
 
     def __init__(self, function: Function, source: Source) -> None:
         self.function, self.source = function, source
@@ -130,7 +130,7 @@ class Statements:
         ]
 
     def depth(self, at: int) -> tuple[int, int]:
-        """How many branches that threads may take differently decide over a place, and its depth in loops."""
+        """How many thread-dependent branches control an instruction, and how many loops are around it."""
         body = self.function.body
         guards = (body[branch].guard for branch in self.flow.deciding(at))
         apart = sum(guard is not None and guard.name in self.flow.thread_dependent for guard in guards)
@@ -138,7 +138,7 @@ class Statements:
 
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
-        """All places between statements."""
+        """All gaps between statements."""
         gaps = [self._gap(at) for at in range(1, len(self.lines)) if self._begins(at)]
         first = {gap.at_words: gap for gap in reversed(gaps) if gap is not None}
         return tuple(sorted(first.values(), key=lambda gap: gap.at))

@@ -15,7 +15,7 @@ import numpy as np
 from grader.emulator.machine.machine import Observer
 from grader.emulator.machine.values import FOLDED, spread
 from grader.emulator.memory.memory import parts_of
-from grader.emulator.outside import Bad, outside
+from grader.emulator.out_of_bounds import BadAccess, outside
 from grader.emulator.trace.arrays import Arrays, as_type, name_of, numbers, values_at
 from grader.model.trace import TracedEvent, TracedInterval, TracedStep
 
@@ -196,7 +196,7 @@ class Recorder(Observer):
     intervals: list[Interval] = field(default_factory=list)
     now: Interval = field(default_factory=Interval)
     accumulators: list[tuple[int, int]] = field(default_factory=list)
-    """Line, and place in the frame (-1 for a register), of each accumulator."""
+    """Line, and offset in the frame (-1 for a register), of each accumulator."""
     sums: list[NDArray[Any]] = field(default_factory=list)
     machine: Machine | None = None
     low: int = 0
@@ -265,7 +265,7 @@ class Recorder(Observer):
             return
         names, (space, verb, size) = m.reporter.names, access
         starts = np.broadcast_to(address, lanes.shape)[mine].tolist()
-        accesses = [Bad(verb, space, start, size, m.memory.base) for start in starts]
+        accesses = [BadAccess(verb, space, start, size, m.memory.base) for start in starts]
         words = [outside(m, names, m.bounds[site], bad).element for bad in accesses]
         instruction = names.program.sites[site]
         numbers_of = {array.name: number for number, array in enumerate(self.arrays.touched)}
@@ -375,9 +375,9 @@ class Recorder(Observer):
         values: NDArray[Any],
     ) -> None:
         """A store to a local variable that lies in the frame: an array, or one whose address is used."""
-        places = index - m.local_start[self.low + threads]
-        for offset in np.unique(places).tolist():
-            mine = places == offset
+        offsets = index - m.local_start[self.low + threads]
+        for offset in np.unique(offsets).tolist():
+            mine = offsets == offset
             self._sum(line, offset, instruction, threads[mine], values[mine])
 
     def _sum(

@@ -37,9 +37,9 @@ _KILO = {"k": 1, "m": 2, "g": 3}
 _PLURALS = {"byte": "bytes", "operation": "operations"}
 
 
-def understood(text: str, unit: str) -> tuple[Readings, str]:
+def readings_of(text: str, unit: str) -> tuple[Readings, str]:
     """What the text may mean, each in words and as a number of ``unit``; or why it means nothing."""
-    plain = _plain(text)
+    plain = _normalised(text)
     if len(plain) > LONGEST:
         return (), f"this is longer than a number: {EXPECTED}"
     if re.fullmatch(r"\d+,\d{1,2}", plain) or re.fullmatch(r"\d{4,},\d+", plain):
@@ -58,9 +58,9 @@ def understood(text: str, unit: str) -> tuple[Readings, str]:
     return tuple((_words(number * scale, unit, kind), number * scale) for scale, kind in scales), ""
 
 
-def _plain(text: str) -> str:
+def _normalised(text: str) -> str:
     """The text with plain spaces, signs and digits."""
-    known = {
+    replacements = {
         "−": "-",
         "×": "x",
         "⋅": "·",
@@ -70,7 +70,7 @@ def _plain(text: str) -> str:
     }
     if len(text) > LONGEST:
         return text
-    return " ".join(unicodedata.normalize("NFC", "".join(known.get(c, c) for c in text)).split())
+    return " ".join(unicodedata.normalize("NFC", "".join(replacements.get(c, c) for c in text)).split())
 
 
 def _number(match: re.Match[str]) -> Fraction | str:
@@ -89,33 +89,33 @@ def _number(match: re.Match[str]) -> Fraction | str:
 
 
 def _words(number: Fraction, unit: str, kind: str) -> str:
-    told = f"{shown(number)}{'' if unit == '%' else ' '}{unit}" if unit else shown(number)
-    told = told.replace("%", " %") if unit == "%" else told
-    return f"{told}{f' ({kind})' if kind else ''}"
+    text = f"{shown(number)}{'' if unit == '%' else ' '}{unit}" if unit else shown(number)
+    text = text.replace("%", " %") if unit == "%" else text
+    return f"{text}{f' ({kind})' if kind else ''}"
 
 
 def _scales(written: str, unit: str) -> tuple[tuple[Fraction, str], ...]:
     """What a number is to be multiplied by, and a remark, for each reading; nothing where there is none."""
-    found = written.casefold().strip()
+    unit_written = written.casefold().strip()
     wanted = unit.casefold()
-    if not found or _singular(found) == _singular(wanted):
+    if not unit_written or _singular(unit_written) == _singular(wanted):
         return ((Fraction(1), ""),)
     family = {"bytes": _bytes, "flop": _operations, "%": _share, "": _ratio, "flop/byte": _intensity}.get(
         wanted
     )
-    return family(found) if family else _counted(found, wanted)
+    return family(unit_written) if family else _counted(unit_written, wanted)
 
 
 def _singular(word: str) -> str:
     return word.removesuffix("s") if len(word) > 2 else word  # noqa: PLR2004 - "s" alone is a word of its own
 
 
-def _bytes(found: str) -> tuple[tuple[Fraction, str], ...]:
-    match = re.fullmatch(r"([kmg]?)(i?)(b|byte|bytes)", found)
-    words = re.fullmatch(r"(kilo|mega|giga|kibi|mebi|gibi) ?bytes?", found)
+def _bytes(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    match = re.fullmatch(r"([kmg]?)(i?)(b|byte|bytes)", unit_written)
+    words = re.fullmatch(r"(kilo|mega|giga|kibi|mebi|gibi) ?bytes?", unit_written)
     if words:
         match = re.fullmatch(r"([kmg])(i?)(b)", words[1][0] + ("i" if words[1].endswith("bi") else "") + "b")
-    if found in ("bit", "bits"):
+    if unit_written in ("bit", "bits"):
         return ((Fraction(1, 8), ""),)
     if not match:
         return ()
@@ -131,33 +131,33 @@ def _bytes(found: str) -> tuple[tuple[Fraction, str], ...]:
     )
 
 
-def _operations(found: str) -> tuple[tuple[Fraction, str], ...]:
+def _operations(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
     words = {"thousand": 1, "million": 2, "billion": 3, "k": 1, "m": 2, "g": 3}
     match = re.fullmatch(
         r"(?:(k|m|g|thousand|million|billion)\s*)?(?:flops?|ops?|operations?|floating[- ]point operations?)?",
-        found,
+        unit_written,
     )
     return ((Fraction(1000) ** words.get(match[1] or "", 0), ""),) if match else ()
 
 
-def _share(found: str) -> tuple[tuple[Fraction, str], ...]:
-    return ((Fraction(1), ""),) if found in ("percent", "per cent", "pct") else ()
+def _share(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    return ((Fraction(1), ""),) if unit_written in ("percent", "per cent", "pct") else ()
 
 
-def _ratio(found: str) -> tuple[tuple[Fraction, str], ...]:
-    if found in ("x", "times", "-fold", "fold"):
+def _ratio(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    if unit_written in ("x", "times", "-fold", "fold"):
         return ((Fraction(1), ""),)
-    return ((Fraction(1, 100), ""),) if found in ("%", "percent", "per cent") else ()
+    return ((Fraction(1, 100), ""),) if unit_written in ("%", "percent", "per cent") else ()
 
 
-def _intensity(found: str) -> tuple[tuple[Fraction, str], ...]:
-    match = re.fullmatch(r"(?:flops?|ops?|operations?)\s*(?:/|per)\s*(?:b|bytes?)", found)
+def _intensity(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    match = re.fullmatch(r"(?:flops?|ops?|operations?)\s*(?:/|per)\s*(?:b|bytes?)", unit_written)
     return ((Fraction(1), ""),) if match else ()
 
 
-def _counted(found: str, wanted: str) -> tuple[tuple[Fraction, str], ...]:
+def _counted(unit_written: str, wanted: str) -> tuple[tuple[Fraction, str], ...]:
     """A number of blocks, threads, rows…: the unit may come in thousands."""
-    match = re.fullmatch(r"(k|thousand|million)?\s*([a-z ]*)", found)
+    match = re.fullmatch(r"(k|thousand|million)?\s*([a-z ]*)", unit_written)
     if not match or (match[2] and _singular(match[2].strip()) != _singular(wanted)):
         return ()
     return ((Fraction({"k": 1000, "thousand": 1000, "million": 10**6}.get(match[1] or "", 1)), ""),)

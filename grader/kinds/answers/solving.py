@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.analysis import SUBJECTS, Misconception, parameters, shown, study, value
 from grader.arithmetic import ArithmeticProblem, Name, exactly, names
 from grader.errors import OurError
-from grader.kinds.answers.drawing import numbers_of
+from grader.submission.names import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grader.analysis import Subject
-    from grader.model import AnswersInterface, Named, Question, Setting
+    from grader.model import AnswersInterface, DrawnNumber, Named, Question, Setting
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -55,7 +56,7 @@ EVERYWHERE: tuple[tuple[Fraction, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SolvedQuestion:
     """A question with a student's numbers in it, and all that follows from them."""
 
     text: str
@@ -78,14 +79,16 @@ def is_drawn(interface: AnswersInterface, question: Question) -> bool:
     return any(not number.fixed for number in setting_of(interface, question).numbers)
 
 
-def solved(interface: AnswersInterface, question: Question, seed: int, student: str) -> Solved:
+def solve_question(
+    interface: AnswersInterface, question: Question, seed: int, student: str
+) -> SolvedQuestion:
     """The question for this student; raises UsageError where its numbers give no answer."""
     setting = setting_of(interface, question)
     subject = SUBJECTS[setting.subject]
     numbers = numbers_of(setting, seed, student)
-    expected = _value(subject, numbers, question)
-    return Solved(
-        text=filled(question.text, parameters(subject, numbers)),
+    expected = _answer_value(subject, numbers, question)
+    return SolvedQuestion(
+        text=fill_in(question.text, parameters(subject, numbers)),
         expected=expected,
         numbers=tuple(numbers.items()),
         steps=tuple(_steps(subject, numbers, question, expected)),
@@ -93,7 +96,7 @@ def solved(interface: AnswersInterface, question: Question, seed: int, student: 
     )
 
 
-def filled(text: str, numbers: Mapping[str, int]) -> str:
+def fill_in(text: str, numbers: Mapping[str, int]) -> str:
     """The text with numbers for their names in braces."""
     return _PLACEHOLDER.sub(
         lambda match: _plainly(numbers[match[1]]) if match[1] in numbers else match[0], text
@@ -105,7 +108,7 @@ def _plainly(number: int) -> str:
     return str(number) if number < 10_000 else f"{number:,}"  # noqa: PLR2004 - five digits are many
 
 
-def _value(
+def _answer_value(
     subject: Subject, numbers: Mapping[str, int], question: Question, wrong: Misconception | None = None
 ) -> Fraction:
     named = {name: value(subject, numbers, name, wrong) for name in names(question.answer)}
@@ -115,11 +118,11 @@ def _value(
 def _steps(
     subject: Subject, numbers: Mapping[str, int], question: Question, expected: Fraction
 ) -> Iterator[str]:
-    told: dict[str, None] = {}
+    steps: dict[str, None] = {}
     for name in sorted(names(question.answer)):
-        told.update(dict.fromkeys(study(subject, numbers, name).steps))
-    yield from told
-    if not isinstance(question.answer, Name) or not told:
+        steps.update(dict.fromkeys(study(subject, numbers, name).steps))
+    yield from steps
+    if not isinstance(question.answer, Name) or not steps:
         yield f"{question.answer} = {shown(expected)}{f' {question.unit}' if question.unit else ''}"
     if question.note:
         yield question.note
@@ -130,14 +133,14 @@ def _misconceptions(
 ) -> Iterator[tuple[str, Fraction]]:
     """The wrong values that something explains, each once, the likeliest explanation first."""
     seen = {expected}
-    for words, found in (
+    for words, wrong_value in (
         *_wrong_models(subject, numbers, question),
         *((words, expected * factor) for factor, words in (*SCALES.get(question.unit, ()), *EVERYWHERE)),
         *((("this is turned upside down"), 1 / expected) for _ in (0,) if expected and not question.unit),
     ):
-        if found not in seen:
-            seen.add(found)
-            yield words, found
+        if wrong_value not in seen:
+            seen.add(wrong_value)
+            yield words, wrong_value
 
 
 def _wrong_models(
@@ -145,6 +148,22 @@ def _wrong_models(
 ) -> Iterator[tuple[str, Fraction]]:
     for wrong in subject.misconceptions(subject.situation(parameters(subject, numbers))):
         try:
-            yield wrong.words, _value(subject, numbers, question, wrong)
+            yield wrong.words, _answer_value(subject, numbers, question, wrong)
         except (ArithmeticProblem, ArithmeticError):
             continue  # so wrong that it has no value
+
+
+def numbers_of(setting: Setting, seed: int, student: str) -> dict[str, int]:
+    """The setting's numbers for a student, whose id is that of the submission; case does not count in it."""
+    who = safe(student).casefold()
+    return {number.name: _drawn(number, seed, who, setting.id) for number in setting.numbers}
+
+
+def _drawn(number: DrawnNumber, seed: int, student: str, setting: str) -> int:
+    hashed = sha256(repr(("question", seed, student, setting, number.name)).encode()).digest()
+    number_drawn = int.from_bytes(
+        hashed, "big"
+    )  # 256 bits: no number is likelier than another by anything measurable
+    if number.choices:
+        return number.choices[number_drawn % len(number.choices)]
+    return number.low + number_drawn % (number.high - number.low + 1)

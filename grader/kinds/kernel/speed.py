@@ -65,13 +65,7 @@ def untimed(plan: Plan, error: str = "", refused: Finding | None = None) -> Timi
     return Timing(baseline=staff.baseline.name, error=error, shape=timing.shape, findings=findings)
 
 
-def read(
-    plan: Plan,
-    runs: Runs,
-    job: TimingJob | Finding | None,
-    oracle: Oracle,
-    file: str,
-) -> Timing | None:
+def read(plan: Plan, runs: Runs, job: TimingJob | Finding | None, oracle: Oracle, file: str) -> Timing | None:
     """What the rounds of a submission gave, or why nothing was timed; None where nobody is timed."""
     seen = runs.timed
     if runs.problem or job is None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.kinds.answers.numbers import LONGEST, understood
+from grader.kinds.answers.numbers import LONGEST, readings_of
 
 
 def values(text: str, unit: str = "bytes") -> list[Fraction]:
     """What the text may mean."""
-    return [value for _, value in understood(text, unit)[0]]
+    return [value for _, value in readings_of(text, unit)[0]]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_numbers_are_understood_as_people_write_them(text: str, unit: str, meant
 
 def test_a_kb_may_be_1000_or_1024_bytes() -> None:
     """Both readings are offered, each with words for it."""
-    readings, problem = understood("9.46 KB", "bytes")
+    readings, problem = readings_of("9.46 KB", "bytes")
     assert problem == ""
     assert readings == (
         ("9,687.04 bytes (1 KB taken as 1,024 bytes)", Fraction("9.46") * 1024),
@@ -78,7 +78,7 @@ def test_a_kb_may_be_1000_or_1024_bytes() -> None:
 )
 def test_what_is_no_number_is_refused_with_what_was_expected(text: str, complaint: str) -> None:
     """And nothing in the message does anything to a terminal."""
-    readings, problem = understood(text, "bytes")
+    readings, problem = readings_of(text, "bytes")
     assert readings == ()
     assert complaint in problem
     assert problem.isprintable()
@@ -87,7 +87,7 @@ def test_what_is_no_number_is_refused_with_what_was_expected(text: str, complain
 @given(st.text(max_size=120))
 def test_any_text_is_understood_or_refused(text: str) -> None:
     """Never an exception, and one of the two always."""
-    readings, problem = understood(text, "bytes")
+    readings, problem = readings_of(text, "bytes")
     assert bool(readings) != bool(problem)
 
 

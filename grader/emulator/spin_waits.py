@@ -1,4 +1,4 @@
-"""What threads that never come to their end are doing: which loop they are in, and what they wait for.
+"""Spin-waits: the loops that threads without an end are in, and the memory that they wait for.
 
 A loop waits where all that decides whether it goes on is read from places that the loop itself does not
 move: then somebody else must change what is there. A loop that counts, or walks along an array, does not
@@ -77,11 +77,11 @@ def awaited_loads(module: Module) -> frozenset[int]:
 
 def rounds_of(group: Group) -> list[Round]:
     """The loops around where a group is, the innermost first; of its callers' too."""
-    found, frame, at = [], group.frame, group.pc
+    rounds, frame, at = [], group.frame, group.pc
     while True:
-        found += list(_rounds(frame, at))
+        rounds += list(_rounds(frame, at))
         if frame.caller is None:
-            return found
+            return rounds
         frame, at = frame.caller, frame.return_pc - 1
 
 
@@ -111,7 +111,7 @@ def _exits(flow: Flow, loop: Loop) -> list[Instruction]:
     return [
         flow.function.body[flow.starts[block + 1] - 1]
         for block in sorted(loop.blocks)
-        if any(each not in loop.blocks for each in flow.successors[block])
+        if any(successor not in loop.blocks for successor in flow.successors[block])
     ]
 
 
@@ -120,11 +120,11 @@ class _Waiting:
 
     def __init__(self, function: Function, inside: list[int]) -> None:
         self.body = [function.body[pc] for pc in inside]
-        self.made: dict[str, list[Instruction]] = {}
+        self.definitions: dict[str, list[Instruction]] = {}
         for instruction in self.body:
             if instruction.operands and instruction.opcode not in ("st", "red", "bra", "call"):
                 for name in registers_in(instruction.operands[0]):
-                    self.made.setdefault(name, []).append(instruction)
+                    self.definitions.setdefault(name, []).append(instruction)
         self.watched: dict[int, Watched] = {}
         self.loads: list[Instruction] = []
         self.called: set[str] = set()
@@ -135,7 +135,7 @@ class _Waiting:
         if register in self._decisive:
             return
         self._decisive.add(register)
-        for instruction in self.made.get(register, ()):
+        for instruction in self.definitions.get(register, ()):
             if instruction.opcode == "ld" and "param" not in instruction.modifiers:
                 address = instruction.operands[1]
                 base = address.base if isinstance(address, Address) else address
@@ -166,7 +166,7 @@ class _Waiting:
         seen: set[str] = set()
         while todo:
             name = todo.pop()
-            for instruction in () if name in seen else self.made.get(name, ()):
+            for instruction in () if name in seen else self.definitions.get(name, ()):
                 if instruction.opcode == "setp":
                     yield instruction
                 elif instruction.opcode in ("not", "and", "or", "xor", "mov"):
@@ -181,7 +181,8 @@ class _Waiting:
         if register in above:
             return False
         return all(
-            self._instruction(each, (*above, register), watch=watch) for each in self.made.get(register, ())
+            self._instruction(definition, (*above, register), watch=watch)
+            for definition in self.definitions.get(register, ())
         )
 
     def _instruction(self, ins: Instruction, above: tuple[str, ...], *, watch: bool) -> bool:
@@ -208,10 +209,14 @@ class _Waiting:
         if not any(isinstance(o, Symbol) and "atomic" in o.name for o in call.operands):
             return False
         passed = _named(call.operands[-1])
-        for each in self.body:
-            if each.opcode == "st" and "param" in each.modifiers and each.modifiers[-1].endswith("64"):
-                value = each.operands[1]
-                if _base(each.operands[0]) in passed and isinstance(value, Register):
+        for instruction in self.body:
+            if (
+                instruction.opcode == "st"
+                and "param" in instruction.modifiers
+                and instruction.modifiers[-1].endswith("64")
+            ):
+                value = instruction.operands[1]
+                if _base(instruction.operands[0]) in passed and isinstance(value, Register):
                     if watch:
                         self.watched[id(call)] = (call, value, 0)
                     return self._is_settled(value.name, above, watch=False)
@@ -225,4 +230,4 @@ def _base(operand: Operand) -> str:
 
 def _named(operand: Operand) -> list[str]:
     elements = operand.elements if isinstance(operand, Tuple) else ()
-    return [each.name for each in elements if isinstance(each, Symbol)]
+    return [element.name for element in elements if isinstance(element, Symbol)]

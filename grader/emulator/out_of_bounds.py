@@ -24,7 +24,7 @@ _NEAR = 1 << 31
 """Bytes from an array within which an address was likely meant for it."""
 
 
-class Bad(NamedTuple):
+class BadAccess(NamedTuple):
     """An access of ``size`` bytes that should not be; ``verb`` is ``read``, ``write`` or ``update``.
 
     ``byte`` counts within the block's shared memory or the thread's local memory, else it is an address, and
@@ -43,7 +43,7 @@ class Bad(NamedTuple):
         return self.byte - self.base
 
 
-class Outside(NamedTuple):
+class BadTarget(NamedTuple):
     """What an access out of bounds, or one that does not fit its type, went to."""
 
     code: FindingCode
@@ -53,103 +53,105 @@ class Outside(NamedTuple):
     meant: int | None = None
     """The flat index that was meant, where that is in an array."""
 
-    def access(self, bad: Bad) -> Access:
+    def access(self, bad: BadAccess) -> Access:
         """The access as a record."""
         array = "" if self.meant is None else self.element.partition("[")[0]
         return Access(bad.verb, bad.space, array, () if self.meant is None else (self.meant,), bad.size)
 
 
-def outside(m: Machine, names: Names, own: Bound | None, bad: Bad) -> Outside:
-    """What was accessed out of bounds; ``own`` is what was meant."""
-    if own is not None:
-        holder = _nearest(own, bad.byte - (m.frame.local if own.space == "local" else 0))
+def outside(m: Machine, names: Names, bound: Bound | None, bad: BadAccess) -> BadTarget:
+    """What was accessed out of bounds; ``bound`` is that of what was meant."""
+    if bound is not None:
+        holder = _nearest(bound, bad.byte - (m.frame.local if bound.space == "local" else 0))
         return _beyond(m, names, holder, bad)
     if bad.space == "shared":
         details = (("byte", bad.byte), ("bytes", m.shared_bytes))
-        return Outside(FindingCode.BEYOND_SHARED_MEMORY, f"shared[{bad.byte // bad.size}]", details)
+        return BadTarget(FindingCode.BEYOND_SHARED_MEMORY, f"shared[{bad.byte // bad.size}]", details)
     if bad.space == "local":
-        return Outside(FindingCode.OUTSIDE_LOCAL_ARRAY, "local")
+        return BadTarget(FindingCode.OUTSIDE_LOCAL_ARRAY, "local")
     offset = bad.offset
     if m.memory.heap is not None and m.memory.heap.was_freed(offset):
-        return Outside(FindingCode.FREED_MEMORY, hex(bad.byte))
+        return BadTarget(FindingCode.FREED_MEMORY, hex(bad.byte))
     array = m.memory.nearest(offset)
     if array is not None and array.start - _NEAR < offset < array.end + _NEAR:
         return _beyond_global(array, bad)
     return _nowhere(bad)
 
 
-def misplaced(names: Names, own: Bound | None, bad: Bad) -> Outside:
+def misplaced(names: Names, bound: Bound | None, bad: BadAccess) -> BadTarget:
     """What is wrong with an address that is no multiple of what is accessed at once."""
     address = hex(bad.byte & (2**64 - 1))
-    if own is not None and own.low <= bad.byte < own.high and bad.space != "local":
-        holder = _nearest(own, bad.byte)
+    if bound is not None and bound.low <= bad.byte < bound.high and bad.space != "local":
+        holder = _nearest(bound, bad.byte)
         if isinstance(holder, Allocation):
             into = (bad.offset - holder.start) % holder.itemsize
             code = FindingCode.MISALIGNED_INSIDE_ELEMENT if into else FindingCode.MISALIGNED_ELEMENT
-            return Outside(code, address, (("other", global_element(holder, bad.offset)),))
+            return BadTarget(code, address, (("other", global_element(holder, bad.offset)),))
         element = names.shared_element(bad.byte, max(1, bad.byte & -bad.byte))
-        return Outside(FindingCode.MISALIGNED_ELEMENT, address, (("other", element),))
-    return Outside(FindingCode.MISALIGNED_ADDRESS, address)
+        return BadTarget(FindingCode.MISALIGNED_ELEMENT, address, (("other", element),))
+    return BadTarget(FindingCode.MISALIGNED_ADDRESS, address)
 
 
-def _nearest(own: Bound, byte: int) -> Holder:
+def _nearest(bound: Bound, byte: int) -> Holder:
     """Of the variables that an address may stem from the one that it is nearest to."""
 
     def distance(holder: Holder) -> int:
         end = holder.end if isinstance(holder, Allocation) else holder.start + holder.size
         return max(holder.start - byte, byte - end + 1, 0)
 
-    return min(own.holders, key=distance)
+    return min(bound.holders, key=distance)
 
 
-def _beyond(m: Machine, names: Names, holder: Holder, bad: Bad) -> Outside:
+def _beyond(m: Machine, names: Names, holder: Holder, bad: BadAccess) -> BadTarget:
     if isinstance(holder, Allocation):
         return _beyond_global(holder, bad)
     if isinstance(holder, LocalArray):
         index = (bad.byte - m.frame.local - holder.start) // bad.size
         total = holder.size // bad.size
         details = (("index", index), ("elements", total))
-        return Outside(FindingCode.BEYOND_LOCAL_ARRAY, f"local[{index}]", details)
-    array = next(each for each in names.shared if each.start == holder.start and each.size == holder.size)
+        return BadTarget(FindingCode.BEYOND_LOCAL_ARRAY, f"local[{index}]", details)
+    array = next(
+        shared for shared in names.shared if shared.start == holder.start and shared.size == holder.size
+    )
     return _beyond_shared(names, array, bad)
 
 
-def _beyond_shared(names: Names, array: SharedArray, bad: Bad) -> Outside:
+def _beyond_shared(names: Names, array: SharedArray, bad: BadAccess) -> BadTarget:
     """Past the end of a shared array, where another may begin."""
     itemsize = array.itemsize(bad.size)
     index, total = (bad.byte - array.start) // itemsize, array.size // itemsize
     element = array.name + subscript(index, array.shape, outside=True)
     if not total:
-        return Outside(FindingCode.NO_DYNAMIC_SHARED, element, (), index)
+        return BadTarget(FindingCode.NO_DYNAMIC_SHARED, element, (), index)
     lands = names.shared_array(bad.byte)
     details: Named[Detail] = (("index", index), ("elements", total), ("extents", array.shape))
     if not lands or lands is array:
-        return Outside(FindingCode.BEYOND_ARRAY, element, details, index)
+        return BadTarget(FindingCode.BEYOND_ARRAY, element, details, index)
     other = names.shared_element(bad.byte, bad.size)
-    return Outside(FindingCode.INTO_OTHER_ARRAY, element, (*details, ("other", other)), index)
+    return BadTarget(FindingCode.INTO_OTHER_ARRAY, element, (*details, ("other", other)), index)
 
 
-def _beyond_global(array: Allocation, bad: Bad) -> Outside:
+def _beyond_global(array: Allocation, bad: BadAccess) -> BadTarget:
     """Past the end of an argument or a variable; or inside one that only the host may write."""
     offset = bad.offset
     if array.start <= offset < array.end and array.constant:
         element = global_element(array, offset, bad.size)
         index = (offset - array.start) // element_bytes(array, bad.size)
-        return Outside(FindingCode.CONSTANT_WRITTEN, element, (), index)
+        return BadTarget(FindingCode.CONSTANT_WRITTEN, element, (), index)
     itemsize = element_bytes(array, bad.size)
     index, total = (offset - array.start) // itemsize, (array.end - array.start) // itemsize
     extents = array.shape if itemsize == array.itemsize else ()
     details: Named[Detail] = (("index", index), ("elements", total), ("extents", extents))
-    return Outside(FindingCode.BEYOND_ARRAY, f"{array.name}[{index}]", details, index)
+    return BadTarget(FindingCode.BEYOND_ARRAY, f"{array.name}[{index}]", details, index)
 
 
-def _nowhere(bad: Bad) -> Outside:
+def _nowhere(bad: BadAccess) -> BadTarget:
     """An address that is near no array, and where it may come from."""
     byte, address = bad.byte, hex(bad.byte & (2**64 - 1))
     if 0 <= byte < _NULL:
-        return Outside(FindingCode.NULL_POINTER, address)
+        return BadTarget(FindingCode.NULL_POINTER, address)
     if -_NUMBER < byte < 0:
-        return Outside(FindingCode.STRAY_POINTER, address)
+        return BadTarget(FindingCode.STRAY_POINTER, address)
     if 0 <= byte < _NUMBER:
-        return Outside(FindingCode.NUMBER_AS_POINTER, address)
-    return Outside(FindingCode.UNSET_POINTER, address)
+        return BadTarget(FindingCode.NUMBER_AS_POINTER, address)
+    return BadTarget(FindingCode.UNSET_POINTER, address)

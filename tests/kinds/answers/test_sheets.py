@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from grader.kinds.answers.reading import MAX_BYTES, Sheet, read_sheet
+from grader.kinds.answers.sheets import MAX_BYTES, Sheet, read_sheet
 from grader.model import Finding
 
 

@@ -1,0 +1,107 @@
+"""What of an assignment is run: cases, files that a run brings back, and digests of all that decides it.
+
+Case plans become concrete cases, the same for the same seed on every machine and with every library version.
+The digests tell whether evidence is evidence for another version of the assignment, too: the rest is rubric,
+and may change afterwards. Tags and visibility of cases are rubric: they say which items look at a case, and
+who may see it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from grader.checks.text import STREAMS
+from grader.model import Assignment, Case, CasePlan, Visibility
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from grader.model import Assignment, Named, RubricItem
+
+
+def expand_cases(assignment: Assignment, seed: int) -> tuple[Case, ...]:
+    """Every case of the assignment with a concrete shape and a seed of its own, in the assignment's order.
+
+    Shapes of random cases depend on the seed, the plan's id and the number of the draw alone; drawn cases
+    carry their plan's id as a further tag. Seeds are below 2**63. Hashes are drawn from, not a generator:
+    NumPy does not promise that a generator's stream stays as it is (NEP 19).
+    """
+    return tuple(case for plan in assignment.cases for case in _cases(plan, seed))
+
+
+def drawn_ids(plan_id: str, draws: int) -> tuple[str, ...]:
+    """The ids of the cases that a plan stands for: its own, or ``random-1``, ``random-2`` … if it draws."""
+    return tuple(f"{plan_id}-{number}" for number in range(1, draws + 1)) or (plan_id,)
+
+
+def _cases(plan: CasePlan, seed: int) -> Iterator[Case]:
+    for number, case_id in enumerate(drawn_ids(plan.id, plan.draws), start=1):
+        shape = tuple(
+            (name, low + _hashed("shape", seed, plan.id, number, name) % (high - low + 1))
+            for name, (low, high) in plan.shape
+        )
+        yield Case(
+            id=case_id,
+            shape=shape,
+            tags=tuple(dict.fromkeys((*plan.tags, plan.id))) if plan.draws else plan.tags,
+            visibility=plan.visibility,
+            inputs=plan.inputs,
+            seed=_hashed("inputs", seed, case_id) % 2**63,
+            offset=plan.offset,
+            arguments=plan.arguments,
+            stdin=plan.stdin,
+            kernel=plan.kernel,
+        )
+
+
+def _hashed(*parts: str | int) -> int:
+    # 256 bits against ranges of at most 31: no value is likelier than another by anything measurable.
+    return int.from_bytes(sha256(repr(parts).encode()).digest(), "big")
+
+
+def execution_digests(assignment: Assignment, cases: Iterable[Case], *, timed: bool) -> Named[str]:
+    """Pairs of a piece, in words that fit into a message, and a digest of it.
+
+    Evidence that was gathered for all of these pairs is evidence for this assignment; it may hold more.
+    ``timed`` says whether it is about a GPU, where speedups are measured.
+    """
+    cases = tuple(cases)
+    pieces = [
+        ("what is to be handed in, and how it is launched", _digest(assignment.interface)),
+        ("the reference", assignment.reference_digest),
+        *((f"case `{case.id}`", _digest(_as_run(case))) for case in cases),
+    ]
+    for item in assignment.rubric:
+        pieces += _asked_for(item, [case for case in cases if item.looks_at(case)])
+    if timed and any(item.check == "speedup" for item in assignment.rubric):
+        pieces.append(("what is timed", _digest(assignment.timing)))
+    return tuple(dict.fromkeys(pieces))
+
+
+def _asked_for(item: RubricItem, cases: list[Case]) -> Iterator[tuple[str, str]]:
+    """The pieces that only this item asks for."""
+    options = dict(item.options)
+    if item.check == "traffic":
+        kernel = options["baseline"]
+        yield from ((f"the counters of the {kernel} kernel in case `{case.id}`", "") for case in cases)
+    elif item.check == "array":
+        what = f"the array `{options['output']}`"
+        yield from ((f"{what} in case `{case.id}`", _digest(item.options)) for case in cases)
+    elif item.check == "text" and options["of"] not in STREAMS:
+        yield f"the file `{options['of']}`", ""
+
+
+def _as_run(case: Case) -> Case:
+    return replace(case, tags=(), visibility=Visibility.VISIBLE)
+
+
+def _digest(piece: object) -> str:
+    return sha256(repr(piece).encode(errors="backslashreplace")).hexdigest()
+
+
+def wanted_files(assignment: Assignment) -> tuple[str, ...]:
+    """The names of the files that some item looks at, in the order of the rubric; plain names, no folders."""
+    named = (dict(item.options).get("of") for item in assignment.rubric)
+    return tuple(dict.fromkeys(name for name in named if name and name not in STREAMS))
