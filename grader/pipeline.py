@@ -85,7 +85,7 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
     sentences = sentences_of(plan.assignment.feedback)
     with speaking(sentences):
         grade = _judged(plan, submission, _in_sentences(evidence, sentences), stages)
-    return replace(grade, evidence=_kept(plan, evidence))
+    return replace(grade, evidence=_evidence_to_store(plan, evidence))
 
 
 def _in_sentences(evidence: Evidence, sentences: Sentences) -> Evidence:
@@ -163,7 +163,7 @@ def _array_parameters(assignment: Assignment, built: Build) -> tuple[str, ...]:
     return tuple(dict.fromkeys(build.label(name) for build in builds for name in names))
 
 
-def _kept(plan: Plan, evidence: Evidence) -> Evidence:
+def _evidence_to_store(plan: Plan, evidence: Evidence) -> Evidence:
     """What `rescore` needs of the evidence: no source, no code, of a program's files only the texts."""
     texts = {dict(item.options)["of"] for item in plan.assignment.rubric if item.check == "text"}
     ran = evidence.ran or execution_digests(plan.assignment, plan.cases, timed=evidence.measures_time)

@@ -150,7 +150,7 @@ def _judged(
     All of the evidence stays with it. Raises UsageError where the file does not fit the assignment.
     """
     evidence, path = evidence_of(out, grade), out.record_path(grade.submission_id)
-    cases = tuple(_seen(case, opened) for case in expand_cases(assignment, grade.seed))
+    cases = tuple(_released(case, opened) for case in expand_cases(assignment, grade.seed))
     recorded = {case.case.id: case for case in evidence.cases}
     if recorded and not all(case.id in recorded for case in cases):
         raise UsageError(f"{path} lacks cases; grade the submission again")
@@ -165,5 +165,5 @@ def _judged(
     return replace(judged, seconds=grade.seconds, evidence=evidence)
 
 
-def _seen(case: Case, opened: Collection[Visibility]) -> Case:
+def _released(case: Case, opened: Collection[Visibility]) -> Case:
     return replace(case, visibility=Visibility.VISIBLE) if case.visibility in opened else case

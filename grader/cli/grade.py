@@ -14,7 +14,7 @@ from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, grade_class
 from grader.batch.folder import is_whole, load_grades
-from grader.cli import arguments, class_output, interruption, setup
+from grader.cli import arguments, interruption, setup
 from grader.errors import StorageError, UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
@@ -110,7 +110,7 @@ def _grade_class(
     grades = load_grades(out, ids)
     out.write(files.of_class(grades))
     _write_files(options, grades)
-    class_output.print_class(grades, resumed=len(submissions) - len(waiting), out=out.path)
+    setup.print_class(grades, resumed=len(submissions) - len(waiting), out=out.path)
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         return _OURS
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))

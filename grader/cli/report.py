@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.folder import load_grades
-from grader.cli import arguments, class_output, setup
+from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.reports import files
 from grader.reports.audience import SHOWN
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
     out.write(files.of_class(grades))
-    class_output.print_class(grades, resumed=0, out=out.path, width=options.width)
+    setup.print_class(grades, resumed=0, out=out.path, width=options.width)
     return 0
 
 

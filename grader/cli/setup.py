@@ -12,10 +12,12 @@ from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
 from grader.errors import StorageError, ToolMissing, UsageError
 from grader.kinds import kind_of
+from grader.reports import class_table
 from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
     from fractions import Fraction
     from pathlib import Path
 
@@ -186,3 +188,17 @@ def write(path: Path | None, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as problem:
         raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
+
+
+def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:
+    """Print the table of the class and where its reports are."""
+    screen = console(width=width)
+    screen.print(class_table.render_class(grades, width=screen.width, ascii_only=ascii_only()), end="")
+    if resumed:
+        screen.print(f"{resumed} of {len(grades)} were graded before and are unchanged.")
+    if grades:
+        seed = grades[0].seed
+        screen.print(f"seed {seed}: with --seed {seed} another folder is graded on the same cases")
+    screen.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
+    screen.print("                record.json and grade.json name hidden cases: for staff only")
+    screen.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader.backends import AUTO, CHOICES
 from grader.cli import arguments, interruption, setup
 from grader.gpu import RaceJudge
-from grader.validation import Wanted, report_files, report_text, validate
+from grader.validation import Wanted, reports, validate
 
 if TYPE_CHECKING:
     import argparse
@@ -71,10 +71,10 @@ def run(options: argparse.Namespace) -> int:
             tools = replace(tools, cache=Path(folder))
         report = _validated(options, assignment, tools, setup.backend(options, tools, gpus))
     console = setup.console(width=options.width)
-    shown = report_text.render(report, width=console.width, ascii_only=setup.ascii_only())
+    shown = reports.render(report, width=console.width, ascii_only=setup.ascii_only())
     console.print(shown, end="")
-    setup.write(options.json, report_files.as_json(report))
-    setup.write(options.report, report_files.as_markdown(report))
+    setup.write(options.json, reports.as_json(report))
+    setup.write(options.report, reports.as_markdown(report))
     if report.errors or (report.unjudged and not report.problems):
         return _OURS
     return int(not report.sound)

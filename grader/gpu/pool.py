@@ -240,7 +240,7 @@ class _Attempt:
             job = run_job(
                 where, images, launches, mode="sanitize", entries=entries, tool=command, tool_files=files
             )
-            return sanitizer.of_both_builds(self._believed(tool, job, launches))
+            return sanitizer.of_both_builds(self._tool_report(tool, job, launches))
 
         with devices.slot(self.gpu, devices.TOOLS), ThreadPoolExecutor(len(names)) as pool:
             return tuple(pool.map(report, names))
@@ -251,7 +251,7 @@ class _Attempt:
         cubin = assemble(self.tools, text, self.gpu.architecture, optimised=optimised)
         return Image(cubin, self.built.entry, self._widths(), self._symbols(ptx))
 
-    def _believed(self, tool: str, job: Job, cases: tuple[DeviceCase, ...]) -> ToolReport:
+    def _tool_report(self, tool: str, job: Job, cases: tuple[DeviceCase, ...]) -> ToolReport:
         """A tool's report; one that comes to nothing is tried once more, unless it took all its time."""
         result = self.tools.sandbox.run(job)
         report = sanitizer.read(tool, result, cases, self.file)

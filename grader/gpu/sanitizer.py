@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, UsageError
 from grader.gpu.request import ANSWER
-from grader.gpu.sanitizer_findings import Scene, ToolLog, UnreadableError, found_by, read_log, read_records
+from grader.gpu.sanitizer_findings import (
+    ToolLog,
+    UnreadableError,
+    WatchedLaunches,
+    findings_by_case,
+    read_log,
+    read_records,
+)
 from grader.model import FindingKind
 from grader.nvcc.source import SOURCE_NAME, harmless
 from grader.sandbox import Status
@@ -185,18 +192,18 @@ def read(
 
     names = tuple(str(case.index) for case in cases)
     try:
-        records, log = _believed(tool, result)
+        records, log = _read_files(tool, result)
         answer = read_answer(result.file(ANSWER))
     except (UnreadableError, OurError) as problem:
         return _inconclusive(tool, names, str(problem))
     answered = {case.name: case for case in answer.cases}
-    scene = Scene({str(case.index): case for case in cases}, answered, file, source, answer.error)
-    findings, strange = found_by(tool, records, scene)
+    watched = WatchedLaunches({str(case.index): case for case in cases}, answered, file, source, answer.error)
+    findings, strange = findings_by_case(tool, records, watched)
     if records and not findings:
         reason = "it reports something, but nothing of a kernel that we understand"
         return _inconclusive(tool, names, reason)
     gap = _gap(log, len(records), strange)
-    doubts = {name: gap or scene.unfinished(name) for name in names if name not in findings}
+    doubts = {name: gap or watched.unfinished(name) for name in names if name not in findings}
     return _report(tool, findings, doubts)
 
 
@@ -225,7 +232,7 @@ def _graded(name: str) -> str:
     return str(int(name) + OF_GRADED_BUILD)
 
 
-def _believed(tool: str, result: Result) -> tuple[tuple[Element, ...], ToolLog]:
+def _read_files(tool: str, result: Result) -> tuple[tuple[Element, ...], ToolLog]:
     """A tool's records, and what its log says of them; raises UnreadableError where they disagree."""
     xml, log = files(tool)
     if result.outcome.status is not Status.EXIT:

@@ -1,6 +1,6 @@
 """Records of compute-sanitizer → findings: whose launch, which line, which element, in our words.
 
-    files that a tool left ─read_records, read_log▶ records ─found_by, with the Scene▶ findings
+    files that a tool left ─read_records, read_log▶ records ─findings_by_case▶ findings
 
 The files are read as if an enemy had written them. The XML names functions and files of the student's, so it
 is hostile: no document type (which could define entities), no other markup declarations, no more than a few
@@ -136,7 +136,7 @@ def triple_at(record: Element, path: str) -> tuple[int, int, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DeviceArray:
     """Where an array lay in the device's memory during one launch."""
 
     array: str
@@ -155,7 +155,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class WatchedLaunches:
     """The launches that a tool watched: what was asked for, and what the harness says became of it, by name.
 
     ``source`` is what the student's ``file`` was compiled as: lines of other files mean nothing to a student.
@@ -191,14 +191,14 @@ class Scene:
                 return (str(index),)
         return tuple(name for name in self.cases if name in self.answered)
 
-    def places(self, name: str) -> Iterator[Place]:
+    def arrays(self, name: str) -> Iterator[DeviceArray]:
         """Where the arrays of a case lay, as the harness says."""
         addresses = self.answered[name].places if name in self.answered else {}
         for argument in self.cases[name].arguments:
             value = argument.value
             if argument.name in addresses and isinstance(value, np.ndarray):
                 start, _ = addresses[argument.name]
-                yield Place(argument.label, start, value.nbytes, value.shape, value.itemsize)
+                yield DeviceArray(argument.label, start, value.nbytes, value.shape, value.itemsize)
 
     def line(self, record: Element, where: str) -> int | None:
         """The line in the student's file."""
@@ -223,11 +223,11 @@ _SILENT = ("Api", "InitcheckApiError", "Hazard")
 """Records that are understood and say nothing of a kernel, or nothing that an ``Analysis`` does not say."""
 
 
-Reader: TypeAlias = Callable[[Element, Scene, str], list[Finding]]
+Reader: TypeAlias = Callable[[Element, WatchedLaunches, str], list[Finding]]
 
 
-def found_by(
-    tool: str, records: Iterable[Element], scene: Scene
+def findings_by_case(
+    tool: str, records: Iterable[Element], watched: WatchedLaunches
 ) -> tuple[dict[str, tuple[Finding, ...]], tuple[str, ...]]:
     """The findings of each case that has some, and the kinds of records that we do not know, one a record."""
     groups: dict[str, dict[tuple[object, ...], Finding]] = {}
@@ -239,8 +239,8 @@ def found_by(
             strange += [] if kind in _SILENT else [kind]
             continue
         functions = [element.text or "" for element in record.iter("func")]
-        for name in scene.owners(functions):
-            for finding in reader(record, scene, name):
+        for name in watched.owners(functions):
+            for finding in reader(record, watched, name):
                 _count(groups.setdefault(name, {}), finding)
     kept = {name: _without_stops(tuple(group.values())) for name, group in groups.items()}
     return {name: findings for name, findings in kept.items() if findings}, tuple(strange)
@@ -266,7 +266,7 @@ def _without_stops(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
 
 def _about(
     record: Element,
-    scene: Scene,
+    watched: WatchedLaunches,
     what: tuple[FindingKind, FindingCode],
     details: Named[Detail],
     address: str = "",
@@ -278,8 +278,8 @@ def _about(
         code=code,
         access=access,
         details=details,
-        file=scene.file,
-        line=scene.line(record, "where"),
+        file=watched.file,
+        line=watched.line(record, "where"),
         block=triple_at(record, "who/blockIdx"),
         thread=triple_at(record, "who/threadIdx"),
         address=address,
@@ -288,7 +288,7 @@ def _about(
     return worded(finding)
 
 
-def _access(record: Element, scene: Scene, name: str) -> list[Finding]:
+def _access(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]:
     """memcheck, ``Precise``: an access that belongs to no array, or does not fit its type."""
     space, size = text_at(record, "what/space").strip("_"), number_at(record, "what/size") or 0
     direction = text_at(record, "what/direction")
@@ -299,9 +299,11 @@ def _access(record: Element, scene: Scene, name: str) -> list[Finding]:
     elif space in _OUTSIDE_SPACE:
         code = _OUTSIDE_SPACE[space]
     else:
-        code, element, details = _outside(number_at(record, "what/address"), tuple(scene.places(name)))
+        code, element, details = _out_of_bounds(
+            number_at(record, "what/address"), tuple(watched.arrays(name))
+        )
     access = Access(direction if direction in _VERBS else "", space, element.partition("[")[0], size=size)
-    return [_about(record, scene, (kind, code), details, element, access)]
+    return [_about(record, watched, (kind, code), details, element, access)]
 
 
 _OUTSIDE_SPACE = {
@@ -310,12 +312,14 @@ _OUTSIDE_SPACE = {
 }
 
 
-def _outside(address: int | None, places: tuple[Place, ...]) -> tuple[FindingCode, str, Named[Detail]]:
+def _out_of_bounds(
+    address: int | None, arrays: tuple[DeviceArray, ...]
+) -> tuple[FindingCode, str, Named[Detail]]:
     """The code, the element and details for an address in global memory that no array holds.
 
     An address far from all arrays is not told: it is another one in every run.
     """
-    nearest = min(places, key=lambda array: array.distance(address or 0), default=None)
+    nearest = min(arrays, key=lambda array: array.distance(address or 0), default=None)
     if address is not None and address < _NULL:
         return FindingCode.NULL_POINTER, "", (("address", hex(address)),)
     if address is None or nearest is None or nearest.distance(address) > _NEAR:
@@ -325,23 +329,23 @@ def _outside(address: int | None, places: tuple[Place, ...]) -> tuple[FindingCod
     return FindingCode.BEYOND_ARRAY, f"{nearest.array}[{index}]", details
 
 
-def _unset(record: Element, scene: Scene, name: str) -> list[Finding]:
+def _uninitialised(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]:
     """initcheck, ``Initcheck``: a read of global memory that nobody wrote."""
     address = number_at(record, "what/address")
-    places = (array for array in scene.places(name) if address is not None and not array.distance(address))
-    array = next(places, None)
+    arrays = (array for array in watched.arrays(name) if address is not None and not array.distance(address))
+    array = next(arrays, None)
     element = "" if array is None or address is None else array.array + _subscript(array, address)
     access = Access("read", "global", "" if array is None else array.array)
     what = (FindingKind.UNINITIALISED, FindingCode.UNSET_MEMORY)
-    return [_about(record, scene, what, (), element, access)]
+    return [_about(record, watched, what, (), element, access)]
 
 
-def _subscript(array: Place, address: int) -> str:
+def _subscript(array: DeviceArray, address: int) -> str:
     index = np.unravel_index(array.index(address), array.shape) if array.shape else (0,)
     return "".join(f"[{int(coordinate)}]" for coordinate in index)
 
 
-def _parting(record: Element, scene: Scene, name: str) -> list[Finding]:
+def _barrier_divergence(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]:
     """synccheck, ``Synccheck``: a barrier that some come to and others do not."""
     del name
     text = harmless(text_at(record, "what/text")).removeprefix("Barrier error detected. ").rstrip(".")
@@ -349,19 +353,19 @@ def _parting(record: Element, scene: Scene, name: str) -> list[Finding]:
     if text:
         report = Clause("synccheck-says", (("text", text[:1].lower() + text[1:]),))
     what = (FindingKind.BARRIER_DIVERGENCE, FindingCode.BARRIER_REPORTED)
-    return [_about(record, scene, what, (("report", (report,)),))]
+    return [_about(record, watched, what, (("report", (report,)),))]
 
 
-def _stop(record: Element, scene: Scene, name: str) -> list[Finding]:
+def _stop(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]:
     """memcheck: the launch ended, and no access was seen to be the reason."""
-    if not scene.unfinished(name):
+    if not watched.unfinished(name):
         return []
     exception = harmless(text_at(record, "what/exception") or text_at(record, "what/text"))
     what = (FindingKind.FAULT, FindingCode.STOP_REPORTED)
-    return [_about(record, scene, what, (("reason", exception or (Clause("hardware-exception"),)),))]
+    return [_about(record, watched, what, (("reason", exception or (Clause("hardware-exception"),)),))]
 
 
-def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
+def _races(record: Element, watched: WatchedLaunches, name: str) -> list[Finding]:
     """racecheck, ``Analysis``: one access and those that race with it, a finding for each pair of lines.
 
     It lists accesses in the order of the code, as measured, and not of time: in a loop, or across functions,
@@ -369,14 +373,14 @@ def _races(record: Element, scene: Scene, name: str) -> list[Finding]:
     """
     del name
     first = text_at(record, "what/source/direction")
-    line = scene.line(record, "what/source/where")
+    line = watched.line(record, "what/source/where")
     findings = []
     for other in record.iterfind("what/destination"):
-        second, other_line = text_at(other, "direction"), scene.line(other, "where")
+        second, other_line = text_at(other, "direction"), watched.line(other, "where")
         finding = Finding(
             FindingKind.RACE,
             hazard="" if other_line is None else _HAZARDS.get((first, second), ""),
-            file=scene.file,
+            file=watched.file,
             line=other_line if other_line is not None else line,
             other_line=line if other_line is not None else None,
             address="shared",
@@ -409,6 +413,6 @@ _READERS: dict[tuple[str, str], Reader] = {
     ("memcheck", "StackOverflow"): _stop,
     ("memcheck", "Syscall"): _stop,
     ("racecheck", "Analysis"): _races,
-    ("initcheck", "Initcheck"): _unset,
-    ("synccheck", "Synccheck"): _parting,
+    ("initcheck", "Initcheck"): _uninitialised,
+    ("synccheck", "Synccheck"): _barrier_divergence,
 }

@@ -65,7 +65,7 @@ class Witnesses:
     reports: tuple[ToolReport, ...]
     races: RaceJudge
 
-    def asked(self) -> tuple[ToolReport, ...]:
+    def counted_reports(self) -> tuple[ToolReport, ...]:
         """The tools whose word counts."""
         return tuple(r for r in self.reports if self.races.asks_tools or r.tool not in OF_RACES)
 
@@ -93,7 +93,7 @@ def merged(
     witnesses = Witnesses(str(index), emulated, emulator_error, device, reports, mode)
     findings = _of_emulator(witnesses)
     sure = witnesses.races is RaceJudge.BOTH and not witnesses.emulator_doubt()
-    claims = [(r.tool, finding) for r in witnesses.asked() for finding in r.of(witnesses.name)]
+    claims = [(r.tool, finding) for r in witnesses.counted_reports() for finding in r.of(witnesses.name)]
     for tool, finding in claims:
         if finding.kind is not FindingKind.FAULT:
             _join(findings, finding, tool, doubted=sure and tool in OF_RACES)

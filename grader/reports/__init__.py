@@ -9,8 +9,9 @@
     html          a page per submission and one for the class
     audience      what a student may see of a grade
     speed         what was timed, in words and numbers
-    points        exact points as people write them
-    quotation, layout, marks   parts that these share
+    marks         points and verdicts as people write them
+    excerpts      lines and maps that are shown of a finding
+    layout        lines for a terminal
 
 `text` and `html` write for students unless asked to write for staff. All others show the grade that they
 are given: what is meant for a student goes through `audience.student_view` first.

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
 from grader.model import TOO_MUCH_WORK, FindingKind, Verdict
-from grader.reports import points, speed
+from grader.reports import marks, speed
+from grader.reports.excerpts import lines_of
 from grader.reports.layout import Page, Piece
-from grader.reports.lookalikes import lookalikes
 from grader.reports.marks import MARKS, NOT_JUDGED, look
-from grader.reports.quotation import lines_of
+from grader.submission.names import looks
 from grader.text import headline, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.text import Text
 
@@ -92,7 +94,7 @@ def score_of(grade: Grade) -> str:
     """`60/75`, or the mark of an error of ours."""
     if grade.verdict == Verdict.ERROR:
         return MARKS[Verdict.ERROR]
-    return f"{points.shown(grade.score)}/{points.shown(grade.max_score)}"
+    return f"{marks.shown(grade.score)}/{marks.shown(grade.max_score)}"
 
 
 def _speeds(grades: Sequence[Grade]) -> list[str]:
@@ -129,7 +131,7 @@ def mark_of(item: ItemGrade) -> str:
     """The verdict, or the points where there is partial credit."""
     verdict = item.result.verdict
     partial = verdict == Verdict.FAIL and item.points != 0
-    return points.shown(item.points) if partial else look(item.result).mark
+    return marks.shown(item.points) if partial else look(item.result).mark
 
 
 def _shown(grade: Grade, item_id: str) -> str:
@@ -160,5 +162,38 @@ def _summary(grades: Sequence[Grade]) -> str:
         parts.append(f"{unjudged} to look at, with {TOO_MUCH_WORK}")
     if graded:
         mean = sum((grade.score for grade in graded), Fraction(0)) / len(graded)
-        parts.append(f"mean {points.counted(mean)}")
+        parts.append(f"mean {marks.counted(mean)}")
     return ", ".join(parts)
+
+
+_NUMBERED = re.compile(r"-\d+$")
+"""What an id gets behind it where another one looks the same (`grader.submission.names.ids`)."""
+
+_MOST_LETTERS = 3
+
+
+def lookalikes(ids: Sequence[str]) -> Iterator[str]:
+    """A sentence for each id that looks like another one because of letters of another script."""
+    first: dict[str, str] = {}
+    for name in sorted(ids, key=lambda name: bool(_disguised(name))):
+        first.setdefault(looks(name), name)
+    for name in ids:
+        letters = _disguised(name)
+        same = (first.get(looks(one)) for one in (name, _NUMBERED.sub("", name)))
+        other = next((one for one in same if one not in (None, name)), None)
+        if letters and other is not None:
+            told = ", ".join(f"U+{ord(each):04X} {_called(each)}" for each in letters[:_MOST_LETTERS])
+            yield f"`{name}` looks like `{other}`, but has {told}"
+
+
+def _disguised(name: str) -> str:
+    """The characters of an id that look like one of ASCII and are none, each once."""
+    return "".join(
+        character
+        for character in dict.fromkeys(name)
+        if not character.isascii() and looks(character).isascii()
+    )
+
+
+def _called(character: str) -> str:
+    return unicodedata.name(character, "a letter of another script")

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from grader.model import Verdict
-from grader.reports import maps, points, quotation, speed, text
+from grader.reports import excerpts, marks, speed, text
 from grader.reports.audience import FAILED, student_view
-from grader.reports.class_table import item_titles, mark_of, note, score_of
-from grader.reports.lookalikes import lookalikes
+from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
 from grader.reports.marks import look
 from grader.text import headline, many_lines, one_line
 
@@ -55,7 +54,7 @@ def render(
     shown = student_view(grade, released) if audience == "student" else grade
 
     def quoted(finding: Finding) -> list[str]:
-        rows = quotation.quote(finding, shown.submission_file, source_lines)
+        rows = excerpts.quote(finding, shown.submission_file, source_lines)
         return [(row.gutter + row.code).rstrip() for row in rows]
 
     return template("submission.html.j2").render(
@@ -65,14 +64,14 @@ def render(
         quote=quoted,
         failing_cases=lambda item: _failing_cases(shown, item),
         simply_passes=_simply_passes,
-        where=quotation.place,
-        map_is_telling=maps.says_something,
-        map_legend=maps.legend,
-        map_rows=maps.drawing,
+        where=excerpts.lines_in_words,
+        map_is_telling=excerpts.says_something,
+        map_legend=excerpts.legend,
+        map_rows=excerpts.drawing,
         look=look,
-        score=points.score,
-        counted=points.counted,
-        of_item=points.of_item,
+        score=marks.score,
+        counted=marks.counted,
+        of_item=marks.of_item,
         title=text.title,
         apart=text.apart,
         first=text.FIRST,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.reports.layout import Page
 
 
-class Row(NamedTuple):
+class KernelTime(NamedTuple):
     """One kernel: what it is called, its time in ms, its GFLOP/s, and how many times as fast it is."""
 
     kernel: str
@@ -31,7 +31,7 @@ class Speed(NamedTuple):
     """What a report tells of the timing: a heading, a row for each kernel, and remarks of a line each."""
 
     heading: str
-    rows: tuple[Row, ...]
+    rows: tuple[KernelTime, ...]
     remarks: tuple[str, ...]
 
 
@@ -75,7 +75,7 @@ def _heading(grade: Grade, timing: Timing) -> str:
     return one_line("Speed" + "".join(places))
 
 
-def _rows(timing: Timing) -> Iterator[Row]:
+def _rows(timing: Timing) -> Iterator[KernelTime]:
     """The baseline first, then the submission and what there is to compare it with."""
     taken, gflops = dict(timing.milliseconds), dict(timing.gflops)
     labels = {
@@ -90,7 +90,7 @@ def _rows(timing: Timing) -> Iterator[Row]:
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
         told = _told(ratio, "×") if ratio else ""
-        yield Row(one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
+        yield KernelTime(one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
 
 
 def _remarks(timing: Timing) -> Iterator[str]:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.model import FindingKind, Severity, Verdict
-from grader.reports import maps, points, quotation, speed
+from grader.reports import excerpts, marks, speed
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
 from grader.reports.marks import MARKS, STYLES, WORDS, look
@@ -81,13 +81,13 @@ def _headline(page: Page, grade: Grade) -> None:
         page.paragraph(f"not graded, through no fault of the submission: {why}", style="bold magenta")
     else:
         style = "bold green" if grade.score >= grade.max_score else "bold"
-        skipped = f"; {points.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
-        page.line((points.score(grade), style), skipped)
+        skipped = f"; {marks.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
+        page.line((marks.score(grade), style), skipped)
     page.blank()
 
 
 def _overview(page: Page, grade: Grade) -> None:
-    rows = [(item, points.of_item(item)) for item in grade.items]
+    rows = [(item, marks.of_item(item)) for item in grade.items]
     room = max((len(text) for _, text in rows), default=0)
     words = max((len(look(item.result).word) for item, _ in rows), default=0)
     for item, text in rows:
@@ -211,10 +211,10 @@ def _item(
 def _map(page: Page, wrong: list[Finding]) -> None:
     """Where the output of the case that is told first is wrong."""
     finding = next(iter(wrong), None)
-    if finding is None or not maps.says_something(finding):
+    if finding is None or not excerpts.says_something(finding):
         return
-    page.paragraph(one_line(maps.legend(finding, ascii_only=page.ascii_only)), indent=4)
-    for line in maps.drawing(finding, ascii_only=page.ascii_only):
+    page.paragraph(one_line(excerpts.legend(finding, ascii_only=page.ascii_only)), indent=4)
+    for line in excerpts.drawing(finding, ascii_only=page.ascii_only):
         page.line(f"      {line}")
 
 
@@ -244,8 +244,8 @@ def case_name(case: CaseGrade) -> str:
 
 def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: SourceLines) -> None:
     """One finding, with its source lines; its message only where the item's does not tell it already."""
-    quoted = quotation.quote(finding, grade.submission_file, source, page.width - len(_QUOTED))
-    where = quotation.place(finding)
+    quoted = excerpts.quote(finding, grade.submission_file, source, page.width - len(_QUOTED))
+    where = excerpts.lines_in_words(finding)
     if is_told(finding, told) and not quoted and not where:
         return
     if not is_told(finding, told):
@@ -285,7 +285,7 @@ def _skipped(page: Page, grade: Grade) -> None:
     if not skipped:
         return
     usual = (item.max_points for item in skipped if item.result.item.counts)
-    total = points.counted(sum(usual, start=Fraction(0)))
+    total = marks.counted(sum(usual, start=Fraction(0)))
     page.blank()
     page.line((f"Not judged here: {total}, counted neither for nor against", STYLES[Verdict.SKIP]))
     for item in skipped:

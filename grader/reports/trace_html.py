@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader.reports import trace_json
 from grader.reports.html import template
-from grader.reports.trace_words import extent
+from grader.reports.trace_text import extent
 
 if TYPE_CHECKING:
     from grader.model.trace import TraceScene

@@ -3,11 +3,11 @@
 Whatever one student handed in never keeps another's from being read: what cannot be graded becomes a
 submission with a ``problem``, which its grade will say.
 
-    files, archives (zips, tars)   bytes, from disk and out of an archive
-    items                          both as one tree of folders and files
-    platforms                      which of them are whose
-    folders, wanted                which of one student's files is the source, or holds the answers
-    names, text                    ids and text that are safe to be shown
+    files, archives   bytes, from disk and out of an archive, and their text
+    items             both as one tree of folders and files
+    platforms         which of them are whose
+    folders           which of one student's files is the source, or holds the answers
+    names             ids that are safe to be shown
 """
 
 from __future__ import annotations
@@ -20,20 +20,18 @@ from typing import TYPE_CHECKING
 from grader.errors import UsageError
 from grader.model import Finding, FindingKind, Named, Submission
 from grader.submission.archives import opened_class
-from grader.submission.files import Unusable
-from grader.submission.folders import MAX_DEPTH, read_item
+from grader.submission.files import Unusable, decode, lines
+from grader.submission.folders import ANSWERS, MAX_DEPTH, SOURCE, read_item
 from grader.submission.items import Bundle, OnDisk, dotted, entries
 from grader.submission.names import ARCHIVES, ending, ids, safe, stem
 from grader.submission.platforms import by_student, is_download
-from grader.submission.text import decode, lines
-from grader.submission.wanted import ANSWERS, SOURCE
 from grader.text import escaped
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grader.submission.folders import Wanted
     from grader.submission.items import Item
-    from grader.submission.wanted import Wanted
 
 __all__ = ["ANSWERS", "SOURCE", "decode", "lines", "read_submission", "read_submissions"]
 

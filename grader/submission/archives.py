@@ -1,19 +1,29 @@
 """An archive → the folder that it holds, in memory: nothing is ever written to disk.
 
 An archive is hostile. Of a zip file nothing is unpacked but the files that are asked for; of a tar file no
-more than `packed.MAX_UNPACKED` bytes. What is no plain file (a link, a device, an encrypted file) only
-matters where it is the file that is wanted. A name that would lead out of a folder, two files of one name,
-and files that lie in each other (a bomb) never come about by accident: with one of them nothing is read.
+more than `MAX_UNPACKED` bytes. What is no plain file (a link, a device, an encrypted file) only matters where
+it is the file that is wanted. A name that would lead out of a folder, two files of one name, and files that
+lie in each other (a bomb) never come about by accident: with one of them nothing is read.
+
+The standard library reads both formats: tar, which gzip may have compressed, and zip (PKWARE's APPNOTE
+6.3.10).
 """
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
+import stat
+import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import pairwise
+from struct import error as StructError  # noqa: N812 - it is a class
+from tarfile import BLOCKSIZE, TarError, TarFile
+from typing import IO, TYPE_CHECKING, cast
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
-from grader.submission import tars, zips
 from grader.submission.files import Unusable, require_size
 from grader.submission.items import Item, by_name, is_ignored
 from grader.submission.names import ending
@@ -21,9 +31,200 @@ from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from tarfile import TarInfo
     from typing import BinaryIO
+    from zipfile import ZipInfo
 
-    from grader.submission.packed import Packed
+MAX_UNPACKED = 32 * 2**20
+"""What all files of one student's archive may hold together, in bytes.
+
+How well they are compressed does not matter: a table of zeros is no bomb, one byte more than this is.
+"""
+
+DAMAGED = "the archive is damaged, or was not handed in as a whole; try to pack it again"
+TOO_LARGE = (
+    f"the archive holds more than {MAX_UNPACKED // 2**20} MiB once it is unpacked; expected source files"
+)
+LINK = "is a link; expected the file itself"
+DEVICE = "is a device or a pipe; expected a source file"
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A member: its whole name as it stands there, and how to get at its first bytes.
+
+    ``trouble`` says why it cannot be read. ``load`` gives at most so many bytes, and raises `Unusable`.
+    """
+
+    name: str
+    is_folder: bool
+    size: int
+    trouble: str
+    load: Callable[[int], bytes]
+
+
+_LONGEST_HEADER = 16 * 1024
+"""Bytes of a header beside the usual one: a long name, times to the nanosecond."""
+
+_DAMAGED_TAR = (TarError, RuntimeError, EOFError, OSError, ValueError, OverflowError, IndexError, zlib.error)
+"""What `tarfile` and `gzip` raise for files that are none, or not whole."""
+
+
+class _Headers(io.BytesIO):
+    """A tar file of which only headers are read: a header of megabytes is nobody's."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or not 0 <= size <= _LONGEST_HEADER:
+            raise ValueError("a header that is too long")
+        return super().read(size)
+
+
+def tar_members(content: bytes, most: int, *, compressed: bool) -> list[Packed]:
+    """Its members, ``most`` of them at most; raises `Unusable`."""
+    try:
+        if compressed:
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MAX_UNPACKED + 1)
+        if len(content) > MAX_UNPACKED:
+            raise Unusable(TOO_LARGE)
+        return [_tar_packed(content, info) for info in _listed(content, most)]
+    except _DAMAGED_TAR as error:
+        raise Unusable(DAMAGED) from error
+
+
+def _listed(content: bytes, most: int) -> list[TarInfo]:
+    found: list[TarInfo] = []
+    archive = TarFile(fileobj=_Headers(content), encoding="utf-8", errors="surrogateescape")
+    while (info := archive.next()) is not None:
+        found.append(info)
+        if len(found) > most:
+            raise Unusable(
+                f"the archive holds more than {most:,} files; expected one .cu file and its headers"
+            )
+    # `tarfile` takes a damaged header for the end, where there must be an empty block.
+    end = content[archive.offset : archive.offset + BLOCKSIZE]
+    if len(end) < BLOCKSIZE or any(end):
+        raise Unusable(DAMAGED)
+    return found
+
+
+def _tar_packed(content: bytes, info: TarInfo) -> Packed:
+    load = partial(_tar_load, content, info.offset_data, info.size)
+    return Packed(info.name, info.isdir(), info.size, "" if info.isdir() else _tar_trouble(info), load)
+
+
+def _tar_trouble(info: TarInfo) -> str:
+    if info.issym() or info.islnk():
+        return LINK
+    if not info.isreg() or info.issparse():
+        return "is a file with holes; expected a source file" if info.isreg() else DEVICE
+    return ""
+
+
+def _tar_load(content: bytes, start: int, size: int, most: int) -> bytes:
+    found = content[start : start + min(size, most)] if start >= 0 <= size else b""
+    if len(found) < min(size, most):
+        raise Unusable(DAMAGED)
+    return found
+
+
+_LONGEST_ENTRY = 350
+"""Bytes of the list of files for each member: 46, its name, its times and owners."""
+
+_LOCAL_HEADER = 30
+_ENCRYPTED = 0x1
+_DAMAGED_ZIP = (
+    BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    StructError,
+    zlib.error,
+)
+"""What `zipfile` raises for files that are none, or not whole."""
+
+
+class _Sparing:
+    """A file of which nobody reads more at once than an honest list of so many members takes."""
+
+    def __init__(self, file: BinaryIO, most: int) -> None:
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+        self._file, self._members, self._most = file, most, most * _LONGEST_ENTRY
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._file.read(size) if 0 <= size <= self._most else self._file.read(self._most + 1)
+        if len(content) > self._most:
+            raise Unusable(_too_many(self._members))
+        return content
+
+    def close(self) -> None:
+        """Whoever opened the file closes it."""
+
+
+def zip_members(file: BinaryIO, most: int, *, whole: bool) -> list[Packed]:
+    """Its members, ``most`` of them at most; raises `Unusable`, also where the ``whole`` is too large."""
+    try:
+        archive = ZipFile(cast("IO[bytes]", _Sparing(file, most)))
+    except _DAMAGED_ZIP as error:
+        raise Unusable(DAMAGED) from error
+    found = archive.infolist()
+    if len(found) > most:
+        raise Unusable(_too_many(most))
+    if whole and sum(info.file_size for info in found) > MAX_UNPACKED:
+        raise Unusable(TOO_LARGE)
+    _require_apart(found, archive.start_dir)
+    return [_zip_packed(archive, info) for info in found]
+
+
+def _too_many(most: int) -> str:
+    return f"the archive holds more than {most:,} files; expected one .cu file and its headers"
+
+
+def _require_apart(found: list[ZipInfo], end: int) -> None:
+    """Files that overlap unpack to far more than there is: D. Fifield, *A better zip bomb*, 2019."""
+    places = sorted(
+        (info.header_offset, info.header_offset + _LOCAL_HEADER + info.compress_size) for info in found
+    )
+    starts_after = all(first[1] <= second[0] for first, second in pairwise([*places, (end, end)]))
+    if not starts_after or (places and places[0][0] < 0):
+        raise Unusable(
+            "files in the archive overlap, as no packer writes them; expected an ordinary zip file"
+        )
+
+
+def _zip_packed(archive: ZipFile, info: ZipInfo) -> Packed:
+    # `filename` ends at the first NUL; the name as it stands there does not.
+    name = info.orig_filename
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    is_folder = name.replace("\\", "/").endswith("/") or kind == stat.S_IFDIR
+    trouble = "" if is_folder else _zip_trouble(info, kind)
+    return Packed(name, is_folder, info.file_size, trouble, partial(_zip_load, archive, info))
+
+
+def _zip_trouble(info: ZipInfo, kind: int) -> str:
+    if kind == stat.S_IFLNK:
+        return LINK
+    if kind not in {0, stat.S_IFREG}:
+        return DEVICE
+    if info.flag_bits & _ENCRYPTED:
+        return "is encrypted; expected an archive without a password"
+    if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
+        return "is compressed in an unusual way; expected an ordinary zip file"
+    return ""
+
+
+def _zip_load(archive: ZipFile, info: ZipInfo, most: int) -> bytes:
+    try:
+        with archive.open(info) as stream:
+            content = stream.read(most)
+    except _DAMAGED_ZIP as error:
+        raise Unusable(DAMAGED) from error
+    if len(content) != min(info.file_size, most):
+        raise Unusable(DAMAGED)
+    return content
+
 
 MAX_BYTES = 10 * 2**20
 """The largest archive of one student."""
@@ -94,9 +295,9 @@ def opened(name: str, content: bytes) -> Folder:
     """What one student's archive holds; raises `Unusable` where anything about it is wrong."""
     kind = ending(name)
     if kind == ".zip":
-        found: Iterable[Packed] = zips.members(io.BytesIO(content), MAX_MEMBERS, whole=True)
+        found: Iterable[Packed] = zip_members(io.BytesIO(content), MAX_MEMBERS, whole=True)
     else:
-        found = tars.members(content, MAX_MEMBERS, compressed=kind != ".tar")
+        found = tar_members(content, MAX_MEMBERS, compressed=kind != ".tar")
     folder, spoilt = _tree(found)
     if spoilt:
         raise Unusable(next(iter(spoilt.values())))
@@ -110,11 +311,11 @@ def opened_class(name: str, file: BinaryIO) -> list[Item]:
     Raises `Unusable` where the archive as a whole cannot be read.
     """
     if ending(name) == ".zip":
-        folder, spoilt = _tree(zips.members(file, MAX_CLASS_MEMBERS, whole=False))
+        folder, spoilt = _tree(zip_members(file, MAX_CLASS_MEMBERS, whole=False))
     else:
         content = file.read(MAX_BYTES + 1)
         require_size(len(content), escaped(name), MAX_BYTES, "a tar archive")
-        folder, spoilt = _tree(tars.members(content, MAX_CLASS_MEMBERS, compressed=ending(name) != ".tar"))
+        folder, spoilt = _tree(tar_members(content, MAX_CLASS_MEMBERS, compressed=ending(name) != ".tar"))
     held = dict(folder.held)
     for first, message in spoilt.items():
         held[first] = _Spoilt(first, message)

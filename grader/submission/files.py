@@ -1,4 +1,4 @@
-"""Reading one file that somebody else put there: no links out, no devices, no surprises of size."""
+"""One file that somebody else put there, and its text: no links out, no devices, no surprises of size."""
 
 from __future__ import annotations
 
@@ -96,3 +96,25 @@ def _is_utf16(content: bytes) -> bool:
         return "\0" not in content.decode("utf-16")
     except UnicodeDecodeError:
         return False
+
+
+def decode(source: bytes) -> str:
+    """The text of a source file; never fails.
+
+    UTF-8 with or without a byte order mark, UTF-16 with one, else Latin-1, in which every byte is a
+    character. CRLF is a line end like any other.
+    """
+    return _characters(source).replace("\r\n", "\n")
+
+
+def lines(source: bytes) -> list[str]:
+    """The lines of a source file as nvcc counts them: a form feed or a lone CR ends none."""
+    return decode(source).split("\n")
+
+
+def _characters(source: bytes) -> str:
+    encoding = "utf-16" if source.startswith(_UTF16) else "utf-8-sig"
+    try:
+        return source.decode(encoding)
+    except UnicodeDecodeError:
+        return source.decode("latin-1")

@@ -1,23 +1,72 @@
-"""What lies in a folder that somebody handed in, and which of it is the source."""
+"""What lies in a folder that somebody handed in, which of it is the source, and the headers that come along.
+
+Headers in folders below a source come along where an ``#include`` names them, wherever they lie.
+"""
 
 from __future__ import annotations
 
 import codecs
+import re
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from grader.submission import archives, included
+from grader.submission import archives
 from grader.submission.files import MAX_BYTES, Unusable, require_text
 from grader.submission.names import ARCHIVES, ending
-from grader.submission.wanted import SOURCE
 from grader.text import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from grader.model import Named
     from grader.submission.items import Item
-    from grader.submission.wanted import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Endings of files that may hold it, in groups of falling preference, and words for it.
+
+    ``beside`` matches the names of files that belong to it where they lie in the same folder, or where an
+    ``#include`` names them in a folder beside or below. ``one`` is what
+    messages ask for, ``file`` what one file is, ``text`` what it holds, and ``group`` several of them.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    beside: re.Pattern[str] | None
+    one: str
+    file: str
+    kind: str
+    text: str
+    group: str
+
+    @property
+    def endings(self) -> tuple[str, ...]:
+        """All endings, the preferred ones first."""
+        return tuple(ending for group in self.groups for ending in group)
+
+
+SOURCE = Wanted(
+    groups=((".cu",), (".c", ".cpp", ".cuh"), (".h",)),
+    beside=re.compile(r"\w[\w.+ -]*\.(h|cuh|hpp|hxx|hh|inl|inc)", re.IGNORECASE),
+    one=".cu file",
+    file="the file with your kernel",
+    kind="a source file",
+    text="the source text of your kernel",
+    group="source files",
+)
+"""A kernel or a program, with its headers."""
+
+ANSWERS = Wanted(
+    groups=((".yaml", ".yml", ".json"),),
+    beside=None,
+    one=".yaml or .json file",
+    file="the file with your answers",
+    kind="a file with answers",
+    text="your answers as YAML or JSON text",
+    group="files with answers",
+)
+"""A file with answers to questions."""
 
 MAX_ENTRIES = 1000
 """More than this many files in one student's folder are not a submission."""
@@ -80,7 +129,7 @@ def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, 
     _require_distinct([source, *chosen])
     headers = {file.name: _text_of(file, wanted) for file in chosen}
     below = [item for item in found if item.is_folder]
-    headers |= included.from_folders(content, headers, below, beside, lambda item: _text_of(item, wanted))
+    headers |= headers_from_folders(content, headers, below, beside, lambda item: _text_of(item, wanted))
     if sum(map(len, headers.values())) > MAX_BYTES:
         raise Unusable(f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected less")
     return source.name, content, tuple(headers.items())
@@ -147,3 +196,64 @@ def _text_of(item: Item, wanted: Wanted) -> bytes:
 def _listed(files: Iterable[Item]) -> str:
     names = [f"`{escaped(file.name, 60)}`" for file in islice(files, 9)]
     return ", ".join(names[:8] + ["…"] * (len(names) > 8))  # noqa: PLR2004 - eight names are enough
+
+
+MOST_FILES = 2000
+"""So many files in folders below are looked at; a project of somebody else's may lie there."""
+MOST_DEPTH = 3
+"""So many folders below one another are opened."""
+
+_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]{1,200})[\">]", re.MULTILINE)
+
+
+def headers_from_folders(
+    source: bytes,
+    known: Mapping[str, bytes],
+    folders: list[Item],
+    wanted: re.Pattern[str],
+    read: Callable[[Item], bytes],
+) -> dict[str, bytes]:
+    """Headers in ``folders`` by their paths, ``lib/tile.hpp``: those that the source or a header names.
+
+    The last part of a name decides, for ``../lib/tile.hpp`` and ``tile.hpp`` may both mean that file.
+    """
+    waiting = [source, *known.values()]
+    if not folders or not any(map(_INCLUDE.search, waiting)):
+        return {}
+    below = dict(_files(folders, wanted))
+    taken: dict[str, bytes] = {}
+    while waiting:
+        names = {_last(name.decode(errors="replace")) for name in _INCLUDE.findall(waiting.pop())}
+        for path in [path for path in below if _last(path) in names]:
+            taken[path] = read(below.pop(path))
+            waiting.append(taken[path])
+    return taken
+
+
+def _files(folders: list[Item], wanted: re.Pattern[str]) -> Iterator[tuple[str, Item]]:
+    """Files whose names are ``wanted``, by their paths from where the folders lie."""
+    waiting = [(folder.name, folder, 1) for folder in folders]
+    looked_at = 0
+    while waiting:
+        path, folder, depth = waiting.pop(0)
+        for item in _readable(folder):
+            looked_at += 1
+            if looked_at > MOST_FILES:
+                return
+            inner = f"{path}/{item.name}"
+            if item.is_folder and depth < MOST_DEPTH:
+                waiting.append((inner, item, depth + 1))
+            elif not item.is_folder and wanted.fullmatch(item.name):
+                yield inner, item
+
+
+def _readable(folder: Item) -> list[Item]:
+    """What is in a folder; nothing where it cannot be read, for nobody may need it."""
+    try:
+        return folder.items()
+    except Unusable:
+        return []
+
+
+def _last(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1].strip()

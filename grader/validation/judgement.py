@@ -1,4 +1,4 @@
-"""What the trials mean: what makes an assignment unsound, what is only told, and what is our own fault."""
+"""What the trials mean: what makes an assignment unsound, what is told, and what each case is good for."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader.model import Verdict
-from grader.validation.records import Stability
+from grader.validation.records import CaseUse, Stability
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.model import Assignment, RubricItem
-    from grader.validation.records import Mistake, Outcome, Report, Staff
+    from grader.validation.records import Mistake, Mutant, Outcome, Report, Staff
+
+    Columns = Mapping[str, frozenset[str]]
 
 
 def judged(report: Report, staff: Staff, assignment: Assignment) -> Report:
@@ -160,3 +162,44 @@ def _errors(report: Report) -> Iterator[str]:
         if outcome.error:
             yield f"{outcome.name}: {outcome.error}"
     yield from report.stability.errors
+
+
+def columns(
+    mistakes: Iterable[tuple[Mistake, Outcome]], mutants: Iterable[tuple[Mutant, Outcome]]
+) -> dict[str, frozenset[str]]:
+    """For each thing to be caught the cases that catch it; what no single case catches has no column."""
+    found: dict[str, set[str]] = {}
+    for mistake, outcome in mistakes:
+        for case, items in outcome.kills:
+            for item in set(items) & set(mistake.loses):
+                found.setdefault(f"{mistake.file} ({item})", set()).add(case)
+    for mutant, outcome in mutants:
+        for case, _ in outcome.kills:
+            found.setdefault(mutant.id, set()).add(case)
+    return {name: frozenset(cases) for name, cases in found.items()}
+
+
+def case_uses(cases: Iterable[str], caught_by: Columns) -> tuple[CaseUse, ...]:
+    """What each case is good for, in the order given."""
+    rows = {case: frozenset(name for name, by in caught_by.items() if case in by) for case in cases}
+    kept = _smallest(rows)
+    return tuple(
+        CaseUse(
+            case=case,
+            caught=len(row),
+            alone=tuple(name for name in caught_by if caught_by[name] == {case}),
+            spare=case not in kept,
+        )
+        for case, row in rows.items()
+    )
+
+
+def _smallest(rows: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """A small set of cases that catches all that all of them catch: the greedy set cover (Chvátal, 1979)."""
+    left = frozenset[str]().union(*rows.values())
+    kept: set[str] = set()
+    while left:
+        best = max(rows, key=lambda case: len(rows[case] & left))
+        kept.add(best)
+        left -= rows[best]
+    return frozenset(kept)

@@ -8,33 +8,38 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from fractions import Fraction
+from inspect import signature
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from grader.assignment import expand_cases, staff_kernel
+from grader.assignment import expand_cases, reference_folder, staff_kernel
 from grader.backends.emulator import EMULATOR
+from grader.compare import compare
 from grader.emulator.launch import STEPS
 from grader.kinds import kind_of
 from grader.model import Verdict
+from grader.oracle import array_types, draw_inputs, load_oracle
 from grader.validation import judgement
-from grader.validation.barrier_mutants import barrier_mutants
-from grader.validation.controls import controls
-from grader.validation.kill_matrix import case_uses, columns
-from grader.validation.records import Report, Trial, is_counted
-from grader.validation.side_by_side import run_trials
-from grader.validation.source_mutants import interface_names, source_mutants
+from grader.validation.judgement import case_uses, columns
+from grader.validation.mutants import barrier_mutants, interface_names, source_mutants
+from grader.validation.records import Control, Report, Trial, is_counted
 from grader.validation.staff_files import read_staff
 from grader.validation.trials import QUICK_STEPS, TrialRunner, is_kernel
+from grader.validation.worker_pool import run_trials
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from grader.backends.backend import Backend
     from grader.model import Assignment, Build
     from grader.nvcc import Tools
+    from grader.oracle import Array, Oracle, Results, Shape
     from grader.validation.records import Mistake, Mutant, Outcome, Staff
 
     Progress = Callable[[int, int], None]
+    Family = Callable[[Mapping[str, Array], Shape], Results]
+
+__all__ = ["MISTAKE_SEEDS", "SEEDS", "Wanted", "controls", "validate"]
 
 SEEDS = 20
 MISTAKE_SEEDS = 3
@@ -206,4 +211,44 @@ def _on_gpu(
     return replace(report, seconds=seconds, on_gpu=outcome, device=runner.backend.device)
 
 
-__all__ = ["MISTAKE_SEEDS", "SEEDS", "Wanted", "validate"]
+def controls(assignment: Assignment, seed: int) -> tuple[tuple[Control, ...], str]:
+    """The controls on all cases of a seed; and where there are none why, empty if none is needed."""
+    outputs = [p for p in assignment.kernel.arrays if p.direction in ("out", "inout")]
+    rounded = {parameter.dtype for parameter in outputs if "float" in parameter.dtype}
+    if not rounded:
+        return (), ""
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.kernel))
+    if oracle.orders is None or oracle.coarser is None:
+        file = f"reference/{assignment.reference}/oracle.py"
+        return (), f"no tolerance control: {file} gives no `orders` and `coarser`"
+    if rounded != {"float32"} and not _follow_types(oracle):
+        file = f"reference/{assignment.reference}/oracle.py"
+        return (), f"no tolerance control: `orders` and `coarser` of {file} are for float32 alone"
+    rights = _family(assignment, oracle, oracle.orders, seed, wanted=True)
+    coarse = _family(assignment, oracle, oracle.coarser, seed, wanted=False)
+    return (*rights, *coarse), ""
+
+
+def _follow_types(oracle: Oracle) -> bool:
+    """Whether both families are computed in the types of the assignment's arrays."""
+    families = (oracle.orders, oracle.coarser)
+    return all(family is not None and "types" in signature(family).parameters for family in families)
+
+
+def _family(
+    assignment: Assignment, oracle: Oracle, family: Family, seed: int, *, wanted: bool
+) -> tuple[Control, ...]:
+    """One control for each result and output: is it inside the bound in every case?"""
+    outside: dict[tuple[str, str], list[str]] = {}
+    for case in expand_cases(assignment, seed):
+        inputs, shape = draw_inputs(oracle, case), dict(case.shape)
+        expected = oracle.expected(inputs, shape)
+        for name, results in family(inputs, shape):
+            for array, got in results.items():
+                found = outside.setdefault((name, array), [])
+                if compare(array, got, *expected[array]).wrong:
+                    found.append(case.id)
+    return tuple(
+        Control(name, array, inside=not cases, wanted=wanted, cases=tuple(cases))
+        for (name, array), cases in outside.items()
+    )

@@ -23,7 +23,7 @@ from grader.errors import GraderError
 from grader.kinds import kind_of
 from grader.kinds.answers.sheets import with_expressions_worked_out
 from grader.model import Submission, Verdict
-from grader.validation.barrier_mutants import without_barrier
+from grader.validation.mutants import without_barrier
 from grader.validation.records import Made, Outcome
 
 if TYPE_CHECKING:

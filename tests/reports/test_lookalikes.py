@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.reports import html
-from grader.reports.class_table import render_class
-from grader.reports.lookalikes import lookalikes
+from grader.reports.class_table import lookalikes, render_class
 from grader.submission.names import ids
 from tests.reports.sample_grades import compile_error
 

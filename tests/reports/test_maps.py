@@ -18,7 +18,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
-from grader.reports import html, maps, text
+from grader.reports import excerpts, html, text
 
 FINDING = Finding(
     FindingKind.WRONG_OUTPUT,
@@ -82,10 +82,10 @@ def test_html_shows_it_as_a_block() -> None:
 def test_a_vector_is_shown_as_well_and_one_character_says_nothing() -> None:
     """A map that is the same everywhere is left out."""
     vector = replace(FINDING, wrong_map=("...xxx",), map_cell=(1, 1))
-    assert maps.legend(vector, ascii_only=True) == "where C is wrong in case `wide` (. right, x wrong):"
+    assert excerpts.legend(vector, ascii_only=True) == "where C is wrong in case `wide` (. right, x wrong):"
     assert "\n      ···███\n" in text.render(graded(vector)).plain
     everywhere = replace(FINDING, wrong_map=("xxx",))
-    assert not maps.says_something(everywhere)
+    assert not excerpts.says_something(everywhere)
     assert "█" not in text.render(graded(everywhere)).plain
 
 
@@ -93,10 +93,10 @@ def test_where_nearly_all_is_wrong_in_one_way_there_is_no_map() -> None:
     """It would be lines of one character; two sorts of wrong make a picture, and so does a wrong edge."""
     for rows in (("x" * 47 + ".",) * 12, ("n" * 48,) * 11 + ("n" * 46 + "..",)):
         nearly = replace(FINDING, wrong_map=rows)
-        assert not maps.says_something(nearly)
+        assert not excerpts.says_something(nearly)
         assert "where C is wrong" not in text.render(graded(nearly)).plain
     for rows in (("?" * 24 + "n" * 24,) * 12, ("." * 47 + "x",) * 12, ("x" * 40 + "." * 8,) * 12):
-        assert maps.says_something(replace(FINDING, wrong_map=rows))
+        assert excerpts.says_something(replace(FINDING, wrong_map=rows))
 
 
 def test_of_a_hidden_case_there_is_no_map() -> None:

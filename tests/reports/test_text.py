@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from grader.model import CheckResult, Finding, FindingKind, RubricItem, Verdict
-from grader.reports import points, quotation, text
+from grader.reports import excerpts, marks, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
 from grader.reports.record_json import dump, load
@@ -114,7 +114,7 @@ def test_an_error_of_ours_shows_no_score() -> None:
     """Nobody should read a number that means nothing."""
     shown = text.render(our_error()).plain
     assert "through no fault of the submission" in shown
-    assert points.score(our_error()) not in shown
+    assert marks.score(our_error()) not in shown
 
 
 def test_all_findings_are_counted_though_only_some_are_shown() -> None:
@@ -168,7 +168,7 @@ def test_of_races_two_cases_are_enough() -> None:
 def test_source_lines_are_marked_and_the_array_underlined() -> None:
     """A finding's lines have a mark in the margin, and carets under the array it names."""
     finding = missing_barrier().items[3].result.findings[0]
-    rows = quotation.quote(finding, "grace.cu", SOURCE)
+    rows = excerpts.quote(finding, "grace.cu", SOURCE)
     assert [row.gutter for row in rows if row.marked and "^" not in row.code] == [">  9 | ", "> 13 | "]
     carets = next(row.code for row in rows if "^" in row.code)
     assert SOURCE[8][carets.index("^") :].startswith("A_tile")
@@ -177,17 +177,17 @@ def test_source_lines_are_marked_and_the_array_underlined() -> None:
 @pytest.mark.parametrize("line", [-1, 0, 17, 10**9])
 def test_lines_that_do_not_exist_are_not_quoted(line: int) -> None:
     """A line number comes from a compiler; the source may not have it."""
-    assert quotation.quote(Finding(FindingKind.RACE, "", line=line), "a.cu", SOURCE) == []
+    assert excerpts.quote(Finding(FindingKind.RACE, "", line=line), "a.cu", SOURCE) == []
 
 
 def test_another_files_lines_are_not_quoted_from_the_submission() -> None:
     """Line 3 of a header is not line 3 of the student's file."""
-    assert quotation.quote(Finding(FindingKind.COMPILE, "", file="helper.h", line=3), "a.cu", SOURCE) == []
+    assert excerpts.quote(Finding(FindingKind.COMPILE, "", file="helper.h", line=3), "a.cu", SOURCE) == []
 
 
 def test_lines_far_apart_are_quoted_with_a_gap() -> None:
     """What lies between two distant lines is left out."""
-    rows = quotation.quote(Finding(FindingKind.RACE, "", line=2, other_line=15), "a.cu", SOURCE)
+    rows = excerpts.quote(Finding(FindingKind.RACE, "", line=2, other_line=15), "a.cu", SOURCE)
     assert len(rows) == 3
     assert "…" in rows[1].gutter
 
@@ -234,7 +234,7 @@ def test_invisible_characters_are_spelt_out(raw: str, shown: str) -> None:
 )
 def test_points_are_rounded_for_display_only(exact: Fraction, shown: str) -> None:
     """At most two decimals, and none for whole points."""
-    assert points.shown(exact) == shown
+    assert marks.shown(exact) == shown
 
 
 def test_the_class_table_notes_the_mistake_before_what_it_caused() -> None:
@@ -285,10 +285,10 @@ def test_the_place_is_seen_on_a_narrow_terminal() -> None:
     """Of a line that is too long that part is quoted where the array is, with the carets below it."""
     long = "    tile[ty][tx] = (some_row_index < rows && some_column_index < columns && more) ? input[i] : 0;"
     finding = Finding(FindingKind.OUT_OF_BOUNDS, "reads", file="a.cu", line=1, address="input[9]")
-    rows = quotation.quote(finding, "a.cu", [long], 60)
+    rows = excerpts.quote(finding, "a.cu", [long], 60)
     assert rows[0].code.startswith("…")
     assert rows[0].code[rows[1].code.index("^") :].startswith("input[i]")
     assert all(len(row.gutter + row.code) <= 60 for row in rows)
-    assert quotation.quote(finding, "a.cu", [long])[0].code == long
+    assert excerpts.quote(finding, "a.cu", [long])[0].code == long
     near = replace(finding, address="tile[0]")
-    assert quotation.quote(near, "a.cu", [long], 60)[0].code == long
+    assert excerpts.quote(near, "a.cu", [long], 60)[0].code == long

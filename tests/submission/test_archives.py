@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 from grader.errors import UsageError
 from grader.model import FindingKind, Submission
 from grader.submission import read_submissions
-from grader.submission.archives import MAX_BYTES, opened
+from grader.submission.archives import DAMAGED, MAX_BYTES, MAX_UNPACKED, TOO_LARGE, opened
 from grader.submission.files import Unusable
-from grader.submission.packed import DAMAGED, MAX_UNPACKED, TOO_LARGE
 from tests.submission.packing import Raw, deflated, raw_zip, tar_info, tar_of, tarred, zipped
 
 if TYPE_CHECKING:

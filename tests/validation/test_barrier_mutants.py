@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.model import Build
-from grader.validation.barrier_mutants import KIND, barrier_mutants, without_barrier
+from grader.validation.mutants import KIND, barrier_mutants, without_barrier
 
 SOURCE = b"__global__ void k() {\n    __syncthreads();\n    help();\n}\n// other\n    __syncthreads();\n"
 

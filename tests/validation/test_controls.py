@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.assignment import find_assignment, load_assignment
-from grader.validation.controls import controls
+from grader.validation.proof import controls
 from tests.validation import small_assignment
 
 if TYPE_CHECKING:

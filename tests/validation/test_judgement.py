@@ -12,7 +12,7 @@ from grader.assignment import find_assignment, load_assignment
 from grader.model import Verdict
 from grader.validation.judgement import judged, stability
 from grader.validation.records import CaseUse, Explained, Report
-from grader.validation.report_text import verdict
+from grader.validation.reports import verdict
 from tests.validation.made_up import STAFF, mistake, mutant, outcome, report, survivors
 
 if TYPE_CHECKING:

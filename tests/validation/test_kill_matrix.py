@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.validation.kill_matrix import case_uses, columns
+from grader.validation.judgement import case_uses, columns
 from tests.validation.made_up import mistake, mutant, outcome
 
 

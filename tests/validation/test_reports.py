@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from grader.validation import report_files, report_text
+from grader.validation import reports
 from tests.validation.made_up import report, survivors
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def _shown(made: Report, *, width: int = 90, ascii_only: bool = False) -> str:
     target = io.StringIO()
     console = Console(file=target, width=width, markup=False, highlight=False)
-    console.print(report_text.render(made, width=width, ascii_only=ascii_only), end="")
+    console.print(reports.render(made, width=width, ascii_only=ascii_only), end="")
     return target.getvalue()
 
 
@@ -44,15 +44,15 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 
 def test_markdown(golden: Golden) -> None:
     """All of it, with every mutant."""
-    golden("validation/survivors.md", report_files.as_markdown(survivors()))
+    golden("validation/survivors.md", reports.as_markdown(survivors()))
 
 
 def test_json_tells_the_fate_of_every_mutant() -> None:
     """And the mutation score, of those that count and are not explained."""
-    told = json.loads(report_files.as_json(survivors()))
+    told = json.loads(reports.as_json(survivors()))
     assert [each["fate"] for each in told["mutants"]] == ["survives", "explained"]
     assert told["mutation_score"] == 0
-    sound = json.loads(report_files.as_json(report()))
+    sound = json.loads(reports.as_json(report()))
     assert [each["fate"] for each in sound["mutants"]] == ["killed", "killed", "equal"]
     assert (sound["mutation_score"], sound["sound"], sound["format_version"]) == (1, True, 1)
     assert sound["mutants"][0]["cases"] == {"odd": ["memory"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.validation.source_mutants import source_mutants
+from grader.validation.mutants import source_mutants
 
 KERNEL = b"""\
 #define TILE 16

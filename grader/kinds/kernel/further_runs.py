@@ -153,14 +153,14 @@ def shrunk(sizes: Sizes, fails: Callable[[Sizes], bool]) -> Sizes:
     """Sizes none of which can be made smaller by itself, as far as ``fails`` can tell."""
     outcomes: dict[Sizes, bool] = {sizes: True}
 
-    def asked(tried: Sizes) -> bool:
+    def still_fails(tried: Sizes) -> bool:
         if tried not in outcomes:
             outcomes[tried] = fails(tried)
         return outcomes[tried]
 
     for candidates in (_coarse, _fine):
         while True:
-            smaller = next((t for t in _tried(sizes, candidates) if asked(t)), None)
+            smaller = next((t for t in _tried(sizes, candidates) if still_fails(t)), None)
             if smaller is None:
                 break
             sizes = smaller

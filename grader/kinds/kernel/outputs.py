@@ -86,7 +86,9 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
                 launched.label(name), compare(name, warp_by_warp[name], values, bound)
             )
         if explained and comparison.wrong:
-            wrong = _wrong_output(launched, comparison, *_asked(got, values, bound, unwritten), inputs)
+            wrong = _wrong_output(
+                launched, comparison, *_without_masked(got, values, bound, unwritten), inputs
+            )
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
         comparisons.append(comparison)
     return CaseEvidence(
@@ -128,7 +130,7 @@ def _depends_on_order(label: str, warp_by_warp: Comparison) -> list[Finding]:
     return [worded(Finding(FindingKind.RACE, address=label, code=FindingCode.DEPENDS_ON_ORDER))]
 
 
-def _asked(
+def _without_masked(
     got: NDArray[Any], values: NDArray[Any], bound: NDArray[Any], unwritten: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]]:
     """An output, and what it is judged by, with something right wherever anything would be right."""

@@ -57,10 +57,10 @@ def arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) 
     unnamed = make_arguments(assignment.kernel, dict(case.shape), arrays, dict(built.constants))
     names = dict(built.student_names)
     named = (replace(argument, student_name=names.get(argument.name, "")) for argument in unnamed)
-    return tuple(_moved(argument, case.offset) for argument in named)
+    return tuple(_with_offset(argument, case.offset) for argument in named)
 
 
-def _moved(argument: Argument, offset: int) -> Argument:
+def _with_offset(argument: Argument, offset: int) -> Argument:
     stays = argument.direction == "value" or argument.symbol
     return argument if stays else replace(argument, offset=offset)
 

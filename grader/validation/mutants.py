@@ -1,9 +1,10 @@
-"""The model solution with one thing wrong: every mutant that one change to its source makes.
+"""The model solution with one thing wrong: mutants of its source, and of the barriers in its PTX.
 
     source ─tree-sitter▶ functions that the kernels reach ─changes (one operator each)▶ Mutant …
+    PTX ─▶ barriers that the kernels reach ─each left out▶ Mutant …
 
-What the operators are is in `grader.validation.operators`, `statements` and `expressions`. Mutants to measure
-tests by: DeMillo, Lipton and Sayward, *Hints on test data selection*, Computer 11(4), 1978.
+What the operators are is in `grader.validation.operators`. Mutants to measure tests by: DeMillo, Lipton and
+Sayward, *Hints on test data selection*, Computer 11(4), 1978.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import difflib
 import hashlib
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.cpp import declared_name, parsed, walk
+from grader.emulator.repair.statements import calls
+from grader.ptx import parse
 from grader.validation import operators
-from grader.validation.changes import Change, applied
+from grader.validation.operators import Change, applied
 from grader.validation.records import Mutant
 
 if TYPE_CHECKING:
@@ -24,7 +28,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from grader.model import Assignment
+    from grader.model import Assignment, Build
+    from grader.ptx import Instruction, Module
 
 _NUMBER = re.compile(rb"\s*\(?\s*(\d+)\s*\)?\s*")
 
@@ -47,7 +52,7 @@ def source_mutants(
     ]
     changes += [operators.emptied(body) for name, body in bodies.items() if name in entries]
     changes += _of_constants(root, bodies.values(), set(constants))
-    return tuple(_named(source, sorted(changes, key=lambda each: (each.edits[0].start, each.kind))))
+    return tuple(_named(source, sorted(changes, key=lambda change: (change.edits[0].start, change.kind))))
 
 
 def interface_names(assignment: Assignment) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -146,3 +151,69 @@ def _diff(before: bytes, after: bytes) -> str:
 
 def _lines(text: bytes) -> list[str]:
     return text.decode("latin-1").replace("\r", "").split("\n")
+
+
+KIND = "barrier-removed-from-ptx"
+
+_STATEMENT = re.compile(r"(?:@!?%p\d+\s+)?(?:bar|barrier)\.[^;]*;")
+
+
+def barrier_mutants(built: Build, source: bytes) -> tuple[Mutant, ...]:
+    """A mutant for each barrier that the kernels of a build can come to."""
+    text = source.decode("latin-1").split("\n")
+    return tuple(_mutants(_barriers(built.hazard_ptx, _entries(built)), text, source))
+
+
+def without_barrier(built: Build, number: int) -> Build:
+    """The build without the barrier of this number: in the -O0 PTX and, if it has as many, the default's."""
+    entries = _entries(built)
+    there = _barriers(built.hazard_ptx, entries)
+    hazard_ptx = _without(built.hazard_ptx, there[number])
+    default = _barriers(built.ptx, entries)
+    ptx = _without(built.ptx, default[number]) if len(default) == len(there) else built.ptx
+    others = tuple((name, replace(other, ptx=ptx, hazard_ptx=hazard_ptx)) for name, other in built.others)
+    return replace(built, ptx=ptx, hazard_ptx=hazard_ptx, others=others)
+
+
+def _mutants(barriers: list[Instruction], text: list[str], source: bytes) -> Iterator[Mutant]:
+    seen: dict[str, int] = {}
+    for number, barrier in enumerate(barriers):
+        line = barrier.location.line if barrier.location else 0
+        shown = text[line - 1].strip() if 0 < line <= len(text) else ""
+        seen[shown] = seen.get(shown, 0) + 1
+        what = f"{barrier.name} of `{shown}` taken out of the PTX"
+        diff = f"--- PTX of the solution\n+++ PTX of the mutant\n-    {barrier.name}  // line {line}: {shown}"
+        yield Mutant(stable_id(KIND, shown, "", seen[shown]), KIND, line, what, source, diff, number)
+
+
+def _entries(built: Build) -> tuple[str, ...]:
+    return (built.entry, *(other.entry for _, other in built.others))
+
+
+def _barriers(ptx: str, entries: tuple[str, ...]) -> list[Instruction]:
+    """The barriers of the kernels and of what they call, in the order of the text."""
+    module = parse(ptx)
+    names = _reachable_functions(module, entries)
+    found = (each for function in module.functions if function.name in names for each in function.body)
+    return sorted(filter(_is_barrier, found), key=lambda each: each.ptx_line)
+
+
+def _is_barrier(instruction: Instruction) -> bool:
+    return instruction.opcode in ("bar", "barrier") and "sync" in instruction.modifiers
+
+
+def _reachable_functions(module: Module, entries: tuple[str, ...]) -> set[str]:
+    defined = {function.name: function for function in module.functions if function.defined}
+    todo, found = [name for name in entries if name in defined], set[str]()
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += [called for called in calls(defined[name]) if called in defined]
+    return found
+
+
+def _without(ptx: str, barrier: Instruction) -> str:
+    lines = ptx.split("\n")
+    lines[barrier.ptx_line - 1] = _STATEMENT.sub("", lines[barrier.ptx_line - 1], count=1)
+    return "\n".join(lines)

@@ -1,4 +1,7 @@
-"""Where a finding is: its file and lines, and those lines quoted from the student's source."""
+"""What is shown of a finding: lines quoted from the student's source, and a map of where an output is wrong.
+
+A map has a character for each element, or for a few rows and columns of them.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from grader.compare import MAP_CHARACTERS
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
@@ -17,7 +21,7 @@ FAR_APART = 6
 """Lines further apart than this are quoted without what lies between them."""
 
 
-class Row(NamedTuple):
+class QuotedLine(NamedTuple):
     """One row of a quotation: the number in the margin, and the code; ``marked`` where the finding is."""
 
     gutter: str
@@ -30,7 +34,7 @@ def lines_of(finding: Finding) -> list[int]:
     return sorted({line for line in (finding.line, finding.other_line) if line is not None})
 
 
-def place(finding: Finding) -> str:
+def lines_in_words(finding: Finding) -> str:
     """Write ``tiled.cu:14 and 18``; empty where no line is known."""
     lines = " and ".join(str(line) for line in lines_of(finding))
     file = one_line(finding.file, 80)
@@ -39,7 +43,7 @@ def place(finding: Finding) -> str:
 
 def quote(
     finding: Finding, submission_file: str, source: Sequence[str], width: int | None = None
-) -> list[Row]:
+) -> list[QuotedLine]:
     """Quote the finding's lines with a mark in the margin and the array underlined.
 
     Nothing is quoted where the finding is in another file, or its lines lie beyond the source. Of a line that
@@ -53,16 +57,16 @@ def quote(
     rows = []
     for line in _between(lines):
         if not line:
-            rows.append(Row(f"  {'…':>{room}} |", "", marked=False))
+            rows.append(QuotedLine(f"  {'…':>{room}} |", "", marked=False))
             continue
         code, marked = source_line(source[line - 1]), line in lines
         gutter = f"{'>' if marked else ' '} {line:>{room}} | "
         carets = _carets(code, finding.array) if marked else ""
         if carets and width is not None:
             code, carets = _window(code, carets, width - len(gutter))
-        rows.append(Row(gutter, code, marked))
+        rows.append(QuotedLine(gutter, code, marked))
         if carets:
-            rows.append(Row(f"  {'':>{room}} | ", carets, marked=True))
+            rows.append(QuotedLine(f"  {'':>{room}} | ", carets, marked=True))
     return rows
 
 
@@ -92,3 +96,45 @@ def _window(code: str, carets: str, room: int) -> tuple[str, str]:
         return code, carets
     start = min(first - room // 3, len(code) - room)
     return "…" + code[start + 1 :], " " + carets[start + 1 :]
+
+
+MEANINGS = ("right", "never written", "NaN", "wrong")
+"""What the characters of a map stand for, in the order of `MAP_CHARACTERS`."""
+
+UNICODE = "·○n█"
+"""The same where a terminal can show them: shades are taken in at a glance."""
+
+
+NEARLY_ALL = 0.95
+"""Of a map: where one sort of wrong fills this share, there is no pattern to see."""
+
+
+def says_something(finding: Finding) -> bool:
+    """Whether there is a map, and not nearly everywhere the same sort of wrong."""
+    drawn = "".join(finding.wrong_map)
+    right = MAP_CHARACTERS[0]
+    return len(set(drawn)) > 1 and all(
+        drawn.count(character) < NEARLY_ALL * len(drawn) for character in set(drawn) - {right}
+    )
+
+
+def legend(finding: Finding, *, ascii_only: bool = False) -> str:
+    """What a character stands for, of those that occur."""
+    drawn = set("".join(finding.wrong_map))
+    shown = zip(MAP_CHARACTERS, _signs(ascii_only=ascii_only), MEANINGS, strict=True)
+    signs = ", ".join(f"{sign} {meaning}" for character, sign, meaning in shown if character in drawn)
+    rows, columns = finding.map_cell
+    cell = "" if (rows, columns) == (1, 1) else f"; each for {rows} × {columns} elements, the worst of them"
+    array = finding.array or "the output"
+    case = f" in case `{finding.case}`" if finding.case else ""
+    return f"where {array} is wrong{case} ({signs}{cell}):"
+
+
+def drawing(finding: Finding, *, ascii_only: bool = False) -> tuple[str, ...]:
+    """The lines of the map."""
+    signs = str.maketrans(MAP_CHARACTERS, _signs(ascii_only=ascii_only))
+    return tuple(line.translate(signs) for line in finding.wrong_map)
+
+
+def _signs(*, ascii_only: bool) -> str:
+    return MAP_CHARACTERS if ascii_only else UNICODE
