@@ -18,7 +18,7 @@ from grader.assignment import document
 from grader.assignment.document import Mapping, Position, Scalar
 from grader.assignment.fields import suggestion
 from grader.messages import TABLES, allowed_fields
-from grader.mistakes import FIELDS, allowed_places, bundled
+from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,7 +60,7 @@ def _checked(
     """The texts in a file that was parsed, and its problems with all that is wrong with the texts."""
     if not isinstance(root, Mapping):
         return (), [(root.position, "", "expected a mapping of mistakes to their texts")]
-    ids = [*TABLE_KEYS, *bundled().mistakes, *others]
+    ids = [*TABLE_KEYS, *bundled_texts().mistakes, *others]
     texts = []
     for mistake, node in root.values.items():
         if mistake not in ids:
@@ -78,7 +78,7 @@ def read_operation(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
     Raises `document.UnreadableDocument` where the file is no YAML that can be read.
     """
     root, problems = document.read_document(content)
-    common = {*bundled().mistakes, *TABLE_KEYS}
+    common = {*bundled_texts().mistakes, *TABLE_KEYS}
     new = [name for name in _keys(root) if name not in common and NEW.fullmatch(name)]
     texts, problems = _checked(root, problems, new)
     for mistake, fields in texts:
@@ -155,7 +155,7 @@ def _nearest_field(mistake: str, field: str) -> str:
 def _fields(mistake: str) -> tuple[str, ...]:
     if mistake in TABLES:
         return tuple(TABLES[mistake])
-    return tuple(bundled().phrases) if mistake == PHRASE_KEY else FIELDS
+    return tuple(bundled_texts().phrases) if mistake == PHRASE_KEY else FIELDS
 
 
 def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
     if not written.isprintable():
         yield "expected a text without control characters"
     ours = mistake in TABLES
-    allowed = allowed_fields(mistake, field) if ours else allowed_places(mistake, field)
+    allowed = allowed_fields(mistake, field) if ours else allowed_placeholders(mistake, field)
     try:
         pieces = list(Formatter().parse(written))
     except ValueError:

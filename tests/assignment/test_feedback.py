@@ -14,7 +14,7 @@ from grader.diagnosis import WrongOutput, advise, explain_findings, explain_outp
 from grader.errors import SpecError
 from grader.messages import TABLES, sentences_of, speaking
 from grader.messages.sentences import named_fields
-from grader.mistakes import FIELDS, allowed_places, bundled, places, texts
+from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts, placeholders, texts_of_course
 from grader.model import Access, Assignment, Finding, FindingCode, FindingKind
 from tests.assignment.conftest import SOUND
 from tests.references import MISTAKES, hypotheses
@@ -43,14 +43,14 @@ def test_a_translation_says_all_and_has_the_same_places(write: Write) -> None:
     """Every mistake has a title, an explanation and a hint; no place but those that the original may hold."""
     feedback = {name: dict(said) for name, said in loaded(write, GERMAN).feedback}
     assert set(feedback) == {"phrases", *TABLES, *MISTAKES}
-    assert set(feedback["phrases"]) == set(bundled().phrases)
+    assert set(feedback["phrases"]) == set(bundled_texts().phrases)
     for mistake, known in MISTAKES.items():
         said = feedback[mistake]
         assert {"title", "explanation", "hint"} <= set(said) <= set(FIELDS)
         assert said["explanation"] != known.explanation
-        assert places(said["explanation"]) <= allowed_places(mistake, "explanation")
+        assert placeholders(said["explanation"]) <= allowed_placeholders(mistake, "explanation")
     for name, phrase in feedback["phrases"].items():
-        assert places(phrase) == places(bundled().phrases[name])
+        assert placeholders(phrase) == placeholders(bundled_texts().phrases[name])
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -66,10 +66,10 @@ def test_a_translation_has_every_sentence_about_findings_with_its_fields(write: 
 def test_every_text_of_ours_holds_places_that_are_filled_and_a_concept_that_is_known(mistake: str) -> None:
     """What staff may write is what we may."""
     known = MISTAKES[mistake]
-    assert known.concept in bundled().concepts
-    assert not places(known.title)
+    assert known.concept in bundled_texts().concepts
+    assert not placeholders(known.title)
     for field in ("explanation", "hint"):
-        assert places(getattr(known, field)) <= allowed_places(mistake, field)
+        assert placeholders(getattr(known, field)) <= allowed_placeholders(mistake, field)
 
 
 def test_what_students_read_is_the_staff_s(write: Write) -> None:
@@ -96,10 +96,10 @@ def test_what_students_read_is_the_staff_s(write: Write) -> None:
 def test_what_the_staff_do_not_say_is_said_by_us(write: Write) -> None:
     """One text of one mistake may be another; so may the digest, as with everything that students see."""
     changed = loaded(write, "edge-wrong:\n  hint: Look at slide 12 of `{output}`.\n")
-    said = texts(changed.feedback).mistake("edge-wrong")
+    said = texts_of_course(changed.feedback).mistake("edge-wrong")
     assert said.hint == "Look at slide 12 of `{output}`."
     assert said.explanation == MISTAKES["edge-wrong"].explanation
-    assert said.concept == bundled().concepts["boundary"]
+    assert said.concept == bundled_texts().concepts["boundary"]
     assert changed.digest != loaded(write, "edge-wrong: {hint: Another.}\n").digest
 
 
