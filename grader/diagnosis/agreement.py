@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.diagnosis.facts import Diagnosis
-from grader.mistakes import texts
+from grader.mistakes import texts_of_course
 from grader.model import KernelInterface, Visibility
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ def described(
 
     ``array`` is the output, ``inputs`` are the arrays that are read, in the order of the parameters.
     """
-    texts_of_course = texts(feedback)
-    mistake_texts = texts_of_course.mistake(mistake)
-    names = list(inputs) or [texts_of_course.phrase("the-input")]
+    course_texts = texts_of_course(feedback)
+    mistake_texts = course_texts.mistake(mistake)
+    names = list(inputs) or [course_texts.phrase("the-input")]
     names_in_text = {
         "output": array,
         "a": names[0],
         "b": names[min(1, len(names) - 1)],
-        "tile": next((name for name, _ in constants), texts_of_course.phrase("the-tile")),
+        "tile": next((name for name, _ in constants), course_texts.phrase("the-tile")),
     }
     return Diagnosis(
         mistake=mistake,
@@ -69,7 +69,7 @@ def described(
         explanation=mistake_texts.explanation.format(**names_in_text),
         hint=mistake_texts.hint.format(**names_in_text),
         concept=mistake_texts.concept,
-        read=texts_of_course.pointer(mistake_texts.concept),
+        read=course_texts.pointer(mistake_texts.concept),
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from grader.diagnosis.agreement import described
 from grader.diagnosis.causes import mistake_behind
 from grader.diagnosis.findings import explain_findings
-from grader.mistakes import texts
+from grader.mistakes import texts_of_course
 from grader.model import Cause, FindingKind, KernelInterface, Severity, SourceRemark, Verdict, Visibility
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause |
     )
     if wrong is None:
         return None
-    texts_of_mistake = texts(assignment.feedback).mistake("constant-not-allowed")
+    texts_of_mistake = texts_of_course(assignment.feedback).mistake("constant-not-allowed")
     hint = texts_of_mistake.hint.format(constants=f"`{wrong.address}`")
     return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line)
 
