@@ -73,7 +73,7 @@ def as_json(grade: Grade) -> Json:
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
         **({"cause": plain(asdict(grade.cause))} if grade.cause else {}),
-        **({"advice": [plain(asdict(each)) for each in grade.advice]} if grade.advice else {}),
+        **({"advice": [plain(asdict(advice)) for advice in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
         **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),
     }

@@ -89,8 +89,8 @@ def _rows(timing: Timing) -> Iterator[KernelTime]:
     for name, shown in zip(names, milliseconds(*(taken[name] for name in names)), strict=True):
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
-        shown_ratio = _told(ratio, "×") if ratio else ""
-        yield KernelTime(one_line(labels.get(name, name), 40), f"{shown} ms", rate, shown_ratio)
+        speedup = _ratio_in_words(ratio, "×") if ratio else ""
+        yield KernelTime(one_line(labels.get(name, name), 40), f"{shown} ms", rate, speedup)
 
 
 def _remarks(timing: Timing) -> Iterator[str]:
@@ -102,11 +102,11 @@ def _remarks(timing: Timing) -> Iterator[str]:
     if timing.first_milliseconds > 0:
         parts.append(f"first launch {milliseconds(timing.first_milliseconds)[0]} ms")
     if timing.control:
-        parts.append(f"{one_line(timing.baseline, 40)} against itself {_told(timing.control)}")
+        parts.append(f"{one_line(timing.baseline, 40)} against itself {_ratio_in_words(timing.control)}")
     yield "; ".join(parts)
 
 
-def _told(ratio: Ratio, unit: str = "") -> str:
+def _ratio_in_words(ratio: Ratio, unit: str = "") -> str:
     """`1.52× (1.51 to 1.53)`."""
     ends = (ratio.median, ratio.low, ratio.high)
     median, low, high = (f"{value:.{decimals(ends)}f}" for value in ends)

@@ -74,7 +74,7 @@ def _interval(page: Page, scene: TraceScene, number: int, interval: TracedInterv
         source = scene.source[line - 1] if 0 < line <= len(scene.source) else ""
         times = f", {turns} times" if turns > 1 else ""
         page.line(f"  line {line}{times}: ", (source_line(source.strip()), "dim"))
-        for paragraph in _told(scene.trace, events):
+        for paragraph in _events_in_words(scene.trace, events):
             page.paragraph(paragraph, indent=4)
     for hazard in interval.hazards:
         finding = scene.trace.findings[hazard.finding]
@@ -108,7 +108,7 @@ def _by_line(interval: TracedInterval) -> Iterator[tuple[int, int, list[TracedEv
         yield line, turns[line], events
 
 
-def _told(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[str]:
+def _events_in_words(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[str]:
     """A sentence for each array and each way in which it was used."""
     groups: dict[tuple[str, int], list[TracedEvent]] = {}
     for event in events:
@@ -225,7 +225,7 @@ def _joined(row: list[list[str]]) -> list[str]:
 def _end(page: Page, trace: Trace) -> None:
     """What is wrong with the launch as a whole, and what was left out."""
     located = {hazard.finding for interval in trace.intervals for hazard in interval.hazards}
-    elsewhere = [each for number, each in enumerate(trace.findings) if number not in located]
+    elsewhere = [unlocated for number, unlocated in enumerate(trace.findings) if number not in located]
     if elsewhere:
         page.blank()
         page.line("elsewhere in this launch")

@@ -50,7 +50,7 @@ def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, .
     Raises `UsageError` if there is nothing at ``path``, or nothing in it.
     """
     with ExitStack() as stack:
-        items = _found(path, stack, wanted)
+        items = _items_at(path, stack, wanted)
         if not items:
             shown = escaped(str(path))
             raise UsageError(
@@ -73,7 +73,7 @@ def read_submission(path: Path, wanted: Wanted = SOURCE) -> Submission:
     return replace(read, id=safe(stem(read.file)))
 
 
-def _found(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
+def _items_at(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
     """An item for each submission; the archive of a class stays open as long as ``stack``."""
     try:
         if path.is_dir():

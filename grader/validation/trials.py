@@ -143,7 +143,7 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
         charged=tuple(charged),
         kills=_frozen(kills),
         built=built,
-        error=_ours(grade),
+        error=_our_error(grade),
     )
 
 
@@ -169,7 +169,7 @@ def _frozen(kills: dict[str, list[str]]) -> Named[tuple[str, ...]]:
     return tuple((case, tuple(dict.fromkeys(items))) for case, items in kills.items())
 
 
-def _ours(grade: Grade) -> str:
+def _our_error(grade: Grade) -> str:
     if grade.verdict is not Verdict.ERROR:
         return ""
     messages = (item.result.message for item in grade.items if item.result.verdict is Verdict.ERROR)
