@@ -85,18 +85,18 @@ def _declared(parameter: Parameter) -> tuple[object, ...]:
 def load(folder: Path, key: str) -> Build | None:
     """The stored build, or None."""
     body = read_entry(_path(folder, key))
-    told, _, program = (body or b"").partition(b"\n")
+    record, _, program = (body or b"").partition(b"\n")
     try:
-        return None if body is None else replace(_build(json.loads(told)), program=program)
+        return None if body is None else replace(_build(json.loads(record)), program=program)
     except (ValueError, TypeError, KeyError):
         return None
 
 
 def store(folder: Path, key: str, build: Build) -> None:
     """Keep a build; where the folder cannot be written, do nothing."""
-    told = asdict(build)
-    program: bytes = told.pop("program")
-    write_entry(_path(folder, key), json.dumps(told).encode() + b"\n" + program)
+    record = asdict(build)
+    program: bytes = record.pop("program")
+    write_entry(_path(folder, key), json.dumps(record).encode() + b"\n" + program)
 
 
 def read_entry(path: Path) -> bytes | None:
@@ -134,12 +134,12 @@ def _build(data: dict[str, Any]) -> Build:
 
 
 def _finding(data: dict[str, Any]) -> Finding:
-    known = {each.name for each in fields(Finding)}
+    names = {field.name for field in fields(Finding)}
     data["kind"], data["severity"] = FindingKind(data["kind"]), Severity(data["severity"])
     data["code"] = FindingCode(data.get("code", ""))
     data["access"] = None  # what is built accesses nothing
     data["details"] = tuple((name, _detail(value)) for name, value in data.get("details", ()))
-    return Finding(**{name: _frozen(value) for name, value in data.items() if name in known})
+    return Finding(**{name: _frozen(value) for name, value in data.items() if name in names})
 
 
 def _detail(value: Any) -> Any:  # noqa: ANN401 - JSON
