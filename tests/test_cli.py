@@ -286,12 +286,12 @@ def test_asked_to_stop_while_it_says_why_it_failed_it_says_how_to_go_on(
 ) -> None:
     """The exit code is 130 wherever the signal meets it, and there is no traceback."""
 
-    class Interrupted(GraderError):
+    class StoppedError(GraderError):
         def __str__(self) -> str:
             raise KeyboardInterrupt
 
     def refuse(_arguments: object) -> None:
-        raise Interrupted
+        raise StoppedError
 
     monkeypatch.setattr(commands, "parse", refuse)
     assert main(["check"]) == 130
