@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.batch import OutFolder
-from grader.cli import commands, main
+from grader.cli import main
 from grader.errors import GraderError
 
 if TYPE_CHECKING:
@@ -293,7 +294,7 @@ def test_asked_to_stop_while_it_says_why_it_failed_it_says_how_to_go_on(
     def refuse(_arguments: object) -> None:
         raise StoppedError
 
-    monkeypatch.setattr(commands, "parse", refuse)
+    monkeypatch.setattr(import_module("grader.cli.main"), "parse", refuse)
     assert main(["check"]) == 130
     assert capsys.readouterr().err.startswith("grader: stopped; run the same command again")
 
