@@ -15,7 +15,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.assignment import document
-from grader.assignment.document import Mapping, Position, Scalar
+from grader.assignment.document import MappingNode, Position, ScalarNode
 from grader.assignment.fields import suggestion
 from grader.messages import TABLES, allowed_fields
 from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts
@@ -58,7 +58,7 @@ def _checked(
     root: Node, problems: list[Problem], others: Iterable[str]
 ) -> tuple[Named[Named[str]], list[Problem]]:
     """The texts in a file that was parsed, and its problems with all that is wrong with the texts."""
-    if not isinstance(root, Mapping):
+    if not isinstance(root, MappingNode):
         return (), [(root.position, "", "expected a mapping of mistakes to their texts")]
     ids = [*TABLE_KEYS, *bundled_texts().mistakes, *others]
     texts = []
@@ -83,7 +83,7 @@ def read_operation(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
     texts, problems = _checked(root, problems, new)
     for mistake, fields in texts:
         missing = [field for field in FIELDS if field not in dict(fields)] if mistake in new else []
-        if missing and isinstance(root, Mapping):
+        if missing and isinstance(root, MappingNode):
             message = (
                 f"`{missing[0]}` is missing; a mistake of this operation alone needs {', '.join(FIELDS)}"
             )
@@ -109,7 +109,7 @@ def merged(texts: Named[Named[str]], over: Named[Named[str]]) -> Named[Named[str
 
 
 def _keys(root: Node) -> tuple[str, ...]:
-    return tuple(root.values) if isinstance(root, Mapping) else ()
+    return tuple(root.values) if isinstance(root, MappingNode) else ()
 
 
 def _near(word: str, ids: list[str]) -> str:
@@ -122,17 +122,17 @@ def _near(word: str, ids: list[str]) -> str:
 
 def _texts(node: Node) -> Named[str]:
     """What is written of a mistake, lines joined; only where nothing is wrong does it mean anything."""
-    pairs = node.values.items() if isinstance(node, Mapping) else ()
-    return tuple((key, _plain(value)) for key, value in pairs if isinstance(value, Scalar) and value.text)
+    pairs = node.values.items() if isinstance(node, MappingNode) else ()
+    return tuple((key, _plain(value)) for key, value in pairs if isinstance(value, ScalarNode) and value.text)
 
 
-def _plain(value: Scalar) -> str:
+def _plain(value: ScalarNode) -> str:
     """A text as it is; a phrase may begin and end with a space, so only line breaks go."""
     return (value.text or "").replace("\n", " ")
 
 
 def _flaws(mistake: str, node: Node) -> Iterator[Problem]:
-    if not isinstance(node, Mapping):
+    if not isinstance(node, MappingNode):
         fields = "names and texts" if mistake in TABLES else f"any of {', '.join(_fields(mistake))}"
         yield node.position, mistake, f"expected a mapping with {fields}"
         return
@@ -159,7 +159,7 @@ def _fields(mistake: str) -> tuple[str, ...]:
 
 
 def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
-    if not isinstance(value, Scalar) or not (value.text or "").strip():
+    if not isinstance(value, ScalarNode) or not (value.text or "").strip():
         yield "expected a text"
         return
     written = _plain(value)

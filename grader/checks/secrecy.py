@@ -53,7 +53,7 @@ def _kinds_and_arrays(findings: Iterable[Finding], arrays: tuple[str, ...]) -> t
     gravest: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         address = finding.array if finding.array in (*arrays, *PLACES) else ""
-        veiled = Finding(finding.kind, "", address=address, severity=finding.severity)
+        veiled = Finding(finding.kind, address=address, severity=finding.severity)
         previous = gravest.setdefault((finding.kind, address), veiled)
         if SEVERITIES.index(veiled.severity) > SEVERITIES.index(previous.severity):
             gravest[finding.kind, address] = veiled

@@ -15,7 +15,16 @@ from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from grader.model import Build, Finding, FindingCode, FindingKind, ProgramInterface, Resources, Severity
+from grader.model import (
+    Build,
+    Clause,
+    Finding,
+    FindingCode,
+    FindingKind,
+    ProgramInterface,
+    Resources,
+    Severity,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +138,15 @@ def _finding(data: dict[str, Any]) -> Finding:
     data["kind"], data["severity"] = FindingKind(data["kind"]), Severity(data["severity"])
     data["code"] = FindingCode(data.get("code", ""))
     data["access"] = None  # what is built accesses nothing
+    data["details"] = tuple((name, _detail(value)) for name, value in data.get("details", ()))
     return Finding(**{name: _frozen(value) for name, value in data.items() if name in names})
+
+
+def _detail(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """What a finding's sentence is made of: clauses are records again."""
+    if isinstance(value, dict):
+        return Clause(value["name"], tuple((name, _detail(held)) for name, held in value["values"]))
+    return tuple(map(_detail, value)) if isinstance(value, list) else value
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - JSON

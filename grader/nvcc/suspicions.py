@@ -129,7 +129,6 @@ def _is_multiple(cpp: CppText, value: Node | None, name: str) -> bool:
 def _suspicion(remark: SourceRemark, name: str, file: str, line: int, other: int | None = None) -> Finding:
     return Finding(
         FindingKind.MISTAKE,
-        "",
         hazard=remark,
         file=file,
         line=line,
