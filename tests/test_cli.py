@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.batch import OutFolder
-from grader.cli import main
+from grader.cli import commands, main
+from grader.errors import GraderError
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -278,6 +279,23 @@ def test_asked_to_stop_it_says_how_to_go_on(small_class: Path, tmp_path: Path) -
     assert batch.returncode == 130
     assert told.startswith("grader: stopped; run the same command again")
     assert "Traceback" not in told
+
+
+def test_asked_to_stop_while_it_says_why_it_failed_it_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is 130 wherever the signal meets it, and there is no traceback."""
+
+    class StoppedError(GraderError):
+        def __str__(self) -> str:
+            raise KeyboardInterrupt
+
+    def refuse(_arguments: object) -> None:
+        raise StoppedError
+
+    monkeypatch.setattr(commands, "parse", refuse)
+    assert main(["check"]) == 130
+    assert capsys.readouterr().err.startswith("grader: stopped; run the same command again")
 
 
 @pytest.mark.slow

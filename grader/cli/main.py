@@ -26,14 +26,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
     try:
-        options = commands.parse(sys.argv[1:] if arguments is None else arguments)
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # even while something else is being said
+        _say("stopped; run the same command again to go on where it stopped")
+        return INTERRUPTED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """The exit code of a command; raises KeyboardInterrupt alone."""
+    try:
+        options = commands.parse(arguments)
         return int(commands.module_of(options.command).run(options))
     except GraderError as problem:
         _say(str(problem))
         return problem.exit_code
-    except KeyboardInterrupt:
-        _say("stopped; run the same command again to go on where it stopped")
-        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, `grader … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED
