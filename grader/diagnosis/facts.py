@@ -41,6 +41,7 @@ class Diagnosis:
     """A mistake found: its id in `MISTAKES`, and its texts with the names filled in.
 
     ``read`` is a sentence that says where the concept is explained, empty where nothing is to be read.
+    ``names_line`` says whether the explanation names the lines.
     """
 
     mistake: str
@@ -49,6 +50,7 @@ class Diagnosis:
     hint: str
     concept: str
     read: str = ""
+    names_line: bool = False
 
     @property
     def advice(self) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis.causes import ARRAY_NAME, IMPORTANCE, NO_CONTEXT, mistake_behind
 from grader.diagnosis.facts import Diagnosis
-from grader.mistakes import texts_of_course
+from grader.mistakes import placeholders, texts_of_course
 from grader.model import FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MOST_HINTS = 1
 """Hints at once: one idea is tried at a time, and what else is wrong shows the next time."""
+
+LINES = frozenset({"at", "other_at", "around", "between"})
+"""Placeholders of an explanation that name its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,15 @@ class Suspect:
         if self.repairs:  # what was tried says more than what is usual
             hint = " ".join(f"{repair[:1].upper()}{repair[1:]}." for repair in self.repairs)
         read = course_texts.pointer(mistake_texts.concept)
-        return Diagnosis(self.mistake, mistake_texts.title, explanation, hint, mistake_texts.concept, read)
+        return Diagnosis(
+            self.mistake,
+            mistake_texts.title,
+            explanation,
+            hint,
+            mistake_texts.concept,
+            read,
+            names_line=bool(self.lines) and not LINES.isdisjoint(placeholders(mistake_texts.explanation)),
+        )
 
     def _forward(self) -> bool:
         """Whether all first accesses stand above all second ones."""

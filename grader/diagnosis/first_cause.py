@@ -100,7 +100,14 @@ def first_cause(
 
 
 def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:
-    return Cause(diagnosis.mistake, diagnosis.explanation, diagnosis.advice, item, line)
+    return Cause(
+        diagnosis.mistake,
+        diagnosis.explanation,
+        diagnosis.advice,
+        item,
+        line,
+        names_line=diagnosis.names_line,
+    )
 
 
 def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:

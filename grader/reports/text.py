@@ -109,7 +109,7 @@ def _cause(page: Page, grade: Grade) -> None:
 
 def caused(cause: Cause) -> str:
     """Write what explains the rest as a sentence, with its line where the message names none; harmless."""
-    where = "" if cause.line is None or "line" in cause.message else f" (line {cause.line})"
+    where = "" if cause.line is None or cause.names_line else f" (line {cause.line})"
     message = one_line(cause.message, LONG) + where
     return sentence(message)
 

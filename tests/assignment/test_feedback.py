@@ -15,7 +15,8 @@ from grader.errors import SpecError
 from grader.messages import TABLES, sentences_of, speaking
 from grader.messages.sentences import named_fields
 from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts, placeholders, texts_of_course
-from grader.model import Access, Assignment, Finding, FindingCode, FindingKind
+from grader.model import Access, Assignment, Cause, Finding, FindingCode, FindingKind
+from grader.reports.text import caused
 from tests.assignment.conftest import SOUND
 from tests.references import MISTAKES, hypotheses
 
@@ -87,6 +88,9 @@ def test_what_students_read_is_the_staff_s(write: Write) -> None:
     assert named.explanation == (
         "ein Thread liest `A_tile` in Zeile 18, während ein anderer dort noch schreibt in Zeile 13"
     )
+    assert named.names_line
+    cause = Cause(named.mistake, named.explanation, named.advice, line=18, names_line=named.names_line)
+    assert "line" not in caused(cause)
     assert named.advice == (
         "setze `__syncthreads()` zwischen die Zeilen 13 und 18. Zum Nachlesen: Kapitel 5 der Vorlesung."
     )
