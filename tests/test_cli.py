@@ -299,6 +299,22 @@ def test_asked_to_stop_while_it_says_why_it_failed_it_says_how_to_go_on(
     assert capsys.readouterr().err.startswith("grader: stopped; run the same command again")
 
 
+def test_asked_to_stop_while_it_loads_modules_it_ends_with_the_same_exit_code(tmp_path: Path) -> None:
+    """Python itself would end by SIGINT: dataclasses make their methods by `exec`, which it remembers."""
+    script = (
+        "import sys\n"
+        "from importlib import import_module\n"
+        "entry = import_module('grader.cli.main')\n"
+        "entry.parse = lambda _: exec('raise KeyboardInterrupt')\n"
+        "sys.exit(entry.main([]))\n"
+    )
+    (tmp_path / "stopped.py").write_text(script, encoding="utf-8")
+    command = [sys.executable, "-m", "stopped"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("\n")) == (130, 1)
+    assert ended.stderr.startswith("grader: stopped; run the same command again")
+
+
 @pytest.mark.slow
 def test_two_runs_with_one_seed_give_the_same_grades(small_class: Path, tmp_path: Path) -> None:
     """Everything but the time it took is the same to the byte."""

@@ -119,6 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # even while something else is being said
+        interruption.forget()
         _say("stopped; run the same command again to go on where it stopped")
         return INTERRUPTED
 
