@@ -21,6 +21,7 @@ from grader.backends.emulator import EMULATOR
 from grader.checks import run_checks
 from grader.diagnosis import advise, context_of_submission, first_cause
 from grader.kinds import kind_of
+from grader.messages import Sentences, sentences_of, speaking
 from grader.model import (
     Build,
     Evidence,
@@ -77,7 +78,34 @@ def grade_built(
 
 
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
-    """Evidence → grade: checks and points; pure but for the versions it notes."""
+    """Evidence → grade: checks and points, in the course's sentences; pure but for the versions it notes.
+
+    The grade keeps the evidence with the grader's own sentences: a course may change its mind.
+    """
+    sentences = sentences_of(plan.assignment.feedback)
+    with speaking(sentences):
+        grade = _judged(plan, submission, _in_sentences(evidence, sentences), stages)
+    return replace(grade, evidence=_evidence_to_store(plan, evidence))
+
+
+def _in_sentences(evidence: Evidence, sentences: Sentences) -> Evidence:
+    """The evidence with all findings as the course words them."""
+    if not (sentences.templates or sentences.clauses):
+        return evidence
+    timing = evidence.timing
+    if timing is not None:
+        timing = replace(timing, findings=tuple(map(sentences.worded, timing.findings)))
+    return replace(
+        evidence,
+        build=replace(evidence.build, findings=tuple(map(sentences.worded, evidence.build.findings))),
+        cases=tuple(
+            replace(case, findings=tuple(map(sentences.worded, case.findings))) for case in evidence.cases
+        ),
+        timing=timing,
+    )
+
+
+def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float]) -> Grade:
     began = time.perf_counter()
     context = context_of_submission(plan.assignment, evidence)
     evidence = replace(evidence, array_parameters=_array_parameters(plan.assignment, evidence.build))
@@ -117,7 +145,6 @@ def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[
         advice=evidence.advice,
         timing=score.timing_of(evidence),
         witnesses=evidence.witnesses,
-        evidence=_evidence_to_store(plan, evidence),
         cause=cause,
     )
 

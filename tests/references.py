@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from grader.assignment.feedback import FILE_NAME, merged, read_operation
 from grader.diagnosis import Diagnosis, Hypotheses, WrongOutput, explain_output, load_hypotheses
-from grader.mistakes import Mistake, bundled
+from grader.mistakes import MistakeTexts, bundled_texts
 
 if TYPE_CHECKING:
     from grader.model import Named
@@ -36,7 +36,9 @@ TEXTS: Named[Named[str]] = ()
 for _operation in OPERATIONS:
     TEXTS = merged(TEXTS, texts_of(_operation))
 
-MISTAKES: dict[str, Mistake] = bundled().mistakes | {name: Mistake(**dict(fields)) for name, fields in TEXTS}
+MISTAKES: dict[str, MistakeTexts] = bundled_texts().mistakes | {
+    name: MistakeTexts(**dict(fields)) for name, fields in TEXTS
+}
 """All mistakes by id, those of operations included."""
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pytest
 
 from grader.batch import OutFolder
 from grader.cli import main
+from grader.errors import GraderError
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -278,6 +280,39 @@ def test_asked_to_stop_it_says_how_to_go_on(small_class: Path, tmp_path: Path) -
     assert batch.returncode == 130
     assert told.startswith("grader: stopped; run the same command again")
     assert "Traceback" not in told
+
+
+def test_asked_to_stop_while_it_says_why_it_failed_it_says_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code is 130 wherever the signal meets it, and there is no traceback."""
+
+    class StoppedError(GraderError):
+        def __str__(self) -> str:
+            raise KeyboardInterrupt
+
+    def refuse(_arguments: object) -> None:
+        raise StoppedError
+
+    monkeypatch.setattr(import_module("grader.cli.main"), "parse", refuse)
+    assert main(["check"]) == 130
+    assert capsys.readouterr().err.startswith("grader: stopped; run the same command again")
+
+
+def test_asked_to_stop_while_it_loads_modules_it_ends_with_the_same_exit_code(tmp_path: Path) -> None:
+    """Python itself would end by SIGINT: dataclasses make their methods by `exec`, which it remembers."""
+    script = (
+        "import sys\n"
+        "from importlib import import_module\n"
+        "entry = import_module('grader.cli.main')\n"
+        "entry.parse = lambda _: exec('raise KeyboardInterrupt')\n"
+        "sys.exit(entry.main([]))\n"
+    )
+    (tmp_path / "stopped.py").write_text(script, encoding="utf-8")
+    command = [sys.executable, "-m", "stopped"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("\n")) == (130, 1)
+    assert ended.stderr.startswith("grader: stopped; run the same command again")
 
 
 @pytest.mark.slow

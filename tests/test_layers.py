@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.backends import BACKENDS
-from grader.cli.commands import COMMANDS
+from grader.cli.main import COMMANDS
 from grader.gpu import RaceJudge
 
 ROOT = Path(__file__).parents[1]

@@ -43,7 +43,7 @@ READERS: dict[str, tuple[Callable[[str], object], str]] = {
     "comments that never end": (lambda text: CppText(text).code, "'/*'+" * 40_000),
     "strings that never end": (lambda text: CppText(text).code, OPEN_STRINGS),
     "templates that never end": (lambda text: CppText(text).code, "a<" * 200_000),
-    "comparisons that may be templates": (lambda text: CppText(text).code, "x = " + "a<b " * 100_000),
+    "comparisons that may be templates": (lambda text: CppText(text).code, "x = " + "a<b " * 25_000),
     "braces behind words": (_host_code, HEADS),
     "strings that never end, without host code": (_host_code, OPEN_STRINGS),
     "strings that never end, among constants": (

@@ -45,6 +45,54 @@ def reads(source: str) -> Iterator[int]:
             yield node.lineno
 
 
+OTHERS = (
+    "checks",  # what an item says of its own: the model's answer, a speedup, traffic, a structure
+    "kinds/answers",  # a sheet that cannot be read
+    "kinds/program",  # how a program ended
+    "nvcc",  # what the compiler says, and that there is no such kernel
+    "submission",  # a file that cannot be read
+)
+"""Where findings have sentences that no code stands for: each makes its own."""
+
+CODED = ("nvcc/launch.py", "nvcc/suspicions.py", "checks/secrecy.py")
+"""What says things by code all the same."""
+
+
+def words(source: str) -> Iterator[int]:
+    """The lines that make a finding with a message, or give one to a finding."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "id", "")
+        by_name = any(keyword.arg == "message" for keyword in node.keywords)
+        by_place = name == "Finding" and len(node.args) > 1
+        if (name == "Finding" and (by_name or by_place)) or (name == "replace" and by_name):
+            yield node.lineno
+
+
+def test_what_a_code_stands_for_is_worded_in_one_place() -> None:
+    """The emulator, the GPU and the launches say codes and data; `grader.messages` makes the sentences."""
+    paths = [file.relative_to(ROOT).as_posix() for file in ROOT.rglob("*.py")]
+    free = ("messages", "pipeline.py", "reports", "batch", *OTHERS)
+    bound = [path for path in paths if path in CODED or not path.startswith(free)]
+    assert {"emulator/reporter.py", "gpu/answer.py", "kinds/kernel/stages.py", *CODED} <= set(bound)
+    assert [f"{path}:{line}" for path in bound for line in words((ROOT / path).read_text())] == []
+
+
+@pytest.mark.parametrize(
+    "offence",
+    [
+        'Finding(FindingKind.RACE, f"{threads} race")',
+        "Finding(FindingKind.RACE, message)",
+        'Finding(kind=FindingKind.RACE, message="threads race")',
+        'replace(finding, message=finding.message + "; nothing depends on it")',
+    ],
+)
+def test_each_way_to_word_a_finding_is_seen(offence: str) -> None:
+    """The test above would find it."""
+    assert list(words(offence)) != []
+
+
 def test_no_stage_reads_a_sentence_back() -> None:
     """A code, an access or another field says what the next stage needs."""
     files = (file for file in ROOT.rglob("*.py") if LAYOUT not in file.parents)

@@ -12,7 +12,7 @@ from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.backends import emulated_kernel
 from grader.errors import OurError
-from grader.mistakes import bundled
+from grader.mistakes import bundled_texts
 from grader.model import AdviceKind, FindingKind, Grade, Submission
 from grader.nvcc import Tools, build_kernels, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ASSIGNMENT = load_assignment(find_assignment("tiled-matmul"))
 FOLDER = reference_folder(ASSIGNMENT)
-READ = f"To read: {bundled().concepts['barrier']}."
+READ = f"To read: {bundled_texts().concepts['barrier']}."
 
 
 @pytest.fixture(scope="module")

@@ -94,10 +94,12 @@ def test_it_holds_no_solution_no_mistake_and_no_attack(contents: dict[str, bytes
 
 
 def test_it_holds_the_program_and_what_sandboxes_need(contents: dict[str, bytes]) -> None:
-    """Every module, the recipe of the image, and what runs in a job."""
+    """Every module, the templates and scripts of pages, the recipe of the image, and what runs in a job."""
     modules = {file.relative_to(ROOT).as_posix() for file in (ROOT / "grader").rglob("*.py")}
     needed = {"Dockerfile", "sandbox/harness.py", "sandbox/seccomp.json", "sandbox/image/assemble.py"}
-    modules.add("grader/mistakes/texts.yaml")
+    pages = {*ROOT.glob("grader/reports/templates/*.j2"), *ROOT.glob("grader/reports/trace_page/*")}
+    assert len(pages) > 4, "templates, scripts and a style"
+    modules |= {"grader/mistakes/texts.yaml", *(file.relative_to(ROOT).as_posix() for file in pages)}
     assert modules | {f"grader/_data/{name}" for name in needed} <= set(contents)
 
 

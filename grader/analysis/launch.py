@@ -108,8 +108,8 @@ def _boundary(c: Cover) -> Steps:
 
 def _bytes(c: Cover, times: int, verb: str) -> Steps:
     total = c.elements * times * c.element_bytes
-    told = f"for each {times} of {c.element_bytes} bytes are {verb}"
-    return *_elements(c), f"{told}: {c.elements:,} · {times} · {c.element_bytes} = {total:,} bytes"
+    sentence = f"for each {times} of {c.element_bytes} bytes are {verb}"
+    return *_elements(c), f"{sentence}: {c.elements:,} · {times} · {c.element_bytes} = {total:,} bytes"
 
 
 def _warps(c: Cover) -> Steps:

@@ -122,10 +122,11 @@ def _boundary(p: Product) -> Steps:
 
 
 def _threads(p: Product) -> Steps:
-    each = p.tile**2
-    return *_blocks(
-        p
-    ), f"each has {p.tile} · {p.tile} = {each:,} threads: {p.blocks:,} · {each:,} = {p.threads:,}"
+    in_block = p.tile**2
+    return (
+        *_blocks(p),
+        f"each has {p.tile} · {p.tile} = {in_block:,} threads: {p.blocks:,} · {in_block:,} = {p.threads:,}",
+    )
 
 
 def _owners(p: Product) -> Steps:
@@ -150,8 +151,8 @@ def _last(size: int, blocks: int, tile: int, along: str, what: str) -> Steps:
 
 def _barriers(p: Product) -> Steps:
     total = 2 * p.phases * p.threads
-    told = f"each thread comes to two barriers in a phase: 2 · {p.phases} · {p.threads:,} = {total:,}"
-    return *_threads(p), _phases(p), told
+    sentence = f"each thread comes to two barriers in a phase: 2 · {p.phases} · {p.threads:,} = {total:,}"
+    return *_threads(p), _phases(p), sentence
 
 
 def _tile_bytes(p: Product) -> str:
@@ -253,15 +254,15 @@ def _owner_flops(p: Product) -> Steps:
 
 
 def _flops(p: Product) -> Steps:
-    each = 2 * p.tile * p.phases
+    thread_flops = 2 * p.tile * p.phases
     return (
         *_threads(p),
         _phases(p),
         (
             f"in each phase every thread multiplies and adds {p.tile} times, zeros included: "
-            f"{p.phases} · {p.tile} · 2 = {each} operations"
+            f"{p.phases} · {p.tile} · 2 = {thread_flops} operations"
         ),
-        f"{p.threads:,} · {each} = {p.threads * each:,} operations",
+        f"{p.threads:,} · {thread_flops} = {p.threads * thread_flops:,} operations",
     )
 
 

@@ -159,20 +159,20 @@ def _up(amount: int, unit: int) -> int:
 def _situation(numbers: Mapping[str, int]) -> Load:
     sm = numbers["sm"]
     if sm and sm not in LIMITS:
-        known = ", ".join(map(str, LIMITS))
+        capabilities = ", ".join(map(str, LIMITS))
         raise AnalysisProblem(
-            f"expected `sm` to be 0 or ten times a compute capability ({known}), found {sm}"
+            f"expected `sm` to be 0 or ten times a compute capability ({capabilities}), found {sm}"
         )
-    own = {
+    amounts = {
         "threads": numbers["max_threads"],
         "blocks": numbers["max_blocks"],
         "registers": numbers["max_registers"],
         "shared_bytes": numbers["max_shared_bytes"],
     }
-    missing = [f"`max_{name}`" for name, amount in own.items() if not amount]
+    missing = [f"`max_{name}`" for name, amount in amounts.items() if not amount]
     if not sm and missing:
         raise AnalysisProblem(f"`sm` is 0, so the limits must be given: expected {', '.join(missing)}")
-    given = {name: amount for name, amount in own.items() if amount}
+    given = {name: amount for name, amount in amounts.items() if amount}
     if "shared_bytes" in given:
         given["block_shared_bytes"] = given["shared_bytes"]
     limits = replace(LIMITS[sm] if sm else PLAIN, **given)
@@ -198,11 +198,11 @@ def _by_registers(o: Load) -> Steps:
         needed += f", in units of {o.limits.register_unit}: {o.warp_registers:,}"
     parts, file = o.limits.partitions, o.limits.registers // o.limits.partitions
     held = file // o.warp_registers
-    each = f"each of the {parts} partitions" if parts > 1 else "the multiprocessor"
-    told = f"{each} has {file:,} registers for {file:,} // {o.warp_registers:,} = {held} warps"
+    holder = f"each of the {parts} partitions" if parts > 1 else "the multiprocessor"
+    sentence = f"{holder} has {file:,} registers for {file:,} // {o.warp_registers:,} = {held} warps"
     if parts > 1:
-        told += f", together {held * parts}"
-    return _warps(o), needed, told, f"{held * parts} // {o.warps} = {o.by_registers} blocks"
+        sentence += f", together {held * parts}"
+    return _warps(o), needed, sentence, f"{held * parts} // {o.warps} = {o.by_registers} blocks"
 
 
 def _by_shared(o: Load) -> Steps:

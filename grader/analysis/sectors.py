@@ -29,10 +29,10 @@ Piece: TypeAlias = tuple[int, int, int]
 def warps(width: int, height: int) -> list[list[Piece]]:
     """The warps of a block of ``width`` by ``height`` threads, each as pieces of rows."""
     total = width * height
-    found = []
+    ranges = []
     for first in range(0, total, WARP):
         last = min(first + WARP, total) - 1
-        found.append(
+        ranges.append(
             [
                 (
                     row,
@@ -42,7 +42,7 @@ def warps(width: int, height: int) -> list[list[Piece]]:
                 for row in range(first // width, last // width + 1)
             ]
         )
-    return found
+    return ranges
 
 
 def of_tiles(rows: int, columns: int, tile: int) -> int:
@@ -81,11 +81,11 @@ def of_naive(m: int, k: int, n: int, tile: int) -> int:
 
 def _distinct(ranges: Iterable[tuple[int, int]]) -> int:
     """Sectors in ranges of elements, each given by its first and the one behind its last, in rising order."""
-    count, known = 0, -1
+    count, highest = 0, -1
     for first, end in ranges:
-        low, high = max(first // FLOATS, known + 1), (end - 1) // FLOATS
+        low, high = max(first // FLOATS, highest + 1), (end - 1) // FLOATS
         count += max(0, high - low + 1)
-        known = max(known, high)
+        highest = max(highest, high)
     return count
 
 

@@ -69,8 +69,8 @@ def parameters(subject: Subject, given: Mapping[str, int]) -> dict[str, int]:
     """All numbers of a subject; raises `AnalysisProblem` for one that is unknown, missing or out of range."""
     for name in given:
         if subject.parameters and name not in subject.parameters:
-            known = ", ".join(subject.parameters)
-            raise AnalysisProblem(f"no number is called `{name}` here; expected {known}")
+            names = ", ".join(subject.parameters)
+            raise AnalysisProblem(f"no number is called `{name}` here; expected {names}")
     complete = {name: default for name, (_, default) in subject.parameters.items() if default is not None}
     complete.update(given)
     for name, (lowest, _) in subject.parameters.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from grader import analysis
 from grader.analysis import SUBJECTS, AnalysisProblem
 from grader.arithmetic import ArithmeticProblem, exactly, names
-from grader.assignment.document import Flaw, Path
+from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.execution import drawn_ids
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramPart, RandomCases
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from grader.assignment.draft import CasePart, Draft
+    from grader.assignment.draft import AnyCasePart, Draft
     from grader.assignment.questions import QuestionPart, SettingPart
     from grader.checks.check import Check
 
@@ -38,7 +38,7 @@ def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracl
     yield from _unknown_needs(draft)
     yield from _circular_needs(draft)
     yield from _unknown_cases(draft)
-    yield from _points(draft)
+    yield from _points_to_earn(draft)
     yield from _thresholds(draft)
     yield from _looked_at_kernels(draft)
     if kernels is not None:
@@ -49,7 +49,7 @@ def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracl
     yield from _arrays_compared_twice(draft)
 
 
-def _ids(case: CasePart) -> tuple[str, ...]:
+def _ids_of_case(case: AnyCasePart) -> tuple[str, ...]:
     if isinstance(case, RandomCases):
         return (case.id, *drawn_ids(case.id, case.random))
     return (case.id,)
@@ -58,7 +58,7 @@ def _ids(case: CasePart) -> tuple[str, ...]:
 def _repeated_case_ids(draft: Draft) -> Iterator[Flaw]:
     owner: dict[str, int] = {}
     for index, case in enumerate(draft.cases):
-        ids = _ids(case) if case else ()
+        ids = _ids_of_case(case) if case else ()
         taken = next((name for name in ids if name in owner), None)
         if taken:
             message = f"expected an `id` of its own; `{taken}` is that of cases[{owner[taken]}] already"
@@ -104,7 +104,7 @@ def _circular_needs(draft: Draft) -> Iterator[Flaw]:
 def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
     if None in draft.cases:
         return  # what a case that could not be read is called nobody knows
-    names = {name: None for case in draft.cases if case for name in (*case.tags, *_ids(case))}
+    names = {name: None for case in draft.cases if case for name in (*case.tags, *_ids_of_case(case))}
     for index, item in enumerate(draft.rubric):
         for position, name in enumerate(item.named_cases if item and item.CHECK.cases_key == "cases" else ()):
             if name not in names:
@@ -112,7 +112,7 @@ def _unknown_cases(draft: Draft) -> Iterator[Flaw]:
                 yield Flaw(("rubric", index, "cases", position), message)
 
 
-def _points(draft: Draft) -> Iterator[Flaw]:
+def _points_to_earn(draft: Draft) -> Iterator[Flaw]:
     items = [item for item in draft.rubric if item]
     if not items or len(items) < len(draft.rubric):
         return
@@ -122,7 +122,7 @@ def _points(draft: Draft) -> Iterator[Flaw]:
         yield Flaw(("rubric",), "expected points for an item that is neither `extra` nor `penalty`; all are")
 
 
-def _checks(draft: Draft) -> Iterator[tuple[Path, Check]]:
+def _checks(draft: Draft) -> Iterator[tuple[KeyPath, Check]]:
     """The sound items of the rubric, as checks with the keys that were written."""
     for index, item in enumerate(draft.rubric):
         if item:
@@ -151,7 +151,7 @@ def _looked_at_kernels(draft: Draft) -> Iterator[Flaw]:
 
 
 def _baselines(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
-    mentions: list[tuple[Path, str]] = [
+    mentions: list[tuple[KeyPath, str]] = [
         ((*path, "baseline"), baseline)
         for path, check in _checks(draft)
         if (baseline := getattr(check, "baseline", None))

@@ -23,7 +23,7 @@ MAX_DEPTH = 12
 
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
-Path: TypeAlias = tuple[str | int, ...]
+KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indices from the top of the document."""
 
 Plain: TypeAlias = "dict[str, Plain] | list[Plain] | str | None"
@@ -38,7 +38,7 @@ class Position:
     column: int
 
 
-def dotted(path: Path) -> str:
+def dotted(path: KeyPath) -> str:
     """The path as people write it: ``rubric[2].points``."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
 
@@ -47,13 +47,13 @@ def dotted(path: Path) -> str:
 class Flaw:
     """Something wrong with the document, at the node (or at the key of the node) that ``path`` leads to."""
 
-    path: Path
+    path: KeyPath
     message: str
     at_key: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarNode:
     """A text, or ``None`` where nothing (or ``null``) was written."""
 
     text: str | None
@@ -61,7 +61,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class SequenceNode:
     """A list."""
 
     items: tuple[Node, ...]
@@ -69,7 +69,7 @@ class Sequence:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class MappingNode:
     """Keys, where each of them stood, and their values."""
 
     values: dict[str, Node]
@@ -77,7 +77,7 @@ class Mapping:
     position: Position
 
 
-Node: TypeAlias = Scalar | Sequence | Mapping
+Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 
 class UnreadableDocument(Exception):  # noqa: N818 - says what happened to the document
@@ -111,7 +111,7 @@ class _Composer:
             )
         return node
 
-    def _node(self, event: yaml.Event, path: Path) -> Node:
+    def _node(self, event: yaml.Event, path: KeyPath) -> Node:
         position = _position(event)
         if isinstance(event, yaml.AliasEvent):
             raise UnreadableDocument(f"`*{event.anchor}` is an alias; write the value out instead", position)
@@ -124,30 +124,30 @@ class _Composer:
             return self._sequence(position, path)
         # All that is left is a scalar.
         empty = event.style is None and event.value in NULLS  # type: ignore[attr-defined]
-        return Scalar(None if empty else event.value, position)  # type: ignore[attr-defined]
+        return ScalarNode(None if empty else event.value, position)  # type: ignore[attr-defined]
 
-    def _refuse_extras(self, event: yaml.Event, position: Position, path: Path) -> None:
+    def _refuse_extras(self, event: yaml.Event, position: Position, path: KeyPath) -> None:
         if anchor := getattr(event, "anchor", None):
             self.flaws.append((position, dotted(path), f"`&{anchor}` is an anchor; expected a plain value"))
         if tag := getattr(event, "tag", None):
             self.flaws.append((position, dotted(path), f"`{tag}` is a tag; expected a plain value"))
 
-    def _sequence(self, position: Position, path: Path) -> Sequence:
+    def _sequence(self, position: Position, path: KeyPath) -> SequenceNode:
         items: list[Node] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             items.append(self._node(event, (*path, len(items))))
-        return Sequence(tuple(items), position)
+        return SequenceNode(tuple(items), position)
 
-    def _mapping(self, position: Position, path: Path) -> Mapping:
-        mapping = Mapping({}, {}, position)
+    def _mapping(self, position: Position, path: KeyPath) -> MappingNode:
+        mapping = MappingNode({}, {}, position)
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self._node(event, (*path, "?"))
-            inner = (*path, (key.text or "?") if isinstance(key, Scalar) else "?")
+            inner = (*path, (key.text or "?") if isinstance(key, ScalarNode) else "?")
             self._add(mapping, key, self._node(next(self.events), inner), inner)
         return mapping
 
-    def _add(self, mapping: Mapping, key: Node, value: Node, path: Path) -> None:
-        if not isinstance(key, Scalar) or key.text is None:
+    def _add(self, mapping: MappingNode, key: Node, value: Node, path: KeyPath) -> None:
+        if not isinstance(key, ScalarNode) or key.text is None:
             self.flaws.append((key.position, dotted(path[:-1]), "expected a name before the colon"))
         elif key.text in mapping.keys:
             first = mapping.keys[key.text].line
@@ -199,9 +199,9 @@ def _decoded(content: bytes) -> str:
 
 def plain(node: Node) -> Plain:
     """The node as dictionaries, lists, texts and ``None``."""
-    if isinstance(node, Mapping):
+    if isinstance(node, MappingNode):
         return {key: plain(value) for key, value in node.values.items()}
-    if isinstance(node, Sequence):
+    if isinstance(node, SequenceNode):
         return [plain(item) for item in node.items]
     return node.text
 
@@ -213,11 +213,11 @@ def locate(root: Node, flaw: Flaw) -> tuple[Position, str]:
     document does not have is passed over, and the place is the innermost node that was reached.
     """
     node, position = root, root.position
-    reached: Path = ()
+    reached: KeyPath = ()
     for step in flaw.path:
-        if isinstance(node, Mapping) and step in node.values:
+        if isinstance(node, MappingNode) and step in node.values:
             position, node = node.keys[str(step)], node.values[str(step)]
-        elif isinstance(node, Sequence) and isinstance(step, int) and step < len(node.items):
+        elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.items):
             node = node.items[step]
             position = node.position
         else:

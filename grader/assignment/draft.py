@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from grader.assignment.rubric import ItemPart
     from grader.assignment.schema import FileKind
 
-CasePart: TypeAlias = FixedCase | RandomCases | ProgramCase
+AnyCasePart: TypeAlias = FixedCase | RandomCases | ProgramCase
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Draft:
     id: str | None
     reference: str | None
     submission: KernelPart | ProgramPart | AnswersPart | None
-    cases: tuple[CasePart | None, ...]
+    cases: tuple[AnyCasePart | None, ...]
     timing: TimingPart | None
     has_timing: bool
     rubric: tuple[ItemPart | None, ...]

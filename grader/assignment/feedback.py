@@ -1,7 +1,8 @@
 """Texts about mistakes, from YAML files: the course's own, and those of an operation's mistakes.
 
 A file beside an assignment holds for a mistake's id any of ``title``, ``explanation``, ``hint`` and
-``concept``, and under ``phrases`` what texts are put together with. ``reference/<operation>/feedback.yaml``
+``concept``, and under ``phrases`` what texts are put together with; under ``messages``, ``clauses`` and
+``hidden`` the sentences about findings (`grader.messages.TABLES`). ``reference/<operation>/feedback.yaml``
 has the same format, and may name new mistakes with all four fields: those that the operation's hypotheses
 predict. `grader.mistakes` has the texts that come with the grader.
 """
@@ -14,9 +15,10 @@ from string import Formatter
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.assignment import document
-from grader.assignment.document import Mapping, Position, Scalar
+from grader.assignment.document import MappingNode, Position, ScalarNode
 from grader.assignment.fields import suggestion
-from grader.mistakes import FIELDS, allowed_places, bundled
+from grader.messages import TABLES, allowed_fields
+from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,6 +34,9 @@ FILE_NAME = "feedback.yaml"
 """The texts of an operation's mistakes, in the operation's folder."""
 
 PHRASE_KEY = "phrases"
+TABLE_KEYS = (PHRASE_KEY, *TABLES)
+"""What is no mistake: texts by other names."""
+
 LONGEST = 2_000
 """Characters of a text."""
 
@@ -53,9 +58,9 @@ def _checked(
     root: Node, problems: list[Problem], others: Iterable[str]
 ) -> tuple[Named[Named[str]], list[Problem]]:
     """The texts in a file that was parsed, and its problems with all that is wrong with the texts."""
-    if not isinstance(root, Mapping):
+    if not isinstance(root, MappingNode):
         return (), [(root.position, "", "expected a mapping of mistakes to their texts")]
-    ids = [PHRASE_KEY, *bundled().mistakes, *others]
+    ids = [*TABLE_KEYS, *bundled_texts().mistakes, *others]
     texts = []
     for mistake, node in root.values.items():
         if mistake not in ids:
@@ -73,11 +78,12 @@ def read_operation(content: bytes) -> tuple[Named[Named[str]], list[Problem]]:
     Raises `document.UnreadableDocument` where the file is no YAML that can be read.
     """
     root, problems = document.read_document(content)
-    new = [name for name in _keys(root) if name not in bundled().mistakes and NEW.fullmatch(name)]
+    common = {*bundled_texts().mistakes, *TABLE_KEYS}
+    new = [name for name in _keys(root) if name not in common and NEW.fullmatch(name)]
     texts, problems = _checked(root, problems, new)
     for mistake, fields in texts:
         missing = [field for field in FIELDS if field not in dict(fields)] if mistake in new else []
-        if missing and isinstance(root, Mapping):
+        if missing and isinstance(root, MappingNode):
             message = (
                 f"`{missing[0]}` is missing; a mistake of this operation alone needs {', '.join(FIELDS)}"
             )
@@ -91,7 +97,7 @@ def mistakes_of(folders: Iterable[Path]) -> frozenset[str]:
     for folder in folders:
         with suppress(OSError, document.UnreadableDocument):
             ids |= {*_keys(document.read_document((folder / FILE_NAME).read_bytes())[0])}
-    return frozenset(ids - {PHRASE_KEY})
+    return frozenset(ids.difference(TABLE_KEYS))
 
 
 def merged(texts: Named[Named[str]], over: Named[Named[str]]) -> Named[Named[str]]:
@@ -103,7 +109,7 @@ def merged(texts: Named[Named[str]], over: Named[Named[str]]) -> Named[Named[str
 
 
 def _keys(root: Node) -> tuple[str, ...]:
-    return tuple(root.values) if isinstance(root, Mapping) else ()
+    return tuple(root.values) if isinstance(root, MappingNode) else ()
 
 
 def _near(word: str, ids: list[str]) -> str:
@@ -116,33 +122,44 @@ def _near(word: str, ids: list[str]) -> str:
 
 def _texts(node: Node) -> Named[str]:
     """What is written of a mistake, lines joined; only where nothing is wrong does it mean anything."""
-    pairs = node.values.items() if isinstance(node, Mapping) else ()
-    return tuple((key, _plain(value)) for key, value in pairs if isinstance(value, Scalar) and value.text)
+    pairs = node.values.items() if isinstance(node, MappingNode) else ()
+    return tuple((key, _plain(value)) for key, value in pairs if isinstance(value, ScalarNode) and value.text)
 
 
-def _plain(value: Scalar) -> str:
+def _plain(value: ScalarNode) -> str:
     """A text as it is; a phrase may begin and end with a space, so only line breaks go."""
     return (value.text or "").replace("\n", " ")
 
 
 def _flaws(mistake: str, node: Node) -> Iterator[Problem]:
-    if not isinstance(node, Mapping):
-        yield node.position, mistake, f"expected a mapping with any of {', '.join(_fields(mistake))}"
+    if not isinstance(node, MappingNode):
+        fields = "names and texts" if mistake in TABLES else f"any of {', '.join(_fields(mistake))}"
+        yield node.position, mistake, f"expected a mapping with {fields}"
         return
     for field, value in node.values.items():
         path = f"{mistake}.{field[:60]}"
         if field not in _fields(mistake):
-            yield node.keys[field], path, f"unknown key `{field[:60]}`; {suggestion(field, _fields(mistake))}"
+            yield node.keys[field], path, f"unknown key `{field[:60]}`; {_nearest_field(mistake, field)}"
         else:
             yield from ((value.position, path, message) for message in _wrong_text(mistake, field, value))
 
 
+def _nearest_field(mistake: str, field: str) -> str:
+    """The nearest key; not all of a table's, which are more than anybody wants to read in a message."""
+    near = suggestion(field, _fields(mistake))
+    if mistake not in TABLES or near.startswith("did you mean"):
+        return near
+    return "the names are those in grader/messages"
+
+
 def _fields(mistake: str) -> tuple[str, ...]:
-    return tuple(bundled().phrases) if mistake == PHRASE_KEY else FIELDS
+    if mistake in TABLES:
+        return tuple(TABLES[mistake])
+    return tuple(bundled_texts().phrases) if mistake == PHRASE_KEY else FIELDS
 
 
 def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
-    if not isinstance(value, Scalar) or not (value.text or "").strip():
+    if not isinstance(value, ScalarNode) or not (value.text or "").strip():
         yield "expected a text"
         return
     written = _plain(value)
@@ -150,13 +167,15 @@ def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
         yield f"expected at most {LONGEST:,} characters; this has {len(written):,}"
     if not written.isprintable():
         yield "expected a text without control characters"
-    allowed = allowed_places(mistake, field)
+    ours = mistake in TABLES
+    allowed = allowed_fields(mistake, field) if ours else allowed_placeholders(mistake, field)
     try:
         pieces = list(Formatter().parse(written))
     except ValueError:
         yield "braces do not match; write `{{` for a brace itself"
         return
     for _, name, form, conversion in pieces:
-        if name is not None and (name not in allowed or form or conversion):
-            there = ", ".join(f"`{{{each}}}`" for each in sorted(allowed)) or "none"
-            yield f"unknown place `{{{name[:60]}}}`; this text may hold {there}"
+        grouped = form == "," and ours and f"{{{name}:,}}" in TABLES[mistake][field]
+        if name is not None and (name not in allowed or (form and not grouped) or conversion):
+            places = ", ".join(f"`{{{place}}}`" for place in sorted(allowed)) or "none"
+            yield f"unknown place `{{{name[:60]}}}`; this text may hold {places}"

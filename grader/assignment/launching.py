@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names, number_for
-from grader.assignment.document import Flaw, Path
+from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import FixedCase, KernelPart, RandomCases
 
@@ -32,7 +32,7 @@ MAX_ELEMENTS = 2**28
 class _Shape:
     """A shape of the file: where it is and, for each dimension, the lowest and highest value."""
 
-    path: Path
+    path: KeyPath
     spans: Mapping[str, Span]
 
 
@@ -64,13 +64,13 @@ def _shapes(draft: Draft) -> Iterator[_Shape]:
         yield _Shape(("timing", "shape"), {n: (v, v) for n, v in draft.timing.shape.items()})
 
 
-def _expressions(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
+def _expressions(submission: KernelPart) -> Iterator[tuple[KeyPath, Expression]]:
     for path, _, expression in _scalars(submission):
         yield path, expression
     yield from _whole_numbers(submission)
 
 
-def _declared(submission: KernelPart) -> Iterator[tuple[Path, str, Declaration]]:
+def _declared(submission: KernelPart) -> Iterator[tuple[KeyPath, str, Declaration]]:
     """Where each scalar and array is, and its name: those in structs, not the structs."""
     for key, declarations in (("parameters", submission.parameters), ("symbols", submission.symbols)):
         for name, declared in declarations.items():
@@ -78,14 +78,14 @@ def _declared(submission: KernelPart) -> Iterator[tuple[Path, str, Declaration]]
             yield from ((path, field, form) for field, form in declared.fields or ((name, declared),))
 
 
-def _scalars(submission: KernelPart) -> Iterator[tuple[Path, str, Expression]]:
+def _scalars(submission: KernelPart) -> Iterator[tuple[KeyPath, str, Expression]]:
     """Where each scalar is, its type, and what it is given."""
     for path, name, declared in _declared(submission):
         if declared.direction == "value":
             yield path, declared.dtype, declared.value or Name(name)
 
 
-def _whole_numbers(submission: KernelPart) -> Iterator[tuple[Path, Expression]]:
+def _whole_numbers(submission: KernelPart) -> Iterator[tuple[KeyPath, Expression]]:
     """The expressions that must have whole values whatever they are used for."""
     for path, _, declared in _declared(submission):
         for extent in declared.extents:

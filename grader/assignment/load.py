@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from grader.assignment.declarations import Declaration
-    from grader.assignment.draft import CasePart
+    from grader.assignment.draft import AnyCasePart
     from grader.assignment.structure import KernelPart, ProgramFile, TimingPart
     from grader.model import Named
 
@@ -337,7 +337,7 @@ def _parameter(name: str, declared: Declaration) -> Parameter:
     return Parameter(name, declared.direction, declared.dtype, declared.extents, value, fields)
 
 
-def _plan(part: CasePart) -> CasePlan:
+def _plan(part: AnyCasePart) -> CasePlan:
     if isinstance(part, ProgramCase):
         arguments = tuple(part.arguments)
         tags = tuple(part.tags)

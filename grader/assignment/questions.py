@@ -17,7 +17,7 @@ from grader.arithmetic import Name as NameOfNumber
 from grader.assignment.fields import Formula, Identifier, Name, Sentence, text
 from grader.assignment.program_fields import EXACTLY, Within
 from grader.assignment.rubric import AnswersItem  # noqa: TC001
-from grader.assignment.structure import AssignmentFile, Part
+from grader.assignment.structure import AssignmentFile, FilePart
 from grader.model import AnswersInterface, CasePlan, DrawnNumber, Question, Setting, Visibility
 
 if TYPE_CHECKING:
@@ -98,14 +98,14 @@ Seed = Annotated[int, PlainValidator(_seed), WithJsonSchema({"type": "integer", 
 MOST_QUESTIONS = 100
 
 
-class AnswersPart(Part):
+class AnswersPart(FilePart):
     """A file with answers that students hand in; ``seed`` decides what is drawn for whom."""
 
     kind: Literal["answers"]
     seed: Seed = 1
 
 
-class SettingPart(Part):
+class SettingPart(FilePart):
     """What questions are about, and its numbers: exactly one of these."""
 
     matmul: dict[Name, Numbers] | None = None
@@ -137,7 +137,7 @@ class SettingPart(Part):
         return numbers
 
 
-class QuestionPart(Part):
+class QuestionPart(FilePart):
     """A question, and the expression that answers it."""
 
     id: Identifier

@@ -39,7 +39,7 @@ SOLUTION = "solution"
 """The model solution's kernel, where `timing` names no other."""
 
 
-class Part(BaseModel):
+class FilePart(BaseModel):
     """A mapping with known keys and no others."""
 
     model_config = KEYS_WE_KNOW
@@ -48,7 +48,7 @@ class Part(BaseModel):
 # --- the submission ----------------------------------------------------------------------------------
 
 
-class ConstantPart(Part):
+class ConstantPart(FilePart):
     """``BLOCK_SIZE: {default: 256, aliases: [THREADS], multiple_of: 32, at_most: 1024}``."""
 
     default: Whole
@@ -64,7 +64,7 @@ class ConstantPart(Part):
         )
 
 
-class LaunchPart(Part):
+class LaunchPart(FilePart):
     """The launch configuration; ``shared`` is dynamic shared memory in bytes."""
 
     block: Formulas
@@ -80,7 +80,7 @@ def _constant(value: object) -> object:
     return {"default": value} if isinstance(value, str) else value
 
 
-class KernelPart(Part):
+class KernelPart(FilePart):
     """A kernel that students hand in, and how it is launched."""
 
     kind: Literal["kernel"]
@@ -113,7 +113,7 @@ class KernelPart(Part):
         raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "kind"})
 
 
-class ProgramPart(Part):
+class ProgramPart(FilePart):
     """A program that students hand in: a file with ``main``, and how far a run of it may go."""
 
     kind: Literal["program"]
@@ -125,7 +125,7 @@ class ProgramPart(Part):
 # --- cases and timing --------------------------------------------------------------------------------
 
 
-class CasePart(Part):
+class LaunchedCasePart(FilePart):
     """What fixed and random cases have in common."""
 
     tags: Identifiers = []
@@ -135,14 +135,14 @@ class CasePart(Part):
     kernel: KernelName = ""
 
 
-class FixedCase(CasePart):
+class FixedCase(LaunchedCasePart):
     """A case with a shape of its own."""
 
     id: Identifier
     shape: dict[Name, Extent]
 
 
-class RandomCases(CasePart):
+class RandomCases(LaunchedCasePart):
     """So many cases with shapes drawn from ranges."""
 
     random: Draws
@@ -163,7 +163,7 @@ AnyCase = Annotated[
 ]
 
 
-class ProgramCase(Part):
+class ProgramCase(FilePart):
     """A run of a program: its arguments and its standard input."""
 
     id: Identifier
@@ -173,7 +173,7 @@ class ProgramCase(Part):
     stdin: Stdin = ""
 
 
-class TimingPart(Part):
+class TimingPart(FilePart):
     """What to time on a GPU, next to which of the staff's kernels; ``solution`` is the model solution."""
 
     shape: dict[Name, Extent]
@@ -183,7 +183,7 @@ class TimingPart(Part):
     budget: Budget = 0.6
 
 
-class AssignmentFile(Part):
+class AssignmentFile(FilePart):
     """What every assignment has."""
 
     id: Identifier

@@ -27,6 +27,7 @@ from grader.checks.array import ArrayCheck
 from grader.checks.cases import FULL, NOTHING
 from grader.checks.compile import CompileCheck
 from grader.checks.exit import ExitCheck
+from grader.checks.host import HostCheck
 from grader.checks.memory import MemoryCheck
 from grader.checks.output import OutputCheck
 from grader.checks.races import RacesCheck
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 CHECKS: tuple[type[Check], ...] = (
     CompileCheck,
     OutputCheck,
+    HostCheck,
     RacesCheck,
     MemoryCheck,
     TrafficCheck,

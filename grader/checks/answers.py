@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
-from grader.checks.cases import FULL, NOTHING, error_result, selected
+from grader.checks.cases import FULL, NOTHING, cases_of_item, error_result
 from grader.checks.check import Check, key
 from grader.model import CheckResult, Finding, FindingKind, Verdict
 
@@ -48,7 +48,7 @@ class AnswersCheck(Check):
             return error_result(self.item, build.error)
         if not build.ok:
             return CheckResult(self.item, Verdict.FAIL, NOTHING, _unreadable(build.findings))
-        cases = selected(self.item, evidence)
+        cases = cases_of_item(self.item, evidence)
         if not cases:
             return CheckResult(self.item, Verdict.SKIP, NOTHING, "none of its questions was asked this time")
         broken = next((case for case in cases if case.error or case.answer is None), None)

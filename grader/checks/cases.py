@@ -65,7 +65,7 @@ def is_visible(case: CaseEvidence) -> bool:
     return case.case.visibility is Visibility.VISIBLE
 
 
-def selected(item: RubricItem, evidence: Evidence) -> tuple[CaseEvidence, ...]:
+def cases_of_item(item: RubricItem, evidence: Evidence) -> tuple[CaseEvidence, ...]:
     """The cases an item speaks of, by tag or id; all of them where it names none."""
     return tuple(case for case in evidence.cases if item.looks_at(case.case))
 
@@ -128,7 +128,7 @@ def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None
             "nothing could be run, because the submission does not build",
             judged=False,
         )
-    if not selected(item, evidence):
+    if not cases_of_item(item, evidence):
         return CheckResult(item, Verdict.SKIP, NOTHING, "none of its cases was run this time")
     return None
 
@@ -164,7 +164,7 @@ def _order_of_hidden(finding: Finding) -> tuple[object, ...]:
     return (*lines, finding.kind, finding.hazard, finding.message)
 
 
-def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def merge_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """One finding for each kind, hazard and pair of lines (or array, without a line), the severest first.
 
     It is the first of its group, with the counts of all of them and the worst severity.
@@ -200,7 +200,7 @@ def refusal(case: CaseEvidence) -> str:
     return f"cannot be launched: {stopped_by(case)}" if is_visible(case) else "cannot be launched"
 
 
-def decide(
+def add_up_verdicts(
     item: RubricItem,
     judged: tuple[CaseVerdict, ...],
     message: str,
@@ -234,7 +234,7 @@ def decide(
         message=message,
         hint=(wording.capital(hint) or item.hint) if verdict is Verdict.FAIL else "",
         findings=findings,
-        case_verdicts=verdicts(judged),
+        case_verdicts=verdicts_by_case(judged),
     )
 
 
@@ -245,7 +245,7 @@ def _not_judged(skipped: list[CaseVerdict]) -> str:
     return f"not judged in {which}: {first.reason}"
 
 
-def verdicts(judged: tuple[CaseVerdict, ...]) -> Named[Verdict]:
+def verdicts_by_case(judged: tuple[CaseVerdict, ...]) -> Named[Verdict]:
     """Verdicts by case id, hidden cases included."""
     return tuple((case.case.case.id, case.verdict) for case in judged)
 
@@ -265,11 +265,11 @@ def judge_findings(
     empty = nothing_to_judge(item, evidence)
     if empty is not None:
         return empty
-    cases = selected(item, evidence)
+    cases = cases_of_item(item, evidence)
     extra = at_least(extra, severity)
     judged = tuple(_judge_case(case, kinds, severity, fails_anyway=bool(extra)) for case in cases)
-    findings = (*merged(shown_findings(cases, severity, kinds)), *extra)
-    return decide(item, judged, _findings_message(judged, findings, clean), findings=findings)
+    findings = (*merge_findings(shown_findings(cases, severity, kinds)), *extra)
+    return add_up_verdicts(item, judged, _findings_message(judged, findings, clean), findings=findings)
 
 
 def _judge_case(

@@ -28,6 +28,7 @@ class MemoryCheck(FindingsCheck):
     """No access out of bounds, misaligned or to what nobody wrote."""
 
     name: ClassVar[str] = "memory"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program")
     title: ClassVar[str] = "memory accesses"
 
     def judge(self, evidence: Evidence) -> CheckResult:

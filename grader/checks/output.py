@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks import wording
 from grader.checks.cases import (
     CaseVerdict,
-    decide,
+    add_up_verdicts,
+    cases_of_item,
     given_up,
     is_visible,
-    merged,
+    merge_findings,
     nothing_to_judge,
     our_trouble,
     refusal,
-    selected,
     shown_findings,
     stopped_by,
 )
@@ -52,11 +52,11 @@ class OutputCheck(FindingsCheck):
         empty = nothing_to_judge(self.item, evidence)
         if empty is not None:
             return empty
-        judged = tuple(judge(case, evidence.build_of(case)) for case in selected(self.item, evidence))
+        judged = tuple(judge(case, evidence.build_of(case)) for case in cases_of_item(self.item, evidence))
         failing = tuple(case for case in judged if case.verdict is Verdict.FAIL)
         explains = failing or evidence.build.implied
         message = _message(judged, failing) + (_assumed(evidence.build) if explains else "")
-        return decide(self.item, judged, message, _hint(failing), _findings(failing))
+        return add_up_verdicts(self.item, judged, message, _hint(failing), _findings(failing))
 
 
 def _assumed(build: Build) -> str:
@@ -228,7 +228,7 @@ def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
 
 def _findings(failing: tuple[CaseVerdict, ...]) -> tuple[Finding, ...]:
     """Each mistake once, what stopped a run, and per failing visible case what is wrong there."""
-    stopped = merged(shown_findings(case.case for case in failing if not case.case.completed))
+    stopped = merge_findings(shown_findings(case.case for case in failing if not case.case.completed))
     came_to_their_end = (case for case in failing if case.visible and case.case.completed)
     wrong = (_wrong_output(case) for case in came_to_their_end)
     return (*_mistakes(failing), *stopped, *wrong)

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.checks import program_output, wording
-from grader.checks.cases import FULL, NOTHING, CaseVerdict, decide, is_visible, nothing_to_judge, selected
+from grader.checks.cases import (
+    FULL,
+    NOTHING,
+    CaseVerdict,
+    add_up_verdicts,
+    cases_of_item,
+    is_visible,
+    nothing_to_judge,
+)
 from grader.model import CheckResult, Finding, FindingKind, Verdict
 from grader.text import count
 
@@ -65,7 +73,7 @@ def judge_cases(item: RubricItem, evidence: Evidence, judge: Judge) -> CheckResu
     empty = nothing_to_judge(item, evidence)
     if empty is not None:
         return empty
-    cases = selected(item, evidence)
+    cases = cases_of_item(item, evidence)
     outcomes = tuple(_run_verdict(case, judge) for case in cases)
     judged = tuple(
         CaseVerdict(case, outcome.verdict, outcome.reason)
@@ -75,7 +83,7 @@ def judge_cases(item: RubricItem, evidence: Evidence, judge: Judge) -> CheckResu
     if skipped and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes):
         verdicts = tuple((case.case.id, Verdict.SKIP) for case in cases)
         return CheckResult(item, Verdict.SKIP, NOTHING, wording.printable(skipped), case_verdicts=verdicts)
-    result = decide(item, judged, _message(cases, outcomes), findings=_findings(cases, outcomes))
+    result = add_up_verdicts(item, judged, _message(cases, outcomes), findings=_findings(cases, outcomes))
     if item.partial == "per-number" and result.verdict is Verdict.FAIL:
         shares = sum((outcome.share for outcome in outcomes), NOTHING)
         return replace(result, fraction=shares / len(outcomes))

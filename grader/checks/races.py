@@ -24,6 +24,7 @@ class RacesCheck(FindingsCheck):
     """
 
     name: ClassVar[str] = "races"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program")
     title: ClassVar[str] = "no races"
     severity: str = key(("error", "warning"), Severity.WARNING.value)
 

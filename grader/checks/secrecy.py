@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.checks import wording
 from grader.checks.cases import is_visible
+from grader.messages.hidden import PLACES
 from grader.model import SEVERITIES, Evidence, Finding
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def _kinds_and_arrays(findings: Iterable[Finding], arrays: tuple[str, ...]) -> t
     """A finding for each kind and array, as severe as the gravest of them, in an order of their own."""
     gravest: dict[tuple[str, str], Finding] = {}
     for finding in findings:
-        address = finding.array if finding.array in (*arrays, *wording.PLACES) else ""
-        veiled = Finding(finding.kind, "", address=address, severity=finding.severity)
+        address = finding.array if finding.array in (*arrays, *PLACES) else ""
+        veiled = Finding(finding.kind, address=address, severity=finding.severity)
         previous = gravest.setdefault((finding.kind, address), veiled)
         if SEVERITIES.index(veiled.severity) > SEVERITIES.index(previous.severity):
             gravest[finding.kind, address] = veiled

@@ -17,13 +17,13 @@ from grader.checks.cases import (
     FULL,
     NOTHING,
     CaseVerdict,
-    decide,
+    add_up_verdicts,
+    cases_of_item,
     error_result,
     given_up,
     is_visible,
     nothing_to_judge,
     our_trouble,
-    selected,
 )
 from grader.checks.check import Check, key
 from grader.checks.credit import falling, shares_out_of_order
@@ -143,7 +143,7 @@ class TrafficCheck(Check):
         empty = nothing_to_judge(self.item, evidence)
         if empty is not None:
             return empty
-        cases = selected(self.item, evidence)
+        cases = cases_of_item(self.item, evidence)
         trouble = next(filter(None, map(our_trouble, cases)), "")
         if trouble:
             return error_result(self.item, trouble)
@@ -175,7 +175,7 @@ class TrafficCheck(Check):
         findings = [] if verdict is Verdict.PASS else [Finding(FindingKind.TRAFFIC, message)]
         if any(sums.ratio > limit for limit, _ in self.credit()):
             findings += _places(self.metric, evidence, right)
-        result = decide(
+        result = add_up_verdicts(
             self.item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=tuple(findings)
         )
         return replace(result, fraction=earned)
@@ -258,9 +258,9 @@ def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> Check
     """Where no case counts: the emulator gave some up, or else all are wrong."""
     skipped = tuple(CaseVerdict(case, Verdict.SKIP, given_up(case)) for case in cases if case.too_much_work)
     if skipped:
-        return decide(item, skipped, "")
+        return add_up_verdicts(item, skipped, "")
     message = "only counts for a kernel that computes the right answer, and no case is right"
-    return decide(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
+    return add_up_verdicts(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
 
 
 def _sums(metric: str, cases: tuple[CaseEvidence, ...], baseline: str) -> Sums:

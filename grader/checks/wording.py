@@ -7,37 +7,15 @@ do, too, unless `secrecy` has left them in.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import isnan
-from typing import TypeAlias
 
-from grader.model import Build, Dim3, Finding, FindingCode, FindingKind, Named, Visibility
+from grader.messages import current
+from grader.messages.hidden import LONGEST
+from grader.model import Build, Clause, Finding, FindingCode, Named, Visibility
 from grader.ptx.by_hand import needs_texture
 from grader.text import sentence as one_sentence
-
-LONGEST = 500
-"""Characters of somebody else's text (a compiler's, say) that one message may hold."""
-
-Sentence: TypeAlias = Callable[[Finding], str]
-
-NAMED_ELEMENT = re.compile(r"(?!local$|shared\b|0x)[A-Za-z_$][\w$]*(\[\d+\])*$", re.ASCII)
-"""`A_tile[3][5]`, and an array's name alone."""
-
-PLACES = {
-    "local": "a local array",
-    "a local variable": "a local variable",
-    "shared": "shared memory",
-}
-"""Addresses that name no array of the source."""
-
-HAZARD_SENTENCES = {
-    "RAW": "one thread reads {what}{line} while another is still writing it{other}",
-    "WAR": "one thread overwrites {what}{line} while another is still reading it{other}",
-    "WAW": "two threads write {what} at the same time{lines}",
-}
 
 
 def printable(text: str) -> str:
@@ -99,8 +77,8 @@ def sizes(shape: Named[int]) -> str:
 
 
 def sentence(finding: Finding) -> str:
-    """The finding's own message, or else a sentence made of its fields."""
-    return finding.message or SENTENCES[finding.kind](finding)
+    """The finding's own message, or else a sentence made of its kind, its array and its lines."""
+    return finding.message or current().of_kind(finding, texture=needs_texture(finding.hazard))
 
 
 def bare(finding: Finding) -> Finding:
@@ -126,7 +104,8 @@ def bare(finding: Finding) -> Finding:
 def concealed(finding: Finding) -> Finding:
     """The bare finding, with a message that says where it comes from."""
     stripped = bare(finding)
-    return replace(stripped, message=sentence(stripped) + " (in a hidden case)")
+    remark = Clause("in-hidden-case", (("sentence", sentence(stripped)),))
+    return replace(stripped, message=current().clause(remark))
 
 
 def with_line(finding: Finding) -> str:
@@ -143,106 +122,3 @@ def shown(finding: Finding, visibility: Visibility, case: str) -> Finding:
         return concealed(finding)
     named = replace(finding, case=finding.case or case)
     return replace(named, message=printable(sentence(named)))
-
-
-def at_line(line: int | None, word: str = " on line") -> str:
-    """` on line 18`, or nothing where the line is not known."""
-    return "" if line is None else f"{word} {line}"
-
-
-def _what(finding: Finding, fallback: str = "memory") -> str:
-    if NAMED_ELEMENT.match(finding.address):
-        return f"`{finding.address}`"
-    # "shared memory", "a local variable"; a bare address tells nobody anything
-    return PLACES.get(finding.address) or fallback
-
-
-def _triple(index: Dim3) -> str:
-    return "({}, {}, {})".format(*index)
-
-
-def _where(finding: Finding) -> str:
-    """` (block (0, 0, 0), threads (3, 0, 0) and (5, 0, 0), case `mp3`)`, of what is known."""
-    parts = []
-    if finding.block is not None:
-        parts.append(f"block {_triple(finding.block)}")
-    if finding.thread is not None and finding.other_thread is not None:
-        other = "" if finding.other_block is None else f" of block {_triple(finding.other_block)}"
-        parts.append(f"threads {_triple(finding.thread)} and {_triple(finding.other_thread)}{other}")
-    elif finding.thread is not None:
-        parts.append(f"thread {_triple(finding.thread)}")
-    if finding.case:
-        parts.append(f"case `{printable(finding.case)}`")
-    return f" ({', '.join(parts)})" if parts else ""
-
-
-def _race(finding: Finding) -> str:
-    both = "" if finding.line is None else at_line(finding.line)
-    if both and finding.other_line not in (None, finding.line):
-        both = f" on lines {finding.line} and {finding.other_line}"
-    template = HAZARD_SENTENCES.get(finding.hazard, "two threads use {what} without waiting{lines}")
-    line, other = at_line(finding.line), at_line(finding.other_line)
-    text = template.format(what=_what(finding), line=line, other=other, lines=both)
-    return text + _where(finding)
-
-
-def _out_of_bounds(finding: Finding) -> str:
-    verb = {"load": "reads", "store": "writes"}.get(finding.direction, "goes")
-    return f"a thread {verb} outside {_what(finding, 'every array')}{at_line(finding.line)}{_where(finding)}"
-
-
-def _misaligned(finding: Finding) -> str:
-    text = f"a thread uses {_what(finding)} at an address that does not fit its type"
-    return text + at_line(finding.line) + _where(finding)
-
-
-def _uninitialised(finding: Finding) -> str:
-    what = _what(finding, "a value")
-    return f"a thread reads {what} before anything was stored there{at_line(finding.line)}{_where(finding)}"
-
-
-def _barrier(finding: Finding) -> str:
-    waiting = f"some threads of a block wait at `__syncthreads()`{at_line(finding.line)}"
-    return f"{waiting} and the others never get there{_where(finding)}"
-
-
-def _fault(finding: Finding) -> str:
-    return f"the kernel stopped with a fault{at_line(finding.line)}{_where(finding)}"
-
-
-def _timeout(finding: Finding) -> str:
-    seen = at_line(finding.line, "; it was last seen on line")
-    return f"the kernel did not come to an end{seen}{_where(finding)}"
-
-
-def _unsupported(finding: Finding) -> str:
-    what = f"`{printable(finding.hazard)}`" if finding.hazard else "an instruction"
-    if needs_texture(finding.hazard):
-        line = at_line(finding.line)
-        return f"the kernel uses {what}{line} and is given no texture or surface{_where(finding)}"
-    written = f"{what}, written by hand{at_line(finding.line)}"
-    return f"the kernel uses {written}, which the grader does not run{_where(finding)}"
-
-
-def _plainly(text: str) -> Sentence:
-    return lambda finding: text + at_line(finding.line) + _where(finding)
-
-
-SENTENCES: dict[FindingKind, Sentence] = {
-    FindingKind.COMPILE: _plainly("the submission does not compile"),
-    FindingKind.WRONG_OUTPUT: _plainly("an output is wrong"),
-    FindingKind.RACE: _race,
-    FindingKind.OUT_OF_BOUNDS: _out_of_bounds,
-    FindingKind.MISALIGNED: _misaligned,
-    FindingKind.UNINITIALISED: _uninitialised,
-    FindingKind.BARRIER_DIVERGENCE: _barrier,
-    FindingKind.FAULT: _fault,
-    FindingKind.TIMEOUT: _timeout,
-    FindingKind.SLOW: _plainly("the kernel is slow"),
-    FindingKind.TRAFFIC: _plainly("the kernel moves too much memory"),
-    FindingKind.MISTAKE: _plainly("there is a known mistake"),
-    FindingKind.STRUCTURE: _plainly("the kernel is not built as was asked"),
-    FindingKind.ANSWER: _plainly("an answer is not what was asked for"),
-    FindingKind.UNSUPPORTED: _unsupported,
-    FindingKind.UNDEFINED: _plainly("the optimised program and the unoptimised one do not do the same"),
-}

@@ -32,3 +32,13 @@ def stop_if_asked() -> None:
     """Raise KeyboardInterrupt if somebody has asked and it got lost."""
     if _asked.is_set():
         raise KeyboardInterrupt
+
+
+def forget() -> None:
+    """Let the interpreter end with the exit code that it is given, after an interruption that was handled.
+
+    CPython remembers one that passed through the `exec` of a text, as dataclasses make their methods, and
+    with `python -m` ends by SIGINT in spite of the handler (`_Py_UnhandledKeyboardInterrupt`, pythonrun.c).
+    The next `exec` of a text clears that.
+    """
+    exec("")  # noqa: S102 - it does nothing else

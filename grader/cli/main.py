@@ -1,21 +1,112 @@
-"""The entry point: whatever happens ends in a message and an exit code, never in a traceback."""
+"""The entry point, and the commands: each is a module here with `configure` and `run`, loaded when typed.
+
+Whatever happens ends in a message and an exit code, never in a traceback.
+"""
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import sys
 import threading
 import traceback
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from grader.cli import commands, interruption
+from grader import __version__
+from grader.cli import interruption
 from grader.errors import GraderError
 from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
+
+_EXITS = (
+    "exit codes: 0 fine, 1 below full marks or --fail-under, 2 usage or a wrong assignment, 3 our own fault"
+)
+
+
+class Command(NamedTuple):
+    """What the help says of a command before its module is loaded."""
+
+    name: str
+    summary: str
+    example: str
+
+
+COMMANDS = (
+    Command(
+        "check",
+        "check one file on the visible cases, before handing it in",
+        "grader check tiled-matmul mine.cu",
+    ),
+    Command(
+        "grade",
+        "grade a file, a folder of files, or a class",
+        "grader grade tiled-matmul submissions/ -o out",
+    ),
+    Command("report", "write the reports again from stored grades, running nothing", "grader report out"),
+    Command("rescore", "apply a changed rubric to stored evidence, running nothing", "grader rescore out"),
+    Command(
+        "trace",
+        "show what one block does, barrier interval by interval",
+        "grader trace tiled-matmul mine.cu --case mp3 --block 0,0 --html trace.html",
+    ),
+    Command(
+        "questions",
+        "print a student's sheet of questions",
+        "grader questions memory-analysis --student ada",
+    ),
+    Command(
+        "new", "make a new assignment that works, to be changed", "grader new my-matmul --like tiled-matmul"
+    ),
+    Command("validate", "prove that an assignment is sound", "grader validate tiled-matmul"),
+    Command(
+        "export-student",
+        "write exactly what a student may have",
+        "grader export-student tiled-matmul handout/",
+    ),
+    Command("doctor", "say what this machine can do, and how to fix what it cannot", "grader doctor"),
+)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """What was typed; ends the process where it cannot be understood, or where help is asked for."""
+    return _parser(next((word for word in arguments if not word.startswith("-")), "")).parse_args(arguments)
+
+
+def module_of(name: str) -> ModuleType:
+    """The module of a command."""
+    return import_module(f"grader.cli.{name.replace('-', '_')}")
+
+
+def _parser(chosen: str) -> argparse.ArgumentParser:
+    """The command line; only the ``chosen`` command has its options, so that no other one is loaded.
+
+    Before a command's name stand only options that end at once: it is the first word without a dash.
+    """
+    parser = argparse.ArgumentParser(
+        prog="grader",
+        description="Grade CUDA assignments: correctness, races, memory safety, speed; no GPU needed.",
+        epilog=_EXITS,
+    )
+    parser.add_argument("--version", action="version", version=f"grader {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name, summary, example in COMMANDS:
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            epilog=f"example: {example}",
+        )
+        command.set_defaults(command=name)
+        if name == chosen:
+            module_of(name).configure(command)
+    return parser
+
 
 INTERRUPTED = 130
 _OURS = 3
@@ -26,14 +117,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
     try:
-        options = commands.parse(sys.argv[1:] if arguments is None else arguments)
-        return int(commands.module_of(options.command).run(options))
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # even while something else is being said
+        interruption.forget()
+        _say("stopped; run the same command again to go on where it stopped")
+        return INTERRUPTED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """The exit code of a command; raises KeyboardInterrupt alone."""
+    try:
+        options = parse(arguments)
+        return int(module_of(options.command).run(options))
     except GraderError as problem:
         _say(str(problem))
         return problem.exit_code
-    except KeyboardInterrupt:
-        _say("stopped; run the same command again to go on where it stopped")
-        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, `grader … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return INTERRUPTED

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from grader.backends import AUTO, CHOICES
 from grader.cli import arguments, interruption, setup
 from grader.gpu import RaceJudge
-from grader.validation import Wanted, reports, validate
+from grader.validation import Effort, reports, validate
 
 if TYPE_CHECKING:
     import argparse
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools, backend: Backend) -> Report:
-    wanted = Wanted(seed=options.seed, seeds=options.seeds, jobs=options.jobs)
+    effort = Effort(seed=options.seed, seeds=options.seeds, jobs=options.jobs)
     columns = (TextColumn("validating"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = setup.console(stderr=True)
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
@@ -89,11 +89,11 @@ def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools
 
         tenths = [0]
 
-        def told(done: int, of: int) -> None:
+        def progress(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)
             if not console.is_terminal and (now := done * _TELLINGS // max(1, of)) > tenths[0]:
                 tenths[0] = now
                 console.print(f"{done} of {of} steps done")
             interruption.stop_if_asked()
 
-        return validate(assignment, tools, wanted, backend=backend, told=told)
+        return validate(assignment, tools, effort, backend=backend, progress=progress)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.diagnosis.advice import line_advice, unneeded_barriers
-from grader.diagnosis.agreement import agreed, described, telling
+from grader.diagnosis.agreement import agree_on_mistakes, can_tell_mistakes_apart, describe_mistake
 from grader.diagnosis.causes import SubmissionContext, context_of_submission
 from grader.diagnosis.facts import Diagnosis, WrongOutput
 from grader.diagnosis.findings import advise, explain_findings
@@ -29,7 +29,8 @@ __all__ = [
     "SubmissionContext",
     "WrongOutput",
     "advise",
-    "agreed",
+    "agree_on_mistakes",
+    "can_tell_mistakes_apart",
     "context_of_submission",
     "explain_findings",
     "explain_output",
@@ -37,7 +38,6 @@ __all__ = [
     "fitting",
     "line_advice",
     "load_hypotheses",
-    "telling",
     "unneeded_barriers",
 ]
 
@@ -62,7 +62,7 @@ def explain_output(
     if mistake is None:
         return None
     inputs = tuple(name for name, array in output.inputs if array.ndim)
-    return described(mistake, output.array, inputs, output.constants, feedback)
+    return describe_mistake(mistake, output.array, inputs, output.constants, feedback)
 
 
 def fitting(hypotheses: Hypotheses, output: WrongOutput) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.diagnosis.facts import Diagnosis
-from grader.mistakes import texts
+from grader.mistakes import texts_of_course
 from grader.model import KernelInterface, Visibility
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FEW = 16
 """Elements of the largest array below which everything looks like everything."""
 
 
-def telling(output: WrongOutput) -> bool:
+def can_tell_mistakes_apart(output: WrongOutput) -> bool:
     """Whether a case can tell mistakes apart: not where an array is a line, or holds one number only."""
     arrays = [array for name, array in output.inputs if array.ndim and name != output.array]
     if output.reads_outside and np.isnan(output.values).all():  # what was read there is in all of them
@@ -43,7 +43,7 @@ def telling(output: WrongOutput) -> bool:
     return all(min(shape) > 1 for shape in matrices)
 
 
-def described(
+def describe_mistake(
     mistake: str,
     array: str,
     inputs: Sequence[str],
@@ -54,14 +54,14 @@ def described(
 
     ``array`` is the output, ``inputs`` are the arrays that are read, in the order of the parameters.
     """
-    texts_of_course = texts(feedback)
-    mistake_texts = texts_of_course.mistake(mistake)
-    names = list(inputs) or [texts_of_course.phrase("the-input")]
+    course_texts = texts_of_course(feedback)
+    mistake_texts = course_texts.mistake(mistake)
+    names = list(inputs) or [course_texts.phrase("the-input")]
     names_in_text = {
         "output": array,
         "a": names[0],
         "b": names[min(1, len(names) - 1)],
-        "tile": next((name for name, _ in constants), texts_of_course.phrase("the-tile")),
+        "tile": next((name for name, _ in constants), course_texts.phrase("the-tile")),
     }
     return Diagnosis(
         mistake=mistake,
@@ -69,11 +69,13 @@ def described(
         explanation=mistake_texts.explanation.format(**names_in_text),
         hint=mistake_texts.hint.format(**names_in_text),
         concept=mistake_texts.concept,
-        read=texts_of_course.pointer(mistake_texts.concept),
+        read=course_texts.pointer(mistake_texts.concept),
     )
 
 
-def agreed(assignment: Assignment, built: Build, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
+def agree_on_mistakes(
+    assignment: Assignment, built: Build, cases: tuple[CaseEvidence, ...]
+) -> tuple[CaseEvidence, ...]:
     """The cases, each wrong output with the mistake that explains the others; without one where none does.
 
     Only cases of one kernel that students may see vote, if any of them is wrong: what is said of them must
@@ -97,7 +99,7 @@ def _voted_mistake(
     """The mistake of a case: that of all, or else that of the cases of the first item that looks at it."""
     for cases in (wrong, _of_its_item(assignment, case, wrong)):
         visible = [pair for pair in cases if pair[0].case.visibility is Visibility.VISIBLE]
-        mistake = common([comparison for _, comparison in visible or cases])
+        mistake = common_mistake([comparison for _, comparison in visible or cases])
         if mistake:
             return mistake
     return ""
@@ -111,7 +113,7 @@ def _of_its_item(
     return [pair for pair in wrong if item is None or item.looks_at(pair[0].case)]
 
 
-def common(wrong: Sequence[Comparison]) -> str:
+def common_mistake(wrong: Sequence[Comparison]) -> str:
     """The first mistake that fits all of these that can tell, and of several one that fits the others."""
     clear = [comparison for comparison in wrong if comparison.telling] or list(wrong)
     specific = [comparison for comparison in clear if comparison.fitting != (SMALL_ERRORS,)]
@@ -142,7 +144,7 @@ def _with_mistakes(
             comparisons.append(replace(comparison, mistake="", explanation="", hint=""))
             continue
         array = built.label(comparison.array)
-        diagnosis = described(mistake, array, inputs, built.constants, assignment.feedback)
+        diagnosis = describe_mistake(mistake, array, inputs, built.constants, assignment.feedback)
         comparisons.append(
             replace(comparison, mistake=mistake, explanation=diagnosis.explanation, hint=diagnosis.advice)
         )

@@ -41,6 +41,7 @@ class Diagnosis:
     """A mistake found: its id in `MISTAKES`, and its texts with the names filled in.
 
     ``read`` is a sentence that says where the concept is explained, empty where nothing is to be read.
+    ``names_line`` says whether the explanation names the lines.
     """
 
     mistake: str
@@ -49,6 +50,7 @@ class Diagnosis:
     hint: str
     concept: str
     read: str = ""
+    names_line: bool = False
 
     @property
     def advice(self) -> str:
@@ -132,7 +134,7 @@ class WrongOutput:
         return absolute + RELATIVE_SLACK * np.abs(np.nan_to_num(predicted))
 
 
-def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = None) -> bool:
+def agrees(output: WrongOutput, predicted: NDArray[Any], mask: Mask | None = None) -> bool:
     """Whether a prediction fits every element that it knows, and knows enough of them.
 
     ``predicted`` has the shape of the array, or one axis more in front for alternatives, any of which may
@@ -140,7 +142,7 @@ def agrees(output: WrongOutput, predicted: NDArray[Any], known: Mask | None = No
     share of the numbers that are there, and of the wrong elements.
     """
     alternatives = np.asarray(predicted, np.float64).reshape(-1, *output.got.shape)
-    judged = np.ones(output.got.shape, np.bool_) if known is None else known
+    judged = np.ones(output.got.shape, np.bool_) if mask is None else mask
     if not output.completed:
         judged = judged & ~output.unwritten
     tolerance = output.tolerance(alternatives)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis.causes import ARRAY_NAME, IMPORTANCE, NO_CONTEXT, mistake_behind
 from grader.diagnosis.facts import Diagnosis
-from grader.mistakes import texts
+from grader.mistakes import placeholders, texts_of_course
 from grader.model import FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MOST_HINTS = 1
 """Hints at once: one idea is tried at a time, and what else is wrong shows the next time."""
+
+LINES = frozenset({"at", "other_at", "around", "between"})
+"""Placeholders of an explanation that name its lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +65,21 @@ class Suspect:
         same = self.mistake == other.mistake and bool(self.other_lines) == bool(other.other_lines)
         return both if same and both._forward() == self._forward() == other._forward() else None
 
-    def diagnosis(self, texts_of_course: Texts) -> Diagnosis:
+    def diagnosis(self, course_texts: Texts) -> Diagnosis:
         """The mistake's texts with these names and lines."""
-        mistake_texts = texts_of_course.mistake(self.mistake)
-        arrays = _joined_names([f"`{name}`" for name in self.arrays], texts_of_course)
+        mistake_texts = course_texts.mistake(self.mistake)
+        arrays = _joined_names([f"`{name}`" for name in self.arrays], course_texts)
         phrase_around = "around-line" if len(self.lines) == 1 else "around-lines"
         names_in_text = {
-            "array": arrays or texts_of_course.phrase("memory"),
-            "at": _at_lines(self.lines, texts_of_course),
-            "other_at": _at_lines(self.other_lines, texts_of_course),
-            "between": self._between(texts_of_course),
-            "around": texts_of_course.phrase(
+            "array": arrays or course_texts.phrase("memory"),
+            "at": _at_lines(self.lines, course_texts),
+            "other_at": _at_lines(self.other_lines, course_texts),
+            "between": self._between(course_texts),
+            "around": course_texts.phrase(
                 phrase_around if self.lines else "around-nothing",
-                lines=_line_numbers(self.lines, texts_of_course),
+                lines=_line_numbers(self.lines, course_texts),
             ),
-            "constants": arrays or texts_of_course.phrase("the-block"),
+            "constants": arrays or course_texts.phrase("the-block"),
         }
         explanation, hint = (
             mistake_texts.explanation.format(**names_in_text),
@@ -84,41 +87,49 @@ class Suspect:
         )
         if self.repairs:  # what was tried says more than what is usual
             hint = " ".join(f"{repair[:1].upper()}{repair[1:]}." for repair in self.repairs)
-        read = texts_of_course.pointer(mistake_texts.concept)
-        return Diagnosis(self.mistake, mistake_texts.title, explanation, hint, mistake_texts.concept, read)
+        read = course_texts.pointer(mistake_texts.concept)
+        return Diagnosis(
+            self.mistake,
+            mistake_texts.title,
+            explanation,
+            hint,
+            mistake_texts.concept,
+            read,
+            names_line=bool(self.lines) and not LINES.isdisjoint(placeholders(mistake_texts.explanation)),
+        )
 
     def _forward(self) -> bool:
         """Whether all first accesses stand above all second ones."""
         return bool(self.lines and self.other_lines) and self.other_lines[-1] < self.lines[0]
 
-    def _between(self, texts_of_course: Texts) -> str:
+    def _between(self, course_texts: Texts) -> str:
         """Where to put what is missing, in the order of the program."""
         if not self.lines or not self.other_lines:
-            return texts_of_course.phrase("between-accesses")
+            return course_texts.phrase("between-accesses")
         first, second = self.other_lines[-1], self.lines[0]
         if first == second:
-            return texts_of_course.phrase("between-accesses-on", line=first)
-        return texts_of_course.phrase(
+            return course_texts.phrase("between-accesses-on", line=first)
+        return course_texts.phrase(
             "between-lines" if first < second else "after-line", first=first, second=second
         )
 
 
-def _at_lines(lines: tuple[int, ...], texts_of_course: Texts) -> str:
+def _at_lines(lines: tuple[int, ...], course_texts: Texts) -> str:
     """` on line 13`, ` on lines 13 and 14`."""
     if not lines:
         return ""
-    return texts_of_course.phrase(
-        "at-line" if len(lines) == 1 else "at-lines", lines=_line_numbers(lines, texts_of_course)
+    return course_texts.phrase(
+        "at-line" if len(lines) == 1 else "at-lines", lines=_line_numbers(lines, course_texts)
     )
 
 
-def _line_numbers(lines: tuple[int, ...], texts_of_course: Texts) -> str:
-    return _joined_names([str(line) for line in lines], texts_of_course)
+def _line_numbers(lines: tuple[int, ...], course_texts: Texts) -> str:
+    return _joined_names([str(line) for line in lines], course_texts)
 
 
-def _joined_names(words: list[str], texts_of_course: Texts) -> str:
+def _joined_names(words: list[str], course_texts: Texts) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return texts_of_course.phrase("and").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    return course_texts.phrase("and").join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def explain_findings(
@@ -139,8 +150,8 @@ def explain_findings(
     suspects = [s for s in suspects if s.mistake != "two-writers" or (s.arrays, s.lines) not in updates]
     rank = {mistake: index for index, mistake in enumerate(IMPORTANCE)}
     suspects.sort(key=lambda suspect: rank.get(suspect.mistake, len(rank)))
-    texts_of_course = texts(feedback)
-    return tuple(suspect.diagnosis(texts_of_course) for suspect in suspects)
+    course_texts = texts_of_course(feedback)
+    return tuple(suspect.diagnosis(course_texts) for suspect in suspects)
 
 
 def advise(

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.diagnosis.agreement import described
+from grader.diagnosis.agreement import describe_mistake
 from grader.diagnosis.causes import mistake_behind
 from grader.diagnosis.findings import explain_findings
-from grader.mistakes import texts
+from grader.mistakes import texts_of_course
 from grader.model import Cause, FindingKind, KernelInterface, Severity, SourceRemark, Verdict, Visibility
 
 if TYPE_CHECKING:
@@ -100,7 +100,14 @@ def first_cause(
 
 
 def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:
-    return Cause(diagnosis.mistake, diagnosis.explanation, diagnosis.advice, item, line)
+    return Cause(
+        diagnosis.mistake,
+        diagnosis.explanation,
+        diagnosis.advice,
+        item,
+        line,
+        names_line=diagnosis.names_line,
+    )
 
 
 def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause | None:
@@ -110,7 +117,7 @@ def _constants(assignment: Assignment, evidence: Evidence, item: str) -> Cause |
     )
     if wrong is None:
         return None
-    texts_of_mistake = texts(assignment.feedback).mistake("constant-not-allowed")
+    texts_of_mistake = texts_of_course(assignment.feedback).mistake("constant-not-allowed")
     hint = texts_of_mistake.hint.format(constants=f"`{wrong.address}`")
     return Cause("constant-not-allowed", wrong.message, hint, item, wrong.line)
 
@@ -184,7 +191,7 @@ def _reads_its_output(
     """An array of the interface that is read before anything was stored there: it is added to."""
     for finding in findings:
         if finding.kind is FindingKind.UNINITIALISED and finding.array in context.arrays:
-            diagnosis = described("adds-to-output", finding.array, (), (), assignment.feedback)
+            diagnosis = describe_mistake("adds-to-output", finding.array, (), (), assignment.feedback)
             return _cause(diagnosis, item, finding.line)
     return None
 
@@ -196,7 +203,7 @@ def _changed(assignment: Assignment, evidence: Evidence, item: str) -> Cause | N
     if not names:
         return None
     array = evidence.build.label(next(iter(names)))
-    return _cause(described("input-changed", array, (), (), assignment.feedback), item)
+    return _cause(describe_mistake("input-changed", array, (), (), assignment.feedback), item)
 
 
 def _shown_by_outputs(
@@ -224,5 +231,5 @@ def _shown_by_outputs(
                 if parameter.extents and parameter.direction != "out"
             ]
             inputs, array = [built.label(name) for name in read], built.label(first.array)
-            return described(first.mistake, array, inputs, built.constants, assignment.feedback)
+            return describe_mistake(first.mistake, array, inputs, built.constants, assignment.feedback)
     return None

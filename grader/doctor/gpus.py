@@ -67,7 +67,7 @@ def _container_toolkit() -> Iterator[ReportLine]:
     program = shutil.which("nvidia-ctk")
     if program is None:
         return
-    output = _told([program, "--version"])
+    output = _output_of([program, "--version"])
     version = re.search(r"(\d+)\.(\d+)\.(\d+)", output)
     if version is None:
         yield ReportLine(False, "containers", "nvidia-ctk does not say its version", needed=False)
@@ -80,11 +80,11 @@ def _container_toolkit() -> Iterator[ReportLine]:
 
 
 def _version(program: str) -> str:
-    match = re.search(r"Version ([\d.]+)", _told([program, "--version"]))
+    match = re.search(r"Version ([\d.]+)", _output_of([program, "--version"]))
     return f"compute-sanitizer {match[1]}" if match else "compute-sanitizer of an unknown version"
 
 
-def _told(argv: list[str]) -> str:
+def _output_of(argv: list[str]) -> str:
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.SubprocessError) as problem:

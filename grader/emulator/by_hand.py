@@ -70,7 +70,7 @@ def written_by_hand(
     if not (is_inside_asm(ptx, problem.ptx_line) or never_from_nvcc):
         return None
     line = origin_of_line.line if origin_of_line and in_source and not handed_in.renames_lines else None
-    return Finding(FindingKind.UNSUPPORTED, "", hazard=name, file=file, line=line)
+    return Finding(FindingKind.UNSUPPORTED, hazard=name, file=file, line=line)
 
 
 def _of_texture(
@@ -81,4 +81,4 @@ def _of_texture(
         return None
     lines = (line for name, line in problem.sources if name == source and not handed_in.renames_lines)
     name = problem.instruction
-    return Finding(FindingKind.UNSUPPORTED, "", hazard=name, file=file, line=next(lines, None))
+    return Finding(FindingKind.UNSUPPORTED, hazard=name, file=file, line=next(lines, None))

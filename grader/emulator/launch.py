@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.emulator.counters.observers import Counting, Detecting, Several
+from grader.emulator.counters.observers import Counting, Detecting, ObserverGroup
 from grader.emulator.counters.profile import Profiling
 from grader.emulator.linking.linker import link_function
 from grader.emulator.linking.program import Program
@@ -285,7 +285,7 @@ class Execution:
             *([self.detecting] if options.races else []),
             *options.observers,
         ]
-        self.observer: Observer = chosen[0] if len(chosen) == 1 else Several(tuple(chosen))
+        self.observer: Observer = chosen[0] if len(chosen) == 1 else ObserverGroup(tuple(chosen))
         self.steps = self.work = 0
         self.executed: set[tuple[str, int]] = set()
         self.too_much_work = ""

@@ -7,14 +7,68 @@ sentence back.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from grader.messages.sentences import ENGLISH, Sentences
+from grader.messages import hidden
+from grader.messages.sentences import CLAUSES, COMMON, ENGLISH, TEMPLATES, Sentences, named_fields
+from grader.model import FindingCode
 
 if TYPE_CHECKING:
-    from grader.model import Clause, Finding
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["ENGLISH", "Sentences", "clause", "remarked", "sentence", "worded"]
+    from grader.model import Clause, Finding, Named
+
+__all__ = [
+    "TABLES",
+    "Sentences",
+    "allowed_fields",
+    "clause",
+    "current",
+    "remarked",
+    "sentence",
+    "sentences_of",
+    "speaking",
+    "worded",
+]
+
+TABLES: Mapping[str, Mapping[str, str]] = {
+    "messages": {code.value: template for code, template in TEMPLATES.items()},
+    "clauses": CLAUSES,
+    "hidden": {str(key): template for key, template in hidden.SENTENCES.items()},
+}
+"""What staff may replace, by its key in their file of texts: sentences by code, their parts, and by kind."""
+
+_CURRENT: ContextVar[Sentences] = ContextVar("sentences", default=ENGLISH)
+
+
+def allowed_fields(table: str, name: str) -> frozenset[str]:
+    """The fields that a text of one of `TABLES` may hold; KeyError for one that does not exist."""
+    more = {"messages": COMMON, "hidden": hidden.FIELDS}.get(table, frozenset())
+    return named_fields(TABLES[table][name]) | more
+
+
+def sentences_of(feedback: Named[Named[str]]) -> Sentences:
+    """The sentences of an assignment for which the course says ``feedback``."""
+    tables = {name: dict(texts) for name, texts in feedback if name in TABLES}
+    templates = {FindingCode(code): text for code, text in tables.get("messages", {}).items()}
+    return Sentences(templates, tables.get("clauses", {}), tables.get("hidden", {}))
+
+
+@contextmanager
+def speaking(sentences: Sentences) -> Iterator[None]:
+    """Make these the sentences in which findings are told until the block ends."""
+    token = _CURRENT.set(sentences)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def current() -> Sentences:
+    """The sentences in which findings are told: English unless `speaking` says otherwise."""
+    return _CURRENT.get()
 
 
 def sentence(finding: Finding) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import barriers, device, faults, host, memory, races, remarks
+from grader.messages import barriers, device, faults, hidden, host, memory, races, remarks
 from grader.messages.english import spell
 from grader.model import Access, Clause, FindingKind
 
@@ -34,6 +34,7 @@ CLAUSES: Mapping[str, str] = {
     **barriers.CLAUSES,
     **faults.CLAUSES,
     **device.CLAUSES,
+    **hidden.CLAUSES,
     **host.CLAUSES,
     **remarks.REMARKS,
     **remarks.WORDS,
@@ -57,6 +58,8 @@ class Sentences:
 
     templates: Mapping[FindingCode, str] = field(default_factory=dict)
     clauses: Mapping[str, str] = field(default_factory=dict)
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    """By the kind of a finding, as `grader.messages.hidden`."""
 
     def sentence(self, finding: Finding) -> str:
         """What a finding says, in lower case and without a full stop; empty where its code has no sentence.
@@ -65,6 +68,12 @@ class Sentences:
         """
         template = self.templates.get(finding.code) or TEMPLATES.get(finding.code, "")
         return self._remarked(template.format_map(self._fields(finding)), finding) if template else ""
+
+    def of_kind(self, finding: Finding, *, texture: bool = False) -> str:
+        """What can be said of a finding by its kind, its array and its lines."""
+        key = hidden.key(finding, texture=texture)
+        template = self.hidden.get(key) or hidden.SENTENCES[key]
+        return template.format_map(self._filled(hidden.fields(finding)))
 
     def worded(self, finding: Finding) -> Finding:
         """The finding with the sentence of its code; as it is where its code has none."""
@@ -145,7 +154,8 @@ class Sentences:
         if name in ("lines", "branches"):
             return self._on_lines((line for line in value if isinstance(line, int)), name)
         words = [self.clause(part) if isinstance(part, Clause) else str(part) for part in value]
-        return "; ".join(words) if name in ("where", "places") else self._listed(words, "and")
+        separator = {"where": "; ", "places": "; ", "parts": ", "}.get(name)
+        return separator.join(words) if separator else self._listed(words, "and")
 
     def _on_lines(self, lines: Iterable[int], name: str) -> str:
         """``on line 3``, ``on lines 3, 5 and 9``; no more than three are named, each once."""

@@ -5,7 +5,24 @@ in its ``reference/<operation>/feedback.yaml``. An assignment's ``feedback:`` na
 with other texts (in another language, say).
 """
 
-from grader.mistakes.bundled import Bundled, Mistake, bundled
-from grader.mistakes.texts import FIELDS, Texts, allowed_places, places, texts
+from grader.mistakes.texts import (
+    FIELDS,
+    BundledTexts,
+    MistakeTexts,
+    Texts,
+    allowed_placeholders,
+    bundled_texts,
+    placeholders,
+    texts_of_course,
+)
 
-__all__ = ["FIELDS", "Bundled", "Mistake", "Texts", "allowed_places", "bundled", "places", "texts"]
+__all__ = [
+    "FIELDS",
+    "BundledTexts",
+    "MistakeTexts",
+    "Texts",
+    "allowed_placeholders",
+    "bundled_texts",
+    "placeholders",
+    "texts_of_course",
+]

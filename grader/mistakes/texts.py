@@ -1,35 +1,89 @@
-"""What is said of a mistake, with the names of an assignment filled in; staff may say it otherwise."""
+"""What is said of a mistake, with the names of an assignment filled in; staff may say it otherwise.
+
+The texts that come with the grader are read from ``texts.yaml`` when the first mistake is explained.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING
-
-from grader.mistakes.bundled import Bundled, Mistake, bundled
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from grader.model import Named
 
-FIELDS = Mistake._fields
+FILE = Path(__file__).with_name("texts.yaml")
+
+
+class MistakeTexts(NamedTuple):
+    """A mistake that has a name: what it is called, what it did, what to try, and the idea behind it.
+
+    ``explanation`` and ``hint`` may hold places such as ``{output}``; ``concept`` is a key of
+    `Bundled.concepts`, or whatever else students should read.
+    """
+
+    title: str
+    explanation: str
+    hint: str
+    concept: str
+
+
+@dataclass(frozen=True, slots=True)
+class BundledTexts:
+    """The sections of ``texts.yaml``.
+
+    ``outputs`` and ``findings`` have the mistakes by id, ``phrases`` what texts are put together with, and
+    ``concepts`` where to read about an idea: empty where no text says more than the hint.
+    """
+
+    outputs: Mapping[str, MistakeTexts]
+    findings: Mapping[str, MistakeTexts]
+    phrases: Mapping[str, str]
+    concepts: Mapping[str, str]
+
+    @property
+    def mistakes(self) -> dict[str, MistakeTexts]:
+        """All mistakes by id."""
+        return {**self.outputs, **self.findings}
+
+
+@cache
+def bundled_texts() -> BundledTexts:
+    """The texts that come with the grader, read once."""
+    import yaml  # noqa: PLC0415 - a submission without a mistake needs no texts
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is ten times as fast
+    sections = yaml.load(FILE.read_text(encoding="utf-8"), loader)  # noqa: S506 - both are safe
+    outputs, findings = (
+        {name: MistakeTexts(**fields) for name, fields in sections[key].items()}
+        for key in ("outputs", "findings")
+    )
+    return BundledTexts(outputs, findings, sections["phrases"], sections["concepts"])
+
+
+FIELDS = MistakeTexts._fields
 """What staff may say otherwise."""
 
-OUTPUT_PLACES = frozenset({"output", "a", "b", "tile"})
-FINDING_PLACES = frozenset({"array", "at", "other_at", "between", "around", "constants"})
+OUTPUT_PLACEHOLDERS = frozenset({"output", "a", "b", "tile"})
+FINDING_PLACEHOLDERS = frozenset({"array", "at", "other_at", "between", "around", "constants"})
 
 
-def places(text: str) -> frozenset[str]:
+def placeholders(text: str) -> frozenset[str]:
     """The places that a text holds; raises ValueError where its braces do not match."""
     return frozenset(name for _, name, _, _ in Formatter().parse(text) if name is not None)
 
 
-def allowed_places(mistake: str, field: str) -> frozenset[str]:
+def allowed_placeholders(mistake: str, field: str) -> frozenset[str]:
     """The places that a text may hold, ``phrases`` included; KeyError for a phrase that does not exist."""
     if mistake == "phrases":
-        return places(bundled().phrases[field])
+        return placeholders(bundled_texts().phrases[field])
     if field not in {"explanation", "hint"}:
         return frozenset()
-    return FINDING_PLACES if mistake in bundled().findings else OUTPUT_PLACES
+    return FINDING_PLACEHOLDERS if mistake in bundled_texts().findings else OUTPUT_PLACEHOLDERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +94,19 @@ class Texts:
     of which replaces a bundled one. A mistake that has all its fields there needs no bundled ones.
     """
 
-    bundled: Bundled
+    bundled: BundledTexts
     feedback: Named[Named[str]] = ()
 
     def __contains__(self, name: str) -> bool:
         """Whether a mistake has texts."""
         return name in self.bundled.mistakes or set(FIELDS) <= dict(dict(self.feedback).get(name, ())).keys()
 
-    def mistake(self, name: str) -> Mistake:
+    def mistake(self, name: str) -> MistakeTexts:
         """The texts of a mistake, the pointer to its concept written out; KeyError where it has none."""
         replaced = dict(dict(self.feedback).get(name, ()))
         common = self.bundled.mistakes.get(name)
         fields = (common._asdict() if common else {}) | replaced
-        texts = Mistake(*(fields[field] for field in FIELDS))
+        texts = MistakeTexts(*(fields[field] for field in FIELDS))
         return texts._replace(concept=self.bundled.concepts.get(texts.concept, texts.concept))
 
     def phrase(self, name: str, **filled: object) -> str:
@@ -65,6 +119,6 @@ class Texts:
         return self.phrase("read", concept=concept) if concept else ""
 
 
-def texts(feedback: Named[Named[str]] = ()) -> Texts:
+def texts_of_course(feedback: Named[Named[str]] = ()) -> Texts:
     """The texts of an assignment for which the course says ``feedback``."""
-    return Texts(bundled(), feedback)
+    return Texts(bundled_texts(), feedback)

@@ -69,7 +69,8 @@ class Cause:
     """What explains the other findings of a submission: to be repaired first, and told first.
 
     ``code`` is the id of a mistake in `grader.mistakes`, ``item`` that of the rubric item that it costs.
-    ``line`` counts from 1 in the student's file, None where no line is to blame.
+    ``line`` counts from 1 in the student's file, None where no line is to blame; ``names_line`` says whether
+    the message names it.
     """
 
     code: str
@@ -77,6 +78,7 @@ class Cause:
     hint: str
     item: str = ""
     line: int | None = None
+    names_line: bool = False
 
 
 @dataclass(frozen=True, slots=True)

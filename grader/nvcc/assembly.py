@@ -44,18 +44,18 @@ def refusals(log: str, hazard_ptx: str, file: str, lines: Mapping[str, int]) -> 
     ``log`` is what it said about ``hazard_ptx``, whose ``.loc`` directives give the student's lines;
     ``lines`` says where kernels are declared, by their plain names.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     ptx = hazard_ptx.splitlines()
     for text in log.splitlines():
         shared, placed, other = _TOO_MUCH_SHARED.search(text), _AT_LINE.match(text), _ERROR.match(text)
         if shared:
-            found.append(_too_much_shared(shared, file, lines))
+            findings.append(_too_much_shared(shared, file, lines))
         elif placed:
-            found.append(_refused(placed, ptx, file))
+            findings.append(_refused(placed, ptx, file))
         elif other and _ABORTED not in text:
             message = f"the assembler refuses the file: {harmless(other['text'])}"
-            found.append(Finding(FindingKind.COMPILE, message, file=file))
-    return tuple(dict.fromkeys(found))
+            findings.append(Finding(FindingKind.COMPILE, message, file=file))
+    return tuple(dict.fromkeys(findings))
 
 
 def _too_much_shared(match: re.Match[str], file: str, lines: Mapping[str, int]) -> Finding:
@@ -70,7 +70,7 @@ def _too_much_shared(match: re.Match[str], file: str, lines: Mapping[str, int]) 
 def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
     number = int(match["line"])
     before = (_LOCATION.match(line) for line in reversed(ptx[: number - 1]))
-    location = next((found for found in before if found), None)
+    location = next((location_above for location_above in before if location_above), None)
     instruction = ptx[number - 1].strip() if 0 < number <= len(ptx) else ""
     message = f"the assembler refuses the inline PTX `{harmless(instruction)}`: {harmless(match['text'])}"
     return Finding(FindingKind.COMPILE, message, file=file, line=int(location["line"]) if location else None)

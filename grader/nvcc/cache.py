@@ -15,7 +15,16 @@ from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from grader.model import Build, Finding, FindingCode, FindingKind, ProgramInterface, Resources, Severity
+from grader.model import (
+    Build,
+    Clause,
+    Finding,
+    FindingCode,
+    FindingKind,
+    ProgramInterface,
+    Resources,
+    Severity,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,18 +85,18 @@ def _declared(parameter: Parameter) -> tuple[object, ...]:
 def load(folder: Path, key: str) -> Build | None:
     """The stored build, or None."""
     body = read_entry(_path(folder, key))
-    told, _, program = (body or b"").partition(b"\n")
+    record, _, program = (body or b"").partition(b"\n")
     try:
-        return None if body is None else replace(_build(json.loads(told)), program=program)
+        return None if body is None else replace(_build(json.loads(record)), program=program)
     except (ValueError, TypeError, KeyError):
         return None
 
 
 def store(folder: Path, key: str, build: Build) -> None:
     """Keep a build; where the folder cannot be written, do nothing."""
-    told = asdict(build)
-    program: bytes = told.pop("program")
-    write_entry(_path(folder, key), json.dumps(told).encode() + b"\n" + program)
+    record = asdict(build)
+    program: bytes = record.pop("program")
+    write_entry(_path(folder, key), json.dumps(record).encode() + b"\n" + program)
 
 
 def read_entry(path: Path) -> bytes | None:
@@ -125,11 +134,19 @@ def _build(data: dict[str, Any]) -> Build:
 
 
 def _finding(data: dict[str, Any]) -> Finding:
-    known = {each.name for each in fields(Finding)}
+    names = {field.name for field in fields(Finding)}
     data["kind"], data["severity"] = FindingKind(data["kind"]), Severity(data["severity"])
     data["code"] = FindingCode(data.get("code", ""))
     data["access"] = None  # what is built accesses nothing
-    return Finding(**{name: _frozen(value) for name, value in data.items() if name in known})
+    data["details"] = tuple((name, _detail(value)) for name, value in data.get("details", ()))
+    return Finding(**{name: _frozen(value) for name, value in data.items() if name in names})
+
+
+def _detail(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """What a finding's sentence is made of: clauses are records again."""
+    if isinstance(value, dict):
+        return Clause(value["name"], tuple((name, _detail(held)) for name, held in value["values"]))
+    return tuple(map(_detail, value)) if isinstance(value, list) else value
 
 
 def _frozen(value: Any) -> Any:  # noqa: ANN401 - JSON

@@ -136,11 +136,11 @@ class Compiler:
         foreign = [path for path in paths if path and self.files.is_foreign(path)]
         if foreign:
             text = _decoded(preprocessed)
-            found = (
+            findings = (
                 diagnostics.foreign_file(path, self.files, declarations.included_at(text, path))
                 for path in foreign
             )
-            raise CompileRefused(tuple(found))
+            raise CompileRefused(tuple(findings))
 
     def _compile(self, step: str, argv: tuple[str, ...], preprocessed: bytes) -> Result:
         job = Job(argv, ((PREPROCESSED, preprocessed),), (PTX,), self.limits, self.toolchain.environment)
@@ -194,9 +194,9 @@ class Compiler:
 
     def _plain_name(self, directive: re.Match[str]) -> str:
         path = directive[2]
-        own = (name for name, _ in self.sources if path.endswith(f"/{name}"))
+        student_names = (name for name, _ in self.sources if path.endswith(f"/{name}"))
         library = _LIBRARY_HEADER.fullmatch(path)
-        name = max(own, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
+        name = max(student_names, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
         return f"{directive[1]}{name}{directive[3]}"
 
 

@@ -107,8 +107,8 @@ def _value(variable: Variable) -> int:
 
 def assumed_constants(interface: KernelInterface, *sources: Mapping[str, int]) -> tuple[str, ...]:
     """The constants that no source defines under any of their names."""
-    known = {name for source in sources for name in source}
-    return tuple(c.name for c in interface.constants if known.isdisjoint((c.name, *c.aliases)))
+    defined = {name for source in sources for name in source}
+    return tuple(c.name for c in interface.constants if defined.isdisjoint((c.name, *c.aliases)))
 
 
 def constants_of(interface: KernelInterface, *sources: Mapping[str, int]) -> Named[int]:
@@ -116,7 +116,7 @@ def constants_of(interface: KernelInterface, *sources: Mapping[str, int]) -> Nam
     return tuple(
         (
             c.name,
-            next((known[n] for known in sources for n in (c.name, *c.aliases) if n in known), c.default),
+            next((values[n] for values in sources for n in (c.name, *c.aliases) if n in values), c.default),
         )
         for c in interface.constants
     )
@@ -226,11 +226,11 @@ def implied_constants(
     A constant of ``assumed`` that is the length of a block of rows and columns has the side of the square
     shared arrays, if all of them agree on it; a column or row more is padding.
     """
-    block = [arithmetic_names(each) for each in interface.block]
+    block = [arithmetic_names(item) for item in interface.block]
     if len(block) < MATRIX or len(block[0]) != 1:
         return {}
     (name,) = block[0]
-    constant = next((each for each in interface.constants if each.name == name), None)
+    constant = next((item for item in interface.constants if item.name == name), None)
     sides = {_side(shape) for _, shape in shapes if len(shape) >= MATRIX}
     if constant is None or name not in assumed or len(sides) != 1:
         return {}

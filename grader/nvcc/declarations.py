@@ -50,7 +50,7 @@ class DeclaredKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedArray:
+class DeclaredArray:
     """An array that is declared as `__shared__`: its extents as they are written, and where it is."""
 
     name: str
@@ -112,20 +112,22 @@ def included_at(preprocessed: str, path: str) -> tuple[str, int] | None:
     return includer["file"], int(includer["line"]) + preprocessed.count("\n", mark + 1, entered)
 
 
-def kernels(own: OwnText) -> tuple[DeclaredKernel, ...]:
+def kernels(text: OwnText) -> tuple[DeclaredKernel, ...]:
     """Every kernel declared at namespace scope, in the order of the text, each name and scope once."""
     declared: dict[tuple[str, ...], DeclaredKernel] = {}
-    for node in walk(own.cpp.root, lambda node: node.type in _AT_NAMESPACE_SCOPE):
+    for node in walk(text.cpp.root, lambda node: node.type in _AT_NAMESPACE_SCOPE):
         function = node.child_by_field_name("declarator")
-        if function is None or function.type != "function_declarator" or not _has(own.cpp, node, "global"):
+        if function is None or function.type != "function_declarator" or not _has(text.cpp, node, "global"):
             continue
         name = function.child_by_field_name("declarator")
         if name is None or name.type != "identifier":
             continue
-        file, line = own.origin(name.start_byte)
-        scopes, template = _surroundings(own.cpp, node)
-        parameters = tuple(own.cpp.of(declared_name(each)) for each in _parts(function, "parameters"))
-        kernel = DeclaredKernel(own.cpp.of(name), scopes, template, line, file, parameters)
+        file, line = text.origin(name.start_byte)
+        scopes, template = _surroundings(text.cpp, node)
+        parameters = tuple(
+            text.cpp.of(declared_name(parameter)) for parameter in _parts(function, "parameters")
+        )
+        kernel = DeclaredKernel(text.cpp.of(name), scopes, template, line, file, parameters)
         declared.setdefault((*scopes, kernel.name), kernel)
     return tuple(declared.values())
 
@@ -145,7 +147,7 @@ def _surroundings(cpp: CppText, node: Node) -> tuple[tuple[str, ...], tuple[str,
         if node.type == "namespace_definition":
             scopes.append("".join(cpp.of(node.child_by_field_name("name")).split()))
         elif node.type == "template_declaration" and not template:
-            template = tuple(cpp.words(each) for each in _parts(node, "parameters"))
+            template = tuple(cpp.words(parameter) for parameter in _parts(node, "parameters"))
     return tuple(scope for scope in reversed(scopes) if scope), template
 
 
@@ -155,43 +157,43 @@ def _parts(node: Node, field: str) -> list[Node]:
     return [part for part in listed.named_children if part.type.endswith("declaration")] if listed else []
 
 
-def shared_arrays(own: OwnText, kernel: DeclaredKernel | None) -> tuple[SharedArray, ...]:
+def shared_arrays(text: OwnText, kernel: DeclaredKernel | None) -> tuple[DeclaredArray, ...]:
     """The arrays in shared memory: those at or after the ``kernel`` come first, each in the text's order."""
     arrays = (
         array
-        for node in own.cpp.nodes("declaration", "field_declaration")
-        if _has(own.cpp, node, "shared")
-        for array in _arrays(own, node)
+        for node in text.cpp.nodes("declaration", "field_declaration")
+        if _has(text.cpp, node, "shared")
+        for array in _arrays(text, node)
     )
     return tuple(sorted(arrays, key=lambda array: array.is_before(kernel)))
 
 
-def _arrays(own: OwnText, declaration: Node) -> Iterator[SharedArray]:
-    is_extern = any(own.cpp.of(node) == "extern" for node in declaration.children)
+def _arrays(text: OwnText, declaration: Node) -> Iterator[DeclaredArray]:
+    is_extern = any(text.cpp.of(node) == "extern" for node in declaration.children)
     for declarator in declaration.children_by_field_name("declarator"):
         name = declared_name(declarator)
         extents = [
-            own.cpp.words(node.child_by_field_name("size"))
+            text.cpp.words(node.child_by_field_name("size"))
             for node in walk(declarator, lambda node: node.type.endswith("declarator"))
             if node.type == "array_declarator"
         ]
         if name and extents:
-            file, line = own.origin(name.start_byte)
-            yield SharedArray(own.cpp.of(name), tuple(reversed(extents)), is_extern, file, line)
+            file, line = text.origin(name.start_byte)
+            yield DeclaredArray(text.cpp.of(name), tuple(reversed(extents)), is_extern, file, line)
 
 
-def lone_extents(own: OwnText, kernel: DeclaredKernel) -> frozenset[str]:
+def lone_extents(text: OwnText, kernel: DeclaredKernel) -> frozenset[str]:
     """Names that alone make an extent of a shared array of the ``kernel``: ``W`` of ``[W][W + 1]``."""
-    arrays = (array for array in shared_arrays(own, kernel) if not array.is_before(kernel))
+    arrays = (array for array in shared_arrays(text, kernel) if not array.is_before(kernel))
     return frozenset(extent for array in arrays for extent in array.extents if extent.isidentifier())
 
 
 def shared_shapes(
-    own: OwnText, constants: Mapping[str, int], kernel: DeclaredKernel | None
+    text: OwnText, constants: Mapping[str, int], kernel: DeclaredKernel | None
 ) -> Named[tuple[int, ...]]:
     """The extents of each shared array; of several with one name the first at or after ``kernel``."""
     shapes: dict[str, tuple[int, ...]] = {}
-    for array in shared_arrays(own, kernel):
+    for array in shared_arrays(text, kernel):
         if not all(array.extents):  # the launch gives its length
             continue
         extents = [number(extent, constants) for extent in array.extents]

@@ -106,29 +106,29 @@ class Files:
 
     def is_foreign(self, path: str) -> bool:
         """Whether the path is somebody else's: no compile should have read it."""
-        known = self.is_own(path) or self.is_toolchain(path) or os.path.normpath(path) == WRAPPER
-        return not (known or self.checked)
+        is_expected = self.is_own(path) or self.is_toolchain(path) or os.path.normpath(path) == WRAPPER
+        return not (is_expected or self.checked)
 
 
 def read_messages(log: str) -> tuple[Message, ...]:
     """The errors and warnings in what gcc or cicc printed, in order, each once."""
-    found: list[Message] = []
+    result: list[Message] = []
     noting = False
     for line in (whole[:_LONGEST_LINE] for whole in log.splitlines()):
         match = _NOWHERE.match(line) or _CICC.match(line) or _GCC.match(line)
         if match is None:
-            if found:
-                found[-1] = _continued(found[-1], line, about_note=noting)
+            if result:
+                result[-1] = _continued(result[-1], line, about_note=noting)
             continue
         fields = match.groupdict()
         noting = fields["kind"] in ("note", "remark")
         if not noting:
-            found.append(_message(fields))
-        elif found and _MATCHING_BRACE in fields["text"]:
-            found[-1] = replace(
-                found[-1], text=f'{found[-1].text} to match the "{{" in line {fields["line"]}'
+            result.append(_message(fields))
+        elif result and _MATCHING_BRACE in fields["text"]:
+            result[-1] = replace(
+                result[-1], text=f'{result[-1].text} to match the "{{" in line {fields["line"]}'
             )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(result))
 
 
 _UNSET_VARIABLE = ("549-D", "used before its value is set")
@@ -163,8 +163,10 @@ def errors(messages: Iterable[Message], files: Files) -> tuple[Finding, ...]:
 
 def warnings(messages: Iterable[Message], files: Files) -> tuple[Finding, ...]:
     """A finding per warning about the student's own files, capped."""
-    own = (m for m in messages if not m.error and files.is_own(m.file))
-    return _capped([replace(_finding(m, files), severity=Severity.WARNING) for m in own], "warning")
+    student_warnings = (m for m in messages if not m.error and files.is_own(m.file))
+    return _capped(
+        [replace(_finding(m, files), severity=Severity.WARNING) for m in student_warnings], "warning"
+    )
 
 
 def wrapper_lines(messages: Iterable[Message]) -> tuple[int, ...]:
@@ -189,17 +191,19 @@ def _log_line(finding: Finding, message: Message) -> str:
 
 def places(messages: Iterable[Message], files: Files) -> frozenset[SourceLine] | None:
     """Where the errors among ``messages`` are; None where one of them is in no line of the student's."""
-    found: set[SourceLine] = set()
+    lines: set[SourceLine] = set()
     for message in (m for m in messages if m.error):
         if os.path.normpath(message.file) == WRAPPER and message.line == 1:
-            found.add(END_OF_UNIT)
+            lines.add(END_OF_UNIT)
             continue
-        own = (p for p in ((message.file, message.line), message.origin) if p and p[0] and files.is_own(p[0]))
-        place = next(own, None)
-        if place is None or place[1] is None:
+        candidates = (
+            p for p in ((message.file, message.line), message.origin) if p and p[0] and files.is_own(p[0])
+        )
+        line = next(candidates, None)
+        if line is None or line[1] is None:
             return None
-        found.add((os.path.normpath(place[0]), place[1]))
-    return frozenset(found)
+        lines.add((os.path.normpath(line[0]), line[1]))
+    return frozenset(lines)
 
 
 def missing_header(message: Message) -> str:
@@ -317,6 +321,6 @@ _INSTEAD = {
 
 def replacement_of_removed(message: str) -> str:
     """A clause for a compiler's error about a name that CUDA 13 has no more; empty for any other error."""
-    found = _GONE_NAME.search(message)
-    written = _INSTEAD.get(found["name"] or found["other"]) if found else None
+    match = _GONE_NAME.search(message)
+    written = _INSTEAD.get(match["name"] or match["other"]) if match else None
     return f"; removed from CUDA by version 13: use `{written}`" if written else ""

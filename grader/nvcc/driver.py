@@ -62,8 +62,8 @@ def revealed(outcome: Outcome) -> Outcome:
 
 def fatal(log: str) -> str:
     """What nvcc itself could not do (an option, a file), where it says no more than that; empty elsewhere."""
-    found = _FATAL.fullmatch(log.strip())
-    return found["text"] if found else ""
+    match = _FATAL.fullmatch(log.strip())
+    return match["text"] if match else ""
 
 
 def without_own_words(log: str) -> str:
@@ -76,11 +76,11 @@ def assembler_messages(log: str) -> tuple[Message, ...]:
 
     Never its words: ``.include`` in an `asm` may point at anything, and the assembler quotes what it reads.
     """
-    found = list(_ASSEMBLER.finditer(log))
-    lines = {int(m["line"]) for m in found if m["file"] == SOURCE_NAME and m["line"]}
+    refusals = list(_ASSEMBLER.finditer(log))
+    lines = {int(m["line"]) for m in refusals if m["file"] == SOURCE_NAME and m["line"]}
     if lines:
         return tuple(Message(True, REFUSED_ASSEMBLY, SOURCE_NAME, line) for line in sorted(lines))
-    return (Message(True, REFUSED_ASSEMBLY),) if found else ()
+    return (Message(True, REFUSED_ASSEMBLY),) if refusals else ()
 
 
 def is_preprocessed(dependencies: str, log: str) -> bool:
@@ -144,9 +144,9 @@ def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
         )
     if too_large(log):
         return (Message(True, TOO_LARGE),)
-    own = (SOURCE_NAME, *headers)
-    found = [_linker_message(line, match, own) for line, match in unresolved]
-    return tuple(dict.fromkeys(found)) or (_linker_refusal(lines),)
+    student_files = (SOURCE_NAME, *headers)
+    messages = [_linker_message(line, match, student_files) for line, match in unresolved]
+    return tuple(dict.fromkeys(messages)) or (_linker_refusal(lines),)
 
 
 def too_large(log: str) -> bool:
@@ -154,14 +154,14 @@ def too_large(log: str) -> bool:
     return bool(_TOO_FAR.search(log))
 
 
-def _linker_message(line: str, match: re.Match[str], own: tuple[str, ...]) -> Message:
+def _linker_message(line: str, match: re.Match[str], student_files: tuple[str, ...]) -> Message:
     name = match["name"]
     if name == "main" and match["kind"].startswith("undefined"):
         return Message(True, NO_MAIN)
-    place = _LINKED_PLACE.search(line[: match.start()])
-    path = place["path"] if place else ""
-    file = next((each for each in own if path == each or path.endswith(f"/{each}")), "")
-    number = int(place["line"]) if place and file else None
+    location = _LINKED_PLACE.search(line[: match.start()])
+    path = location["path"] if location else ""
+    file = next((name for name in student_files if path == name or path.endswith(f"/{name}")), "")
+    number = int(location["line"]) if location and file else None
     if match["kind"].startswith("multiple"):
         text = f"`{name}` is defined here and once more elsewhere (multiple definition); rename it"
     else:
@@ -177,8 +177,8 @@ def _advice(name: str) -> str:
 
 
 def _linker_refusal(lines: list[str]) -> Message:
-    said = [match["text"] for line in lines if (match := _OURS.match(line))]
-    reason = f": {said[0]}" if said else " and does not say why"
+    reasons = [match["text"] for line in lines if (match := _OURS.match(line))]
+    reason = f": {reasons[0]}" if reasons else " and does not say why"
     return Message(True, f"the linker refuses this program{reason}")
 
 
@@ -206,11 +206,11 @@ def undefined_names(code: bytes) -> frozenset[str]:
 
 
 def _undefined(code: bytes) -> list[str]:
-    place, step, count = _SECTION_TABLE.unpack_from(code)
+    first, step, count = _SECTION_TABLE.unpack_from(code)
     if step < _SECTION.size:
         raise ValueError("no headers of sections")
-    sections = [_SECTION.unpack_from(code, place + index * step) for index in range(count)]
-    found = []
+    sections = [_SECTION.unpack_from(code, first + index * step) for index in range(count)]
+    undefined = []
     for kind, offset, size, link in sections:
         if kind != _SYMBOL_TABLE:
             continue
@@ -218,8 +218,8 @@ def _undefined(code: bytes) -> list[str]:
             raise ValueError("no table of symbols")
         names = code[sections[link][1] :][: sections[link][2]]
         symbols = _SYMBOL.iter_unpack(code[offset : offset + size])
-        found += [_text(names, begin) for begin, where in symbols if begin and where == _NOWHERE]
-    return found
+        undefined += [_text(names, begin) for begin, where in symbols if begin and where == _NOWHERE]
+    return undefined
 
 
 def _text(names: bytes, begin: int) -> str:

@@ -78,8 +78,8 @@ def without_host_code(unit: str, files: Collection[str], broken: Collection[Sour
     What has an attribute of the device anywhere, what is `constexpr`, and a `static_assert` stay.
     """
     lines = unit.split("\n")
-    own = list(_own_lines(lines, files))
-    text = "\n".join("" if lines[index].startswith("#") else lines[index] for index, _ in own)
+    student_lines = list(_own_lines(lines, files))
+    text = "\n".join("" if lines[index].startswith("#") else lines[index] for index, _ in student_lines)
     if len(text) > _LONGEST:
         return DeviceUnit(unit, frozenset())
     begins = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -91,15 +91,17 @@ def without_host_code(unit: str, files: Collection[str], broken: Collection[Sour
         content = text[declaration.start : declaration.end]
         first = bisect_right(begins, declaration.end - len(content.lstrip()))
         here = range(first - 1, bisect_right(begins, declaration.end - 1))
-        there = {own[number][1] for number in here} | (set() if declaration.closed else {END_OF_UNIT})
-        drops = declaration.defines_function or not there.isdisjoint(broken)
+        declared_lines = {student_lines[number][1] for number in here} | (
+            set() if declaration.closed else {END_OF_UNIT}
+        )
+        drops = declaration.defines_function or not declared_lines.isdisjoint(broken)
         if drops and not _ON_DEVICE.search(content) and not content.lstrip().startswith(_CONDITION):
             kept += [text[end : declaration.start], re.sub(r"[^\n]", " ", content)]
             end = declaration.end
             gone.update(here)
-            places |= there
+            places |= declared_lines
     changed = "".join((*kept, text[end:])).split("\n")
-    for number, (index, _) in enumerate(own):
+    for number, (index, _) in enumerate(student_lines):
         if number in gone or not lines[index].startswith("#"):
             lines[index] = changed[number]
     return DeviceUnit("\n".join(lines), frozenset(places))
@@ -180,18 +182,18 @@ def built_without_host_code(
     compiler: Compiler, refusal: CompileRefused, build: Callable[[Compiler], Build]
 ) -> Build | None:
     """What ``build`` makes of the kernel alone, with a remark for each error of the ``refusal``; or None."""
-    told = refusal.findings
+    findings = refusal.findings
     broken = diagnostics.places(refusal.messages, compiler.files)
     if any(map(diagnostics.missing_header, refusal.messages)):
         complete = _without_missing_headers(compiler, refusal)
         if complete is None:
             return None
-        compiler, told = complete
+        compiler, findings = complete
         broken = frozenset()
     if not refusal.messages or broken is None:
         return None
-    made = _kernel_alone(compiler, build, broken)
-    return made and replace(made, warnings=(*map(_remark, told), *made.warnings))
+    kernel_build = _kernel_alone(compiler, build, broken)
+    return kernel_build and replace(kernel_build, warnings=(*map(_remark, findings), *kernel_build.warnings))
 
 
 def _kernel_alone(
@@ -221,7 +223,7 @@ def _without_missing_headers(
     compiler: Compiler, refusal: CompileRefused
 ) -> tuple[Compiler, tuple[Finding, ...]] | None:
     """A compiler whose sources include only what is there, and what was said of the rest."""
-    told: list[Finding] = []
+    findings: list[Finding] = []
     for _ in range(MOST_HEADERS):
         sources = dict(compiler.sources)
         for message in filter(diagnostics.missing_header, refusal.messages):
@@ -234,14 +236,14 @@ def _without_missing_headers(
             sources[name] = b"\n".join(lines)
         if sources == dict(compiler.sources):
             return None
-        told += refusal.findings
+        findings += refusal.findings
         compiler = replace(compiler, sources=tuple(sources.items()))
         try:
             compiler.preprocess(probing_unit(()))
         except CompileRefused as again:
             refusal = again
         else:
-            return compiler, tuple(told)
+            return compiler, tuple(findings)
     return None
 
 

@@ -69,10 +69,10 @@ def candidates(
         numbers = numbers_of(signature, kernel)
         problem = mismatch(interface.kernel, entry, signature, interface.parameters)
         differs = not agrees(interface, values, numbers)
-        place = order.get(tuple(map(str, signature.template)), len(order))
+        rank = order.get(tuple(map(str, signature.template)), len(order))
         candidate = Candidate(entry, signature, problem, kernel, numbers)
-        ranked.append(((bool(problem), differs, place), candidate))
-    return tuple(candidate for _, candidate in sorted(ranked, key=lambda each: each[0]))
+        ranked.append(((bool(problem), differs, rank), candidate))
+    return tuple(candidate for _, candidate in sorted(ranked, key=lambda pair: pair[0]))
 
 
 def _has_name(signature: Signature, symbol: str, kernel: str) -> bool:
@@ -99,8 +99,10 @@ def instances(
         if not kernel.template:
             named.append(name)
             continue
-        known = tuple(launches) or (asked_for(kernel, interface, values),)
-        named += [f"{name}<{', '.join(arguments)}>" for arguments in known if arguments is not None]
+        instances_arguments = tuple(launches) or (asked_for(kernel, interface, values),)
+        named += [
+            f"{name}<{', '.join(arguments)}>" for arguments in instances_arguments if arguments is not None
+        ]
     return tuple(named)
 
 
@@ -201,7 +203,7 @@ def constants_of_instance(
     interface: KernelInterface,
     numbers: Mapping[str, int],
     assumed: Iterable[str],
-    own: OwnText,
+    text: OwnText,
     kernel: DeclaredKernel,
 ) -> dict[str, int]:
     """The assignment's constants whose values the graded instance gives.
@@ -211,7 +213,7 @@ def constants_of_instance(
     """
     given = constants_by_name(interface, numbers)
     unknown = [name for name in assumed if name not in given]
-    extents = {numbers[name] for name in lone_extents(own, kernel) if name in numbers}
+    extents = {numbers[name] for name in lone_extents(text, kernel) if name in numbers}
     if len(unknown) == len(interface.constants) == len(extents) == 1:
         given[unknown[0]] = extents.pop()
     return given

@@ -55,7 +55,7 @@ def plan_launch(interface: KernelInterface, build: Build, shape: Mapping[str, in
 
 
 def _dimensions(expressions: tuple[Expression, ...], values: Mapping[str, int]) -> Dim3:
-    x, y, z, *_ = (*(arithmetic.evaluate(each, values) for each in expressions), 1, 1, 1)
+    x, y, z, *_ = (*(arithmetic.evaluate(expression, values) for expression in expressions), 1, 1, 1)
     return x, y, z
 
 

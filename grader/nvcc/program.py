@@ -154,10 +154,10 @@ class ProgramCompiler(Compiler):
         """Why there is no object file; raises OurError where nvcc itself is at a loss."""
         if driver.fatal(log) and not noted:
             raise OurError(f"nvcc cannot compile: {harmless(driver.fatal(log))}")
-        said = messages if any(message.error for message in messages) else driver.assembler_messages(log)
-        if not said:
+        reasons = messages if any(message.error for message in messages) else driver.assembler_messages(log)
+        if not reasons:
             return self._gave_up(outcome)
-        return self.refused(said, preprocessing=not driver.is_preprocessed(noted, log))
+        return self.refused(reasons, preprocessing=not driver.is_preprocessed(noted, log))
 
     def _left(self, result: Result, name: str, what: str) -> bytes:
         """A file that a step must have left; raises CompileRefused where it is too large to come back."""
@@ -216,11 +216,11 @@ def _kept(tools: Tools, submission: Submission, interface: ProgramInterface, arc
         return replace(stored, seconds=(("cache", time.perf_counter() - began),))
     with tools.sandbox.stage(Stage(LIMITS)) as sandbox:
         compiler = _compiler(tools, sandbox, submission, interface, architecture)
-        made, lasting = _outcome(compiler, tools)
-    made = with_remarks(made, remarks(submission))
+        result, lasting = _outcome(compiler, tools)
+    result = with_remarks(result, remarks(submission))
     if folder and lasting:
-        cache_folder.store(folder, key, made)
-    return made
+        cache_folder.store(folder, key, result)
+    return result
 
 
 def _compiler(
@@ -243,12 +243,12 @@ def _compiler(
 def _outcome(compiler: ProgramCompiler, tools: Tools) -> tuple[Build, bool]:
     """The build, and whether it would come out the same another time."""
     try:
-        made, lasting = _built(compiler, tools), True
+        result, lasting = _built(compiler, tools), True
     except CompileRefused as refusal:
-        made, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
+        result, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
     seconds = tuple(compiler.seconds.items())
     return replace(
-        made, toolkit=compiler.toolchain.version, source_name=SOURCE_NAME, seconds=seconds
+        result, toolkit=compiler.toolchain.version, source_name=SOURCE_NAME, seconds=seconds
     ), lasting
 
 

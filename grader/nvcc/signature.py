@@ -131,11 +131,11 @@ def mismatch(kernel: str, entry: Entry, signature: Signature, parameters: tuple[
     types = signature.types if signature.types and len(signature.types) == len(parameters) else None
     for index, (parameter, actual) in enumerate(zip(parameters, entry.parameters, strict=True)):
         named = types[index] if types else None
-        found = _difference(parameter, actual, named)
-        if found:
+        difference = _difference(parameter, actual, named)
+        if difference:
             return (
                 f"parameter {index + 1} of the kernel `{kernel}` should be `{expected(parameter)}`"
-                f"{_consisting_of(parameter)}, but it is {found}; the assignment passes ({wanted})"
+                f"{_consisting_of(parameter)}, but it is {difference}; the assignment passes ({wanted})"
             )
     return ""
 
@@ -223,8 +223,8 @@ def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
 
 def _same_element(dtype: str, name: str) -> bool:
     """Whether arrays of ``dtype`` may be passed to a pointer to ``name``; signs and vectors do not matter."""
-    found = _ELEMENTS.get(name) or _VECTORS.get(name)
-    return name == "void" or found == _DTYPES.get(dtype)
+    element = _ELEMENTS.get(name) or _VECTORS.get(name)
+    return name == "void" or element == _DTYPES.get(dtype)
 
 
 def _shown(actual: EntryParameter, named: Type | None) -> str:
@@ -299,7 +299,7 @@ def _signature(tree: Any) -> Signature:  # noqa: ANN401 - the demangler's nodes 
         parts = parts[:-1]
     names = [str(part) for part in parts if part.kind != "tpl_args"]
     types = tuple(_type(argument) for argument in tree.arg_tys)
-    if [str(each) for each in types] == ["void"]:
+    if [str(parameter_type) for parameter_type in types] == ["void"]:
         types = ()
     return Signature(tuple(names[:-1]), names[-1], template, types)
 

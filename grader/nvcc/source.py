@@ -135,11 +135,11 @@ def with_reached_includes(files: Mapping[str, bytes], source: str) -> dict[str, 
 
 
 def _with_reached_includes(name: str, text: bytes, headers: Collection[str]) -> bytes:
-    def read(found: re.Match[bytes]) -> bytes:
-        written = found["path"].decode(errors="replace")
+    def read(match: re.Match[bytes]) -> bytes:
+        written = match["path"].decode(errors="replace")
         path = normpath(join(dirname(name), written.replace("\\", "/")))
         meant = path if path in headers and "\\" in written else _reached_header(path, headers)
-        return found["start"] + (meant.encode() if meant else found["path"])
+        return match["start"] + (meant.encode() if meant else match["path"])
 
     return _QUOTED_INCLUDE.sub(read, text)
 
@@ -169,7 +169,7 @@ def undefined_sizes(interface: KernelInterface, texts: Iterable[bytes]) -> tuple
     sources = [_without_comments(text.decode(errors="replace")) for text in texts] if interface.sizes else []
     for name, aliases in interface.sizes:
         names = (name, *aliases)
-        if not any(_definition(each).search(source) for each in names for source in sources):
+        if not any(_definition(size_name).search(source) for size_name in names for source in sources):
             return names
     return ()
 
@@ -178,7 +178,10 @@ def with_sizes(interface: KernelInterface, texts: Mapping[str, bytes]) -> dict[s
     """The texts with the sizes that the interface gives, under all of their names."""
     given = dict(interface.given)
     values = {
-        each: given[name] for name, aliases in interface.sizes for each in (name, *aliases) if name in given
+        size_name: given[name]
+        for name, aliases in interface.sizes
+        for size_name in (name, *aliases)
+        if name in given
     }
     return {file: _with_values(text, values) for file, text in texts.items()} if values else dict(texts)
 
@@ -237,15 +240,15 @@ def repair_remarks(text: str, file: str) -> Iterator[Finding]:
 
 
 def _without_command(text: str) -> tuple[str, list[tuple[int, str]]]:
-    found = _COMMAND.match(text)
-    if found is None:
+    match = _COMMAND.match(text)
+    if match is None:
         return text, []
-    start = found.start("command")
+    start = match.start("command")
     remark = (
-        f"`{harmless(found['command'])}` is a command of the notebook that this text comes from, "
+        f"`{harmless(match['command'])}` is a command of the notebook that this text comes from, "
         "and no CUDA: it was left out; remove the line"
     )
-    return text[:start] + text[found.end() :], [(text.count("\n", 0, start) + 1, remark)]
+    return text[:start] + text[match.end() :], [(text.count("\n", 0, start) + 1, remark)]
 
 
 def _with_plain_blanks(text: str) -> tuple[str, list[tuple[int, str]]]:
@@ -257,11 +260,11 @@ def _with_plain_blanks(text: str) -> tuple[str, list[tuple[int, str]]]:
     changed = [number for number, line in enumerate(lines, 1) if plain[number - 1] != line]
     if not changed:
         return text, []
-    found = next(filter(None, map(_BLANK.search, (lines[number - 1] for number in changed))))
+    blank = next(filter(None, map(_BLANK.search, (lines[number - 1] for number in changed))))
     more = len(changed) - 1
     others = f" and on {more} more line{'' if more == 1 else 's'}" if more else ""
     remark = (
-        f"here{others} stand characters that look like blanks and are none (U+{ord(found[0]):04X}), as in "
+        f"here{others} stand characters that look like blanks and are none (U+{ord(blank[0]):04X}), as in "
         "text copied from a PDF or a web page: they were read as blanks; replace them"
     )
     return "\n".join(plain), [(changed[0], remark)]
@@ -276,13 +279,15 @@ def _outside_quotes(line: str) -> str:
 
 
 def _with_tight_brackets(text: str) -> tuple[str, list[tuple[int, str]]]:
-    loose = (found for found in _BRACKETED_INCLUDE.finditer(text) if found["before"] or found["after"])
+    loose = (
+        include for include in _BRACKETED_INCLUDE.finditer(text) if include["before"] or include["after"]
+    )
     remarks = [
         (
-            text.count("\n", 0, found.start("name")) + 1,
-            f"write `<{harmless(found['name'])}>`, as it was read: blanks in the brackets belong to the name",
+            text.count("\n", 0, match.start("name")) + 1,
+            f"write `<{harmless(match['name'])}>`, as it was read: blanks in the brackets belong to the name",
         )
-        for found in islice(loose, _MOST_REMARKS)
+        for match in islice(loose, _MOST_REMARKS)
     ]
     return _BRACKETED_INCLUDE.sub(r"\g<start>\g<before><\g<name>>\g<after>", text), remarks
 

@@ -92,11 +92,11 @@ def build(
         return replace(stored, seconds=(("cache", time.perf_counter() - began),))
     with sandbox.stage(Stage(limits)) as inside:
         compiler = _compiler(submission, interface, inside, toolchain, limits)
-        made, lasting = _outcome(compiler, interface)
-    made = with_remarks(made, remarks(submission))
+        result, lasting = _outcome(compiler, interface)
+    result = with_remarks(result, remarks(submission))
     if cache and lasting:
-        cache_folder.store(cache, key, made)
-    return made
+        cache_folder.store(cache, key, result)
+    return result
 
 
 def _compiler(
@@ -115,14 +115,14 @@ def _compiler(
 def _outcome(compiler: Compiler, interface: KernelInterface) -> tuple[Build, bool]:
     """The build, and whether it would come out the same another time."""
     try:
-        made, lasting = _built(compiler, interface), True
+        result, lasting = _built(compiler, interface), True
     except CompileRefused as refusal:
         kernel_alone = host_code.built_without_host_code(compiler, refusal, lambda c: _built(c, interface))
-        made = kernel_alone or Build(ok=False, findings=refusal.findings, log=refusal.log)
+        result = kernel_alone or Build(ok=False, findings=refusal.findings, log=refusal.log)
         lasting = kernel_alone is not None or refusal.lasting
     seconds = tuple(compiler.seconds.items())
     toolkit = compiler.toolchain.version
-    return replace(made, toolkit=toolkit, source_name=SOURCE_NAME, seconds=seconds), lasting
+    return replace(result, toolkit=toolkit, source_name=SOURCE_NAME, seconds=seconds), lasting
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,24 +219,24 @@ def _read(
     compiler: Compiler, interface: KernelInterface, translation: Translation, names: tuple[str, ...]
 ) -> _Reading:
     own_files = {SOURCE_NAME, *compiler.files.headers}
-    own = declarations.own_text(translation.preprocessed, SOURCE_NAME, own_files)
-    declared = declarations.kernels(own)
+    text = declarations.own_text(translation.preprocessed, SOURCE_NAME, own_files)
+    declared = declarations.kernels(text)
     module, hazard_module = _parsed(compiler, interface, translation, declared)
     entries = read_entries(module)
     ptx, probed = take_probed_values(translation.ptx, module, names)
     hazard_ptx, _ = take_probed_values(translation.hazard_ptx, hazard_module, names)
     taken_back = macros_taken_back(dict(compiler.sources)[SOURCE_NAME], probed_names(interface))
-    literal = literal_constants(own.cpp, interface.kernel.rsplit("::", 1)[-1])
+    literal = literal_constants(text.cpp, interface.kernel.rsplit("::", 1)[-1])
     constants = constants_of(interface, probed, taken_back, literal)
     plain_name = interface.kernel.rsplit("::", 1)[-1]
-    known = constants_everywhere(own.cpp) | probed
-    launches = template_launches(own.cpp, plain_name, known)
+    values = constants_everywhere(text.cpp) | probed
+    launches = template_launches(text.cpp, plain_name, values)
     return _Reading(
         translation=translation,
         ptx=ptx,
         hazard_ptx=hazard_ptx,
         hazard_module=hazard_module,
-        own=own,
+        own=text,
         values=literal | probed | dict(constants),
         constants=constants,
         assumed=assumed_constants(interface, probed, taken_back, literal),
@@ -268,14 +268,18 @@ def _parsed(
             modules.append(parse(text))
         except PtxSyntaxError as problem:
             _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
-            place = origin(text, problem.ptx_line)
+            source_line = origin(text, problem.ptx_line)
             ours = dict(interface.include)
             renamed = any(renames_lines(text) for name, text in compiler.sources if name not in ours)
-            own = renamed or (place is not None and place.file in (SOURCE_NAME, *compiler.files.headers))
-            if not own or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
+            is_students = renamed or (
+                source_line is not None and source_line.file in (SOURCE_NAME, *compiler.files.headers)
+            )
+            if not is_students or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
                 raise
             message = "inline assembly says what the grader does not read"
-            line = place.line if place and place.file == SOURCE_NAME and not renamed else None
+            line = (
+                source_line.line if source_line and source_line.file == SOURCE_NAME and not renamed else None
+            )
             finding = Finding(FindingKind.UNSUPPORTED, message, file=compiler.files.source, line=line)
             raise CompileRefused((finding,)) from None
     return modules[0], modules[1]
@@ -291,8 +295,8 @@ def _instantiated(
     best = next(iter(reading.candidates), None)
     if best and not (best.problem and best.signature.template):
         return reading
-    made = {tuple(map(str, candidate.signature.template)) for candidate in reading.candidates}
-    launches = [arguments for arguments in reading.launches if arguments not in made]
+    instantiated = {tuple(map(str, candidate.signature.template)) for candidate in reading.candidates}
+    launches = [arguments for arguments in reading.launches if arguments not in instantiated]
     uses = instances(reading.declared, interface, dict(reading.constants), launches)
     if not uses and not best:
         raise CompileRefused((_not_there(compiler, interface, reading),))
@@ -330,8 +334,8 @@ def _left_out(compiler: Compiler, interface: KernelInterface, hidden: LeftOut) -
 
 def _shapes(reading: _Reading, kernel: Candidate) -> Named[tuple[int, ...]]:
     """The extents of the kernel's shared arrays, its template's parameters among the known names."""
-    known = {**reading.values, **kernel.numbers}
-    return declarations.shared_shapes(reading.own, known, kernel.declared)
+    values = {**reading.values, **kernel.numbers}
+    return declarations.shared_shapes(reading.own, values, kernel.declared)
 
 
 def _given_by_instance(interface: KernelInterface, reading: _Reading, kernel: Candidate) -> dict[str, int]:
@@ -374,21 +378,21 @@ def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[De
     text = (with_locations.stdout + with_locations.stderr).decode(errors="replace")
     lines = {kernel.name: kernel.line for kernel in reversed(declared)}
     file = compiler.files.source
-    found = assembly.refusals(text, hazard_ptx, file, lines) or assembly.refusals(log, ptx, file, lines)
+    findings = assembly.refusals(text, hazard_ptx, file, lines) or assembly.refusals(log, ptx, file, lines)
     raise CompileRefused(
-        found or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),)
+        findings or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),)
     )
 
 
 def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> tuple[Finding, ...]:
     """A warning for each constant of the file that the assignment does not allow."""
     values = dict(reading.constants)
-    found = []
+    findings = []
     for constant in interface.constants:
         wanted = constant.wanted_instead_of(values[constant.name])
         if wanted:
             message = f"`{constant.name}` is {values[constant.name]}; this assignment needs {wanted}"
-            found.append(
+            findings.append(
                 Finding(
                     FindingKind.COMPILE,
                     message,
@@ -398,7 +402,7 @@ def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Readi
                     severity=Severity.WARNING,
                 )
             )
-    return tuple(found)
+    return tuple(findings)
 
 
 def _place(compiler: Compiler, declared: DeclaredKernel | None) -> tuple[str, int | None]:

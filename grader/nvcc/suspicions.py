@@ -32,44 +32,44 @@ _MOST_LOOPS = 200
 
 
 def suspicions(
-    own: OwnText, kernel: DeclaredKernel | None, module: Module, entry: str, file: str
+    text: OwnText, kernel: DeclaredKernel | None, module: Module, entry: str, file: str
 ) -> tuple[Finding, ...]:
     """Findings that cost nothing.
 
     ``module`` is the unoptimised build, ``file`` the source's name for people.
     """
-    return (*_of_one_address(own, kernel, module, entry, file), *_stepped_twice(own, module, entry, file))
+    return (*_of_one_address(text, kernel, module, entry, file), *_stepped_twice(text, module, entry, file))
 
 
 def _of_one_address(
-    own: OwnText, kernel: DeclaredKernel | None, module: Module, entry: str, file: str
+    text: OwnText, kernel: DeclaredKernel | None, module: Module, entry: str, file: str
 ) -> Iterator[Finding]:
     """One for each name of dynamic shared memory, where the kernel uses several."""
     used = {symbol_name(symbol) for symbol in reached_symbols(module, entry)}
-    names = {name: place for name, place in _dynamic_arrays(own, kernel).items() if name in used}
+    names = {name: origin for name, origin in _dynamic_arrays(text, kernel).items() if name in used}
     for name, (where, line) in names.items() if len(names) > 1 else ():
         yield _suspicion(SourceRemark.ONE_ADDRESS, name, file if where == SOURCE_NAME else where, line)
 
 
-def _dynamic_arrays(own: OwnText, kernel: DeclaredKernel | None) -> dict[str, tuple[str, int]]:
+def _dynamic_arrays(text: OwnText, kernel: DeclaredKernel | None) -> dict[str, tuple[str, int]]:
     """Where each `extern __shared__` array is declared; of several with one name that of ``kernel``."""
     arrays: dict[str, tuple[str, int]] = {}
-    for array in shared_arrays(own, kernel):
+    for array in shared_arrays(text, kernel):
         if array.is_extern and array.extents == ("",):
             arrays.setdefault(array.name, (array.file, array.line))
     return arrays
 
 
-def _stepped_twice(own: OwnText, module: Module, entry: str, file: str) -> Iterator[Finding]:
+def _stepped_twice(text: OwnText, module: Module, entry: str, file: str) -> Iterator[Finding]:
     """One for each loop of the kernel that counts in its header, and doubles or halves in its body."""
     lines = reached_lines(module, entry, SOURCE_NAME)
-    for loop in islice(own.cpp.nodes("for_statement"), _MOST_LOOPS):
+    for loop in islice(text.cpp.nodes("for_statement"), _MOST_LOOPS):
         body = loop.child_by_field_name("body")
-        for name in _counted(own.cpp, loop):
-            scaled = _scaled(own.cpp, body, name)
-            where, line = own.origin(scaled.start_byte) if scaled else ("", 0)
+        for name in _counted(text.cpp, loop):
+            scaled = _scaled(text.cpp, body, name)
+            where, line = text.origin(scaled.start_byte) if scaled else ("", 0)
             if where == SOURCE_NAME and line in lines:
-                header = own.origin(loop.start_byte)[1]
+                header = text.origin(loop.start_byte)[1]
                 yield _suspicion(SourceRemark.STEPPED_TWICE, name, file, line, header)
 
 
@@ -129,7 +129,6 @@ def _is_multiple(cpp: CppText, value: Node | None, name: str) -> bool:
 def _suspicion(remark: SourceRemark, name: str, file: str, line: int, other: int | None = None) -> Finding:
     return Finding(
         FindingKind.MISTAKE,
-        "",
         hazard=remark,
         file=file,
         line=line,

@@ -107,20 +107,20 @@ def toolchain_in(sandbox: Sandbox, architecture: str = ARCHITECTURE) -> Toolchai
 
 
 def _named(name: str) -> Path:
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         raise UsageError(f"nvcc was named as {name!r}, but no program is there; name another, or none")
-    return Path(found).absolute()
+    return Path(path).absolute()
 
 
 def _candidates() -> Iterator[Path]:
     """Every nvcc in the usual places, best first."""
     places = [str(folder / "bin") for folder in _wheel_folders()]
     places += [os.environ.get("PATH", os.defpath), "/usr/local/cuda/bin"]
-    for place in places:
-        found = shutil.which("nvcc", _EXECUTABLE, place)
-        if found is not None:
-            yield Path(found).absolute()
+    for parent in places:
+        path = shutil.which("nvcc", _EXECUTABLE, parent)
+        if path is not None:
+            yield Path(path).absolute()
 
 
 def _wheel_folders() -> Iterator[Path]:

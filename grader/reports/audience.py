@@ -97,7 +97,9 @@ def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibili
         (alias.get(case, case), verdict) for case, verdict in result.case_verdicts
     )
     item = replace(result.item, cases=tuple(alias.get(name, name) for name in result.item.cases), options=())
-    findings = tuple(_told(finding, shown) for finding in result.findings if finding.case not in alias)
+    findings = tuple(
+        _without_withheld_steps(finding, shown) for finding in result.findings if finding.case not in alias
+    )
     result = replace(result, item=item, findings=findings, case_verdicts=verdicts)
     if item.visibility not in shown:
         message = f"this item {WORDS[result.verdict]}; its details are hidden"
@@ -110,7 +112,7 @@ def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibili
     return replace(grade, result=result)
 
 
-def _told(finding: Finding, shown: Collection[Visibility]) -> Finding:
+def _without_withheld_steps(finding: Finding, shown: Collection[Visibility]) -> Finding:
     """The finding without an explanation that waits for the day when grades are published."""
     if not finding.withheld or Visibility.AFTER_PUBLISHED in shown:
         return finding

@@ -182,8 +182,10 @@ def lookalikes(ids: Sequence[str]) -> Iterator[str]:
         same = (first.get(looks(one)) for one in (name, _NUMBERED.sub("", name)))
         other = next((one for one in same if one not in (None, name)), None)
         if letters and other is not None:
-            told = ", ".join(f"U+{ord(each):04X} {_called(each)}" for each in letters[:_MOST_LETTERS])
-            yield f"`{name}` looks like `{other}`, but has {told}"
+            letters_in_words = ", ".join(
+                f"U+{ord(letter):04X} {_called(letter)}" for letter in letters[:_MOST_LETTERS]
+            )
+            yield f"`{name}` looks like `{other}`, but has {letters_in_words}"
 
 
 def _disguised(name: str) -> str:

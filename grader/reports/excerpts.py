@@ -50,8 +50,8 @@ def quote(
     is longer than a row of ``width`` that part is shown where the array is.
     """
     lines = [line for line in lines_of(finding) if 1 <= line <= len(source)]
-    own = {"", submission_file, PurePath(submission_file).name}
-    if not lines or finding.file not in own:
+    names = {"", submission_file, PurePath(submission_file).name}
+    if not lines or finding.file not in names:
         return []
     room = len(str(lines[-1]))
     rows = []

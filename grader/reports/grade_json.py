@@ -24,7 +24,7 @@ from grader.text import escape_character, is_visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import CaseGrade, Detail, Finding, Grade, ItemGrade, Ratio, Timing
+    from grader.model import CaseGrade, Cause, Detail, Finding, Grade, ItemGrade, Ratio, Timing
 
 FORMAT_VERSION: Final = 1
 
@@ -72,8 +72,8 @@ def as_json(grade: Grade) -> Json:
         "timing": _timing(grade.timing) if grade.timing else {},
         "versions": dict(grade.versions),
         "seconds": plain(dict(grade.seconds)),
-        **({"cause": plain(asdict(grade.cause))} if grade.cause else {}),
-        **({"advice": [plain(asdict(each)) for each in grade.advice]} if grade.advice else {}),
+        **({"cause": _cause(grade.cause)} if grade.cause else {}),
+        **({"advice": [plain(asdict(advice)) for advice in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
         **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),
     }
@@ -202,6 +202,11 @@ def _finding(finding: Finding) -> Json:
     if not finding.wrong_map:
         del values["map_cell"]
     return {name: plain(value) for name, value in values.items() if value or name not in RARE}
+
+
+def _cause(cause: Cause) -> Json:
+    """Every field but what only the layout of a text asks for."""
+    return {name: plain(value) for name, value in asdict(cause).items() if name != "names_line"}
 
 
 def _detail(value: Detail) -> Any:  # noqa: ANN401 - whatever JSON can hold

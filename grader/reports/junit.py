@@ -37,7 +37,7 @@ LONGEST_MESSAGE = 2_000
 LONGEST_OUTPUT = 20_000
 
 
-class Outcome(NamedTuple):
+class ItemOutcome(NamedTuple):
     """One test case to be: an item, and the case it speaks of (none: the whole submission)."""
 
     item: ItemGrade
@@ -61,28 +61,28 @@ def render(grades: Sequence[Grade]) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def outcomes(grade: Grade) -> Iterator[Outcome]:
+def outcomes(grade: Grade) -> Iterator[ItemOutcome]:
     """List a grade's test cases in the order of the rubric, and within an item of the cases."""
     for item in grade.items:
         cases = _cases_of(item, grade)
         most = item.max_points if item.result.item.counts else Fraction(0)
         if not cases:
-            yield Outcome(item, None, item.result.verdict, item.points, most)
+            yield ItemOutcome(item, None, item.result.verdict, item.points, most)
         verdicts = _verdicts(item, cases)
         earning = Verdict.FAIL if item.result.item.penalty else Verdict.PASS
         number = verdicts.count(earning) or len(cases)
         for case, verdict in zip(cases, verdicts, strict=True):
             earns = verdict == earning or earning not in verdicts
             share = item.points / number if earns else Fraction(0)
-            yield Outcome(item, case, verdict, share, most / len(cases))
+            yield ItemOutcome(item, case, verdict, share, most / len(cases))
 
 
 def _verdicts(item: ItemGrade, cases: list[CaseGrade]) -> list[Verdict]:
     """Give the verdict of each case; the item's own where it was decided by something else than a case."""
-    known = dict(item.result.case_verdicts)
-    if item.result.verdict not in known.values():
+    verdicts = dict(item.result.case_verdicts)
+    if item.result.verdict not in verdicts.values():
         return [item.result.verdict for _ in cases]
-    return [known.get(case.case.id, item.result.verdict) for case in cases]
+    return [verdicts.get(case.case.id, item.result.verdict) for case in cases]
 
 
 def _cases_of(item: ItemGrade, grade: Grade) -> list[CaseGrade]:
@@ -131,7 +131,7 @@ def _properties(grade: Grade) -> dict[str, str]:
     return {one_line(key): one_line(value) for key, value in shown.items()}
 
 
-def _test(grade: Grade, outcome: Outcome, classname: str) -> TestCase:
+def _test(grade: Grade, outcome: ItemOutcome, classname: str) -> TestCase:
     name = one_line(outcome.item.result.item.id)
     if outcome.case is not None:
         name += f": {one_line(outcome.case.case.id)}"
@@ -152,7 +152,7 @@ def _plain(text: str) -> str:
     return MARKER.sub("[ [", text)
 
 
-def _points(outcome: Outcome) -> str:
+def _points(outcome: ItemOutcome) -> str:
     """Give the points of one test case in the form that readers of test output know."""
     lines = [f"[[PROPERTY|max_points={marks.shown(outcome.max_points)}]]"]
     if outcome.item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
@@ -167,16 +167,16 @@ def _ungraded(grade: Grade, classname: str) -> TestCase:
     return test
 
 
-def _message(outcome: Outcome) -> str:
+def _message(outcome: ItemOutcome) -> str:
     """Say by itself what is wrong: the item, the case and its shape, and why."""
     about = title(outcome.item)
     case = outcome.case
     if case is None:
         return f"{about}: {headline(outcome.item.result.message)}"
-    own = [finding for finding in outcome.item.result.findings if finding.case == case.case.id]
-    if own and f"`{case.case.id}`" in own[0].message:
-        return f"{about}: {headline(own[0].message)}"
-    why = own[0].message if own else _reason(outcome.item, case)
+    findings = [finding for finding in outcome.item.result.findings if finding.case == case.case.id]
+    if findings and f"`{case.case.id}`" in findings[0].message:
+        return f"{about}: {headline(findings[0].message)}"
+    why = findings[0].message if findings else _reason(outcome.item, case)
     return f"{about}, case {case_name(case)}: {headline(why)}"
 
 
@@ -189,23 +189,23 @@ def _reason(item: ItemGrade, case: CaseGrade) -> str:
     return item.result.message
 
 
-def _findings(outcome: Outcome) -> list[Finding]:
+def _findings(outcome: ItemOutcome) -> list[Finding]:
     """List the findings of this case, else those that tell of no case."""
     findings = outcome.item.result.findings
     if outcome.case is None:
         return list(findings)
-    own = [finding for finding in findings if finding.case == outcome.case.case.id]
-    return own or [finding for finding in findings if not finding.case]
+    of_case = [finding for finding in findings if finding.case == outcome.case.case.id]
+    return of_case or [finding for finding in findings if not finding.case]
 
 
-def _kind(outcome: Outcome) -> str:
+def _kind(outcome: ItemOutcome) -> str:
     if not outcome.item.result.judged:
         return "not-judged"
     findings = _findings(outcome)
     return findings[0].kind.value if findings else outcome.item.result.item.check
 
 
-def _output(grade: Grade, outcome: Outcome) -> str:
+def _output(grade: Grade, outcome: ItemOutcome) -> str:
     """Give every finding with its place, the hint, and the whole message of the item."""
     result = outcome.item.result
     lines = [*([result.message_staff] if result.message_staff else []), result.message]

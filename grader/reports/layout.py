@@ -54,12 +54,12 @@ class Page:
         """
         start, rest = " " * indent + self._in_charset(opening), " " * (indent + len(opening))
         for number, line in enumerate(self._in_charset(words).split("\n")):
-            own = line[: len(line) - len(line.lstrip())]
+            indentation = line[: len(line) - len(line.lstrip())]
             wrapped = textwrap.wrap(
                 line.strip(),
                 max(self.width, NARROWEST),
-                initial_indent=(rest if number else start) + own,
-                subsequent_indent=rest + own,
+                initial_indent=(rest if number else start) + indentation,
+                subsequent_indent=rest + indentation,
                 break_on_hyphens=False,
             )
             self.lines.extend(Text(row, style) for row in wrapped)

@@ -128,14 +128,14 @@ def _record(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - as abov
     if not isinstance(value, dict):
         raise Misfit(f"{where}: expected an object")
     hints = _hints(kind)
-    known = {}
+    values = {}
     for field in fields(kind):
         if field.name in value:
-            place = f"{where}.{field.name}" if where else field.name
-            known[field.name] = decode(hints[field.name], value[field.name], place)
+            path = f"{where}.{field.name}" if where else field.name
+            values[field.name] = decode(hints[field.name], value[field.name], path)
         elif _default(field) is MISSING:
             raise Misfit(f"{where}: expected a key {field.name}" if where else f"expected a key {field.name}")
-    return kind(**known)
+    return kind(**values)
 
 
 def _default(field: Any) -> Any:  # noqa: ANN401 - of whatever type the field is
@@ -164,11 +164,11 @@ def _tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:  
     if not isinstance(value, list):
         raise Misfit(f"{where}: expected an array")
     if len(kinds) == 2 and kinds[1] is Ellipsis:  # noqa: PLR2004 - the type and the dots
-        return tuple(decode(kinds[0], held, f"{where}[{place}]") for place, held in enumerate(value))
+        return tuple(decode(kinds[0], held, f"{where}[{index}]") for index, held in enumerate(value))
     if len(kinds) != len(value):
         raise Misfit(f"{where}: expected {len(kinds)} entries, found {len(value)}")
     pairs = enumerate(zip(kinds, value, strict=True))
-    return tuple(decode(kind, held, f"{where}[{place}]") for place, (kind, held) in pairs)
+    return tuple(decode(kind, held, f"{where}[{index}]") for index, (kind, held) in pairs)
 
 
 def _leaf(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - as above
@@ -185,6 +185,6 @@ def _leaf(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401 - as above
             return base64.b64decode(value, validate=True)
         except (binascii.Error, ValueError):
             raise Misfit(f"{where}: expected base64") from None
-    if isinstance(kind, type) and issubclass(kind, Enum) and value in [each.value for each in kind]:
+    if isinstance(kind, type) and issubclass(kind, Enum) and value in [member.value for member in kind]:
         return kind(value)
     raise Misfit(f"{where}: expected {expected.get(kind, f'a {kind.__name__}')}")

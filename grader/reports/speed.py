@@ -56,23 +56,23 @@ def speed(grade: Grade) -> Speed | None:
 
 def write(page: Page, grade: Grade) -> None:
     """Put it on a page for the terminal, if there is anything to tell."""
-    told = speed(grade)
-    if told is None:
+    timing = speed(grade)
+    if timing is None:
         return
     page.blank()
-    page.line((told.heading, "bold"))
-    kernel, time, rate = (max((len(row[n]) for row in told.rows), default=0) for n in range(3))
-    for row in told.rows:
+    page.line((timing.heading, "bold"))
+    kernel, time, rate = (max((len(row[n]) for row in timing.rows), default=0) for n in range(3))
+    for row in timing.rows:
         numbers = f"{row.kernel:<{kernel}}  {row.milliseconds:>{time}}  {row.gflops:>{rate}}"
         page.line(f"  {numbers}  {row.speedup}")
-    for remark in filter(None, told.remarks):
+    for remark in filter(None, timing.remarks):
         page.paragraph(remark, indent=2)
 
 
 def _heading(grade: Grade, timing: Timing) -> str:
     shape = sizes(timing.shape)
-    places = (f" at {shape}" if shape else "", f" on {grade.device}" if grade.device else "")
-    return one_line("Speed" + "".join(places))
+    parts = (f" at {shape}" if shape else "", f" on {grade.device}" if grade.device else "")
+    return one_line("Speed" + "".join(parts))
 
 
 def _rows(timing: Timing) -> Iterator[KernelTime]:
@@ -89,8 +89,8 @@ def _rows(timing: Timing) -> Iterator[KernelTime]:
     for name, shown in zip(names, milliseconds(*(taken[name] for name in names)), strict=True):
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
-        told = _told(ratio, "×") if ratio else ""
-        yield KernelTime(one_line(labels.get(name, name), 40), f"{shown} ms", rate, told)
+        speedup = _ratio_in_words(ratio, "×") if ratio else ""
+        yield KernelTime(one_line(labels.get(name, name), 40), f"{shown} ms", rate, speedup)
 
 
 def _remarks(timing: Timing) -> Iterator[str]:
@@ -102,11 +102,11 @@ def _remarks(timing: Timing) -> Iterator[str]:
     if timing.first_milliseconds > 0:
         parts.append(f"first launch {milliseconds(timing.first_milliseconds)[0]} ms")
     if timing.control:
-        parts.append(f"{one_line(timing.baseline, 40)} against itself {_told(timing.control)}")
+        parts.append(f"{one_line(timing.baseline, 40)} against itself {_ratio_in_words(timing.control)}")
     yield "; ".join(parts)
 
 
-def _told(ratio: Ratio, unit: str = "") -> str:
+def _ratio_in_words(ratio: Ratio, unit: str = "") -> str:
     """`1.52× (1.51 to 1.53)`."""
     ends = (ratio.median, ratio.low, ratio.high)
     median, low, high = (f"{value:.{decimals(ends)}f}" for value in ends)

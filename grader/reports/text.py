@@ -109,7 +109,7 @@ def _cause(page: Page, grade: Grade) -> None:
 
 def caused(cause: Cause) -> str:
     """Write what explains the rest as a sentence, with its line where the message names none; harmless."""
-    where = "" if cause.line is None or "line" in cause.message else f" (line {cause.line})"
+    where = "" if cause.line is None or cause.names_line else f" (line {cause.line})"
     message = one_line(cause.message, LONG) + where
     return sentence(message)
 
@@ -128,29 +128,31 @@ def apart(item: ItemGrade) -> str:
 
 def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
     """Give the items that failed or have findings; neighbours that only share one message go together."""
-    told = [
+    items_to_tell = [
         item
         for item in _without_repetitions(grade)
         if item.result.verdict in FAILED
         or item.result.message_staff
         or (item.result.findings and item.result.verdict != Verdict.SKIP)
     ]
-    for _, items in groupby(told, key=_all_there_is_to_say):
+    for _, items in groupby(items_to_tell, key=_all_there_is_to_say):
         yield list(items)
 
 
 def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
     """Leave out what an item that was not judged has in common with those before it, and all of its cases."""
-    told: set[str] = set() if grade.cause is None else {grade.cause.message, sentence(grade.cause.hint)}
+    sentences: set[str] = set() if grade.cause is None else {grade.cause.message, sentence(grade.cause.hint)}
     for item in grade.items:
         result = item.result
         if not result.judged or result.verdict == Verdict.ERROR:
-            findings = tuple(f for f in result.findings if not any(is_told(f, each) for each in told))
-            hint = result.hint if findings and result.hint not in told else ""
+            findings = tuple(
+                f for f in result.findings if not any(is_told(f, earlier) for earlier in sentences)
+            )
+            hint = result.hint if findings and result.hint not in sentences else ""
             result = replace(result, findings=findings, hint=hint, case_verdicts=())
-        elif result.hint and result.hint in told:
+        elif result.hint and result.hint in sentences:
             result = replace(result, hint=SAME_HINT)
-        told |= {result.message, result.hint, *(finding.message for finding in result.findings)}
+        sentences |= {result.message, result.hint, *(finding.message for finding in result.findings)}
         yield replace(item, result=result)
 
 
@@ -159,9 +161,9 @@ def sentence(hint: str) -> str:
     return hint[:1].upper() + hint[1:]
 
 
-def is_told(finding: Finding, told: str) -> bool:
+def is_told(finding: Finding, text: str) -> bool:
     """Tell whether a text has a finding's message, which begins with a capital where it begins a sentence."""
-    return finding.message in told or sentence(finding.message) in told
+    return finding.message in text or sentence(finding.message) in text
 
 
 def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:
@@ -184,8 +186,8 @@ def _item(
     item, result = items[0], items[0].result
     page.blank()
     seen = look(result)
-    for each in items:
-        page.line((f"{seen.mark} {title(each)}{apart(each)}", f"bold {seen.style}"))
+    for item_of_group in items:
+        page.line((f"{seen.mark} {title(item_of_group)}{apart(item_of_group)}", f"bold {seen.style}"))
     if result.message_staff:
         page.paragraph(many_lines(result.message_staff, LONG), indent=4)
     page.paragraph(many_lines(result.message, LONG), indent=4)
@@ -242,13 +244,13 @@ def case_name(case: CaseGrade) -> str:
     return one_line(f"{case.case.id} ({given})" if given else case.case.id)
 
 
-def _finding(page: Page, grade: Grade, finding: Finding, told: str, source: SourceLines) -> None:
+def _finding(page: Page, grade: Grade, finding: Finding, message: str, source: SourceLines) -> None:
     """One finding, with its source lines; its message only where the item's does not tell it already."""
     quoted = excerpts.quote(finding, grade.submission_file, source, page.width - len(_QUOTED))
     where = excerpts.lines_in_words(finding)
-    if is_told(finding, told) and not quoted and not where:
+    if is_told(finding, message) and not quoted and not where:
         return
-    if not is_told(finding, told):
+    if not is_told(finding, message):
         warning = "" if finding.severity == Severity.ERROR else f"{finding.severity.value}: "
         if finding.kind == FindingKind.MISTAKE and finding.case:  # another than the one of the message
             warning = f"in case `{one_line(finding.case, SHORT)}`: "

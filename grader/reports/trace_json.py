@@ -75,17 +75,17 @@ def document(scene: TraceScene) -> dict[str, Any]:
         "block": list(trace.block),
         "completed": trace.completed,
         "notes": [one_line(note, 600) for note in trace.notes],
-        "arrays": [_array(each) for each in trace.arrays],
+        "arrays": [_array(record) for record in trace.arrays],
         "accumulators": [
             {
-                "title": one_line(each.title),
-                "name": one_line(each.name),
-                "line": each.line,
+                "title": one_line(record.title),
+                "name": one_line(record.name),
+                "line": record.line,
             }
-            for each in trace.accumulators
+            for record in trace.accumulators
         ],
-        "intervals": [_interval(each, x * y * z) for each in trace.intervals],
-        "findings": [_finding(each) for each in trace.findings],
+        "intervals": [_interval(record, x * y * z) for record in trace.intervals],
+        "findings": [_finding(record) for record in trace.findings],
         "source": [source_line(line, _LINE) for line in scene.source],
     }
 
@@ -111,49 +111,49 @@ def _interval(interval: TracedInterval, threads: int) -> dict[str, Any]:
     return {
         "ends": interval.ends,
         "barrier_lines": list(interval.barrier_lines),
-        "steps": [_step(each, threads) for each in interval.steps],
+        "steps": [_step(record, threads) for record in interval.steps],
         "shared": [{"array": array, "values": _numbers(values)} for array, values in interval.shared],
         "sums": [{"accumulator": number, "values": _numbers(values)} for number, values in interval.sums],
         "hazards": [
             {
-                "finding": each.finding,
-                "array": each.array,
-                "elements": list(each.elements),
-                "threads": list(each.threads),
+                "finding": record.finding,
+                "array": record.array,
+                "elements": list(record.elements),
+                "threads": list(record.threads),
             }
-            for each in interval.hazards
+            for record in interval.hazards
         ],
     }
 
 
 def _step(step: TracedStep, threads: int) -> dict[str, Any]:
-    return {"line": step.line, "turn": step.turn, "events": [_event(each, threads) for each in step.events]}
+    return {"line": step.line, "turn": step.turn, "events": [_event(event, threads) for event in step.events]}
 
 
 def _event(event: TracedEvent, threads: int) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": event.kind, "target": event.target}
+    document: dict[str, Any] = {"kind": event.kind, "target": event.target}
     if event.threads != tuple(range(threads)):
-        told["threads"] = list(event.threads)
+        document["threads"] = list(event.threads)
     more = {
         "elements": list(event.elements),
         "values": _numbers(event.values),
         "zero_fill": list(event.zero_fill),
         "words": [one_line(word) for word in event.words],
     }
-    return told | {key: value for key, value in more.items() if value}
+    return document | {key: value for key, value in more.items() if value}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    for each in fields(finding):
-        value = getattr(finding, each.name)
+    document: dict[str, Any] = {}
+    for field in fields(finding):
+        value = getattr(finding, field.name)
         if isinstance(value, str):
-            told[each.name] = one_line(str(value), 1_500)
+            document[field.name] = one_line(str(value), 1_500)
         elif value is None or isinstance(value, int):
-            told[each.name] = value
-        elif each.name in ("block", "thread", "other_block", "other_thread"):
-            told[each.name] = list(value)
-    return told
+            document[field.name] = value
+        elif field.name in ("block", "thread", "other_block", "other_thread"):
+            document[field.name] = list(value)
+    return document
 
 
 def _numbers(values: Iterable[Number]) -> list[Any]:

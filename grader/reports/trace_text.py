@@ -74,8 +74,8 @@ def _interval(page: Page, scene: TraceScene, number: int, interval: TracedInterv
         source = scene.source[line - 1] if 0 < line <= len(scene.source) else ""
         times = f", {turns} times" if turns > 1 else ""
         page.line(f"  line {line}{times}: ", (source_line(source.strip()), "dim"))
-        for told in _told(scene.trace, events):
-            page.paragraph(told, indent=4)
+        for paragraph in _events_in_words(scene.trace, events):
+            page.paragraph(paragraph, indent=4)
     for hazard in interval.hazards:
         finding = scene.trace.findings[hazard.finding]
         who = f" ({threads_in_words(hazard.threads, scene.trace.launch.block)})" if hazard.threads else ""
@@ -99,16 +99,16 @@ def _ending(interval: TracedInterval) -> str:
 
 def _by_line(interval: TracedInterval) -> Iterator[tuple[int, int, list[TracedEvent]]]:
     """The lines in the order in which they were come to: how many times, and all that was done there."""
-    found: dict[int, list[TracedEvent]] = {}
+    events_by_line: dict[int, list[TracedEvent]] = {}
     turns: dict[int, int] = {}
     for step in interval.steps:
-        found.setdefault(step.line, []).extend(step.events)
+        events_by_line.setdefault(step.line, []).extend(step.events)
         turns[step.line] = max(turns.get(step.line, 0), step.turn + 1)
-    for line, events in found.items():
+    for line, events in events_by_line.items():
         yield line, turns[line], events
 
 
-def _told(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[str]:
+def _events_in_words(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[str]:
     """A sentence for each array and each way in which it was used."""
     groups: dict[tuple[str, int], list[TracedEvent]] = {}
     for event in events:
@@ -130,12 +130,12 @@ def _access(trace: Trace, kind: str, array: TracedArray, group: Sequence[TracedE
     elements = sorted({element for event in group for element in event.elements})
     verb = {"load": "load", "store": "store", "atomic": "update at once"}[kind]
     zero = sorted({thread for event in group for thread in event.zero_fill})
-    said = f"{who} {verb} {at_element(array, elements)}"
+    words = f"{who} {verb} {at_element(array, elements)}"
     if kind != "atomic" and len(elements) == 1 and group[0].values:
-        said += f" = {number(group[-1].values[0], 9)}"
+        words += f" = {number(group[-1].values[0], 9)}"
     if zero:
-        said += f"; zero fill by {threads_in_words(zero, trace.launch.block)}"
-    return said
+        words += f"; zero fill by {threads_in_words(zero, trace.launch.block)}"
+    return words
 
 
 def _tables(page: Page, scene: TraceScene, interval: TracedInterval) -> None:
@@ -196,9 +196,9 @@ def _rows(values: Numbers, across: int, width: int) -> list[list[str]]:
 
 def table(title: str, rows: list[list[str]]) -> list[str]:
     """A title and rows of numbers, right-aligned."""
-    cell = max((len(each) for row in rows for each in row), default=1)
+    cell = max((len(text) for row in rows for text in row), default=1)
     title = one_line(title)
-    lines = ["  ".join(each if each == "…" else each.rjust(cell) for each in row) for row in rows]
+    lines = ["  ".join(text if text == "…" else text.rjust(cell) for text in row) for row in rows]
     room = max([len(title), *map(len, lines)])
     return [line.ljust(room) for line in (title, *lines)]
 
@@ -207,7 +207,7 @@ def _side_by_side(blocks: Iterable[list[str]], width: int) -> Iterator[list[str]
     """Tables in rows that fit the width; one that does not fit alone stays as it is, and is cut."""
     row: list[list[str]] = []
     for block in blocks:
-        taken = 2 + sum(len(each[0]) + _BESIDE for each in row)
+        taken = 2 + sum(len(lines[0]) + _BESIDE for lines in row)
         if row and taken + len(block[0]) > width:
             yield _joined(row)
             row = []
@@ -225,7 +225,7 @@ def _joined(row: list[list[str]]) -> list[str]:
 def _end(page: Page, trace: Trace) -> None:
     """What is wrong with the launch as a whole, and what was left out."""
     located = {hazard.finding for interval in trace.intervals for hazard in interval.hazards}
-    elsewhere = [each for number, each in enumerate(trace.findings) if number not in located]
+    elsewhere = [unlocated for number, unlocated in enumerate(trace.findings) if number not in located]
     if elsewhere:
         page.blank()
         page.line("elsewhere in this launch")
@@ -279,7 +279,7 @@ def threads_in_words(threads: Sequence[int], block: Dim3) -> str:
         return f"thread {thread(threads[0], block)}"
     if _box(threads, block[0]) is not None:
         return f"threads {thread(threads[0], block)}–{thread(threads[-1], block)}"
-    named = ", ".join(thread(each, block) for each in threads[:MOST_NAMED])
+    named = ", ".join(thread(number, block) for number in threads[:MOST_NAMED])
     return f"{len(threads)} threads ({named}{', …' if len(threads) > MOST_NAMED else ''})"
 
 
@@ -289,8 +289,8 @@ def _box(numbers: Sequence[int], columns: int) -> tuple[int, int, int, int] | No
         return None
     columns = max(1, columns)
     rows = [number // columns for number in numbers]
-    places = [number % columns for number in numbers]
-    top, bottom, left, right = min(rows), max(rows), min(places), max(places)
+    positions = [number % columns for number in numbers]
+    top, bottom, left, right = min(rows), max(rows), min(positions), max(positions)
     if (bottom - top + 1) * (right - left + 1) != len(set(numbers)):
         return None
     return top, bottom, left, right

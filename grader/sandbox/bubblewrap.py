@@ -151,8 +151,12 @@ def _closed_proc() -> Iterator[str]:
 
 def _no_more_namespaces(bwrap: str) -> tuple[str, ...]:
     """Options that keep a job from making namespaces of its own, in which it would be root (since 0.8)."""
-    told = subprocess.run([bwrap, "--help"], capture_output=True, text=True, timeout=10, check=False)
-    return ("--unshare-user", "--disable-userns") if "--disable-userns" in told.stdout + told.stderr else ()
+    help_text = subprocess.run([bwrap, "--help"], capture_output=True, text=True, timeout=10, check=False)
+    return (
+        ("--unshare-user", "--disable-userns")
+        if "--disable-userns" in help_text.stdout + help_text.stderr
+        else ()
+    )
 
 
 def _python() -> str:
@@ -163,7 +167,7 @@ def _python() -> str:
 def _python_folders() -> tuple[str, ...]:
     """Where the interpreter and its library are, if not in the system's folders."""
     prefixes = dict.fromkeys((os.path.realpath(sys.base_prefix), os.path.realpath(sys.base_exec_prefix)))
-    return tuple(each for each in prefixes if each not in ("/", "/usr"))
+    return tuple(prefix for prefix in prefixes if prefix not in ("/", "/usr"))
 
 
 __all__ = ["BubblewrapSandbox", "trouble"]

@@ -103,8 +103,10 @@ def _boot() -> str:
 
 def strays(api: APIClient) -> tuple[str, ...]:
     """Containers of ours whose process is no more: a crash left them."""
-    found = api.containers(all=True, filters={"label": f"{LABEL}=1"})
-    return tuple(each["Id"] for each in found if not _is_owned(str(each["Labels"].get(OWNER, ""))))
+    labelled = api.containers(all=True, filters={"label": f"{LABEL}=1"})
+    return tuple(
+        container["Id"] for container in labelled if not _is_owned(str(container["Labels"].get(OWNER, "")))
+    )
 
 
 def _is_owned(label: str) -> bool:
@@ -115,11 +117,11 @@ def _is_owned(label: str) -> bool:
 def remove_strays() -> int:
     """Remove what earlier graders left behind; gives how many. Raises what `connect` raises."""
     with using(None) as engine:
-        found = strays(engine.api)
-        for container in found:
+        identifiers = strays(engine.api)
+        for container in identifiers:
             with suppress(APIError):  # somebody else removes it, too
                 engine.api.remove_container(container, force=True, v=True)
-        return len(found)
+        return len(identifiers)
 
 
 DRIVER = "/opt/driver"
@@ -157,8 +159,8 @@ def pass_through(gpu: str) -> GpuPassthrough:
         wanted = DeviceRequest(device_ids=[gpu], capabilities=[["gpu", "compute", "utility"]])
         return GpuPassthrough(requests=(wanted,))
     devices = (f"/dev/nvidia{_minor(gpu)}", *_COMMON_DEVICES)
-    there = tuple(f"{device}:{device}:rw" for device in devices if Path(device).exists())
-    return GpuPassthrough(devices=there, binds=tuple(_driver()))
+    passed = tuple(f"{device}:{device}:rw" for device in devices if Path(device).exists())
+    return GpuPassthrough(devices=passed, binds=tuple(_driver()))
 
 
 def _minor(gpu: str) -> int:

@@ -193,7 +193,7 @@ def _start(sandbox: DockerSandbox, stage: Stage) -> str:
     """A running container that sleeps."""
     api = client()
     host = configuration(api, sandbox.image, sandbox.seccomp, stage)
-    made = api.create_container(
+    created = api.create_container(
         sandbox.image.id,
         command=["/usr/bin/sleep", str(OLDEST_SECONDS)],
         user=USER,
@@ -203,7 +203,7 @@ def _start(sandbox: DockerSandbox, stage: Stage) -> str:
         labels=owner_label(),
         host_config=host,
     )
-    container = str(made["Id"])
+    container = str(created["Id"])
     try:
         api.start(container)
     except APIError:
@@ -266,13 +266,13 @@ def _frames(connection: socket.socket, deadline: float) -> Iterator[tuple[int, b
 
 def _exactly(connection: socket.socket, size: int, deadline: float) -> bytes:
     """So many bytes; none where the stream ends before them."""
-    found = b""
-    while len(found) < size:
-        piece = _some(connection, size - len(found), deadline)
+    content = b""
+    while len(content) < size:
+        piece = _some(connection, size - len(content), deadline)
         if not piece:
             return b""
-        found += piece
-    return found
+        content += piece
+    return content
 
 
 def _some(connection: socket.socket, most: int, deadline: float) -> bytes:

@@ -60,13 +60,13 @@ def _knock() -> None:
 @contextmanager
 def using(client: DockerClient | None) -> Iterator[DockerClient]:
     """A client to speak with: the one given, or one of our own that is closed afterwards."""
-    own = client or connect()
+    engine_client = client or connect()
     try:
         with speaking():
-            yield own
+            yield engine_client
     finally:
         if client is None:
-            own.close()
+            engine_client.close()
 
 
 @contextmanager
@@ -150,7 +150,7 @@ def read_facts(version: dict[str, Any], info: dict[str, Any], address: str) -> E
         version=str(version.get("Version", "unknown")),
         runc=_component(version, "runc"),
         containerd=_component(version, "containerd"),
-        security=tuple(_option(str(each)) for each in info.get("SecurityOptions") or ()),
+        security=tuple(_option(str(option)) for option in info.get("SecurityOptions") or ()),
         cgroups=str(info.get("CgroupVersion") or "1"),
         limits=tuple((name, bool(info.get(key))) for name, key in _LIMITS.items()),
         runtimes=tuple(sorted(info.get("Runtimes") or ())),
@@ -161,10 +161,10 @@ def read_facts(version: dict[str, Any], info: dict[str, Any], address: str) -> E
 
 
 def _component(version: dict[str, Any], name: str) -> tuple[str, str]:
-    for each in version.get("Components") or ():
-        if each.get("Name") == name:
-            commit = (each.get("Details") or {}).get("GitCommit", "")
-            return one_line(str(each.get("Version", "")), 60), one_line(str(commit), 60)
+    for component in version.get("Components") or ():
+        if component.get("Name") == name:
+            commit = (component.get("Details") or {}).get("GitCommit", "")
+            return one_line(str(component.get("Version", "")), 60), one_line(str(commit), 60)
     return "", ""
 
 
@@ -175,10 +175,10 @@ def _option(text: str) -> str:
 
 def _passes_gpus(info: dict[str, Any], *, local: bool) -> bool:
     """Whether the engine names an NVIDIA GPU, or one of its folders describes some."""
-    named = [str(each.get("ID", "")) for each in info.get("DiscoveredDevices") or ()]
-    if any(each.startswith("nvidia.com/gpu") for each in named):
+    named = [str(entry.get("ID", "")) for entry in info.get("DiscoveredDevices") or ()]
+    if any(entry.startswith("nvidia.com/gpu") for entry in named):
         return True
-    folders = [Path(str(each)) for each in info.get("CDISpecDirs") or ()] if local else []
+    folders = [Path(str(entry)) for entry in info.get("CDISpecDirs") or ()] if local else []
     return any(path.suffix in (".yaml", ".json") for folder in folders for path in folder.glob("nvidia*"))
 
 
@@ -188,20 +188,20 @@ def refusals(facts: EngineFacts) -> tuple[str, ...]:
     An engine on another host is refused, though files would travel there: containers that it shows us may
     belong to a grader elsewhere, and the GPU, its lock and its folders are this machine's.
     """
-    found = []
+    reasons = []
     if facts.system != "linux":
-        found.append(f"it runs {facts.system} containers, and the sandbox is for Linux")
+        reasons.append(f"it runs {facts.system} containers, and the sandbox is for Linux")
     if not facts.local:
-        found.append("it is on another machine; unset DOCKER_HOST, or name a socket of this one there")
+        reasons.append("it is on another machine; unset DOCKER_HOST, or name a socket of this one there")
     if "seccomp" not in facts.security:
-        found.append(
+        reasons.append(
             "it has no seccomp, so system calls cannot be denied; use a kernel and a runc with seccomp"
         )
     missing = [name for name, can in facts.limits if not can and name != "swap"]
     if missing:
         how = "; rootless engines need cgroup v2 with systemd for it" if facts.rootless else ""
-        found.append(f"it cannot limit {' and '.join(missing)}{how}")
-    return tuple(found)
+        reasons.append(f"it cannot limit {' and '.join(missing)}{how}")
+    return tuple(reasons)
 
 
 def shortcomings(facts: EngineFacts) -> tuple[str, ...]:
@@ -243,19 +243,19 @@ def known_escapes(facts: EngineFacts) -> tuple[str, ...]:
     number, commit = facts.runc
     if not number:
         return ()
-    own = " ".join(dict.fromkeys((number, commit)))
-    hedge = " unless your distribution has patched it" if _PATCHED.search(own) else ""
-    said = f"{number} ({commit})" if hedge and commit and commit != number else number
+    installed = " ".join(dict.fromkeys((number, commit)))
+    hedge = " unless your distribution has patched it" if _PATCHED.search(installed) else ""
+    shown_version = f"{number} ({commit})" if hedge and commit and commit != number else number
     return tuple(
-        f"runc {said} lets a container escape{hedge}: {each.name}, where {each.how}; "
-        f"update it to {' or '.join(dict.fromkeys(last for _, last in each.ranges))} or newer"
-        for each in ESCAPES
-        if any(_number(first) <= _number(number) < _number(last) for first, last in each.ranges)
+        f"runc {shown_version} lets a container escape{hedge}: {escape.name}, where {escape.how}; "
+        f"update it to {' or '.join(dict.fromkeys(last for _, last in escape.ranges))} or newer"
+        for escape in ESCAPES
+        if any(_number(first) <= _number(number) < _number(last) for first, last in escape.ranges)
     )
 
 
 def _number(version: str) -> tuple[int, ...]:
     """``1.1.5`` out of ``1.1.5+ds1``, as numbers; what does not begin with a number is newer than all."""
-    found = re.match(r"v?(\d+(?:\.\d+)*)", version)
-    parts = tuple(int(each) for each in found[1].split(".")) if found else (2**31,)
+    match = re.match(r"v?(\d+(?:\.\d+)*)", version)
+    parts = tuple(int(digits) for digits in match[1].split(".")) if match else (2**31,)
     return parts + (0,) * (3 - len(parts))

@@ -40,9 +40,9 @@ def supervisor() -> tuple[str, ...]:
     return "-I", "-S", "-B", "-c", Path(inside.__file__).read_text(encoding="utf-8")
 
 
-def bounds(limits: Limits) -> inside.Bounds:
+def bounds(limits: Limits) -> inside.ProcessBounds:
     """What the supervisor enforces of a job's limits."""
-    return inside.Bounds(
+    return inside.ProcessBounds(
         limits.wall_seconds,
         limits.cpu_seconds,
         limits.memory_bytes,
@@ -135,11 +135,11 @@ def _result(head: dict[str, Any], rest: memoryview, job: Job) -> Result:
         bytes(rest[stdout : stdout + stderr]),
         _seconds(head["seconds"], job),
     )
-    place, found = stdout + stderr, []
+    offset, contents = stdout + stderr, []
     for name, size in files:
-        found.append((name, bytes(rest[place : place + size])))
-        place += size
-    return Result(outcome, tuple(found))
+        contents.append((name, bytes(rest[offset : offset + size])))
+        offset += size
+    return Result(outcome, tuple(contents))
 
 
 def _length(value: object, most: int) -> int:
@@ -209,7 +209,7 @@ def _talk(process: subprocess.Popen[bytes], request: bytes, most: int, deadline:
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     if stdin is None or stdout is None or stderr is None:
         raise ValueError("all streams must be pipes")
-    left, said, words = memoryview(request), bytearray(), bytearray()
+    left, answer, words = memoryview(request), bytearray(), bytearray()
     with selectors.DefaultSelector() as selector:
         for stream, event in (
             (stdin, selectors.EVENT_WRITE),
@@ -220,8 +220,8 @@ def _talk(process: subprocess.Popen[bytes], request: bytes, most: int, deadline:
             selector.register(stream, event)
         while stdout in {key.fileobj for key in selector.get_map().values()}:
             remaining = deadline - time.monotonic()
-            if remaining <= 0 or len(said) > most:
-                return Answer(bytes(said[:most]), bytes(words), remaining <= 0, len(said) > most)
+            if remaining <= 0 or len(answer) > most:
+                return Answer(bytes(answer[:most]), bytes(words), remaining <= 0, len(answer) > most)
             for key, _ in selector.select(remaining):
                 if key.fileobj is stdin:
                     left = _write(stdin.fileno(), left)
@@ -233,10 +233,10 @@ def _talk(process: subprocess.Popen[bytes], request: bytes, most: int, deadline:
                 if not piece:
                     selector.unregister(key.fileobj)
                 elif key.fileobj is stdout:
-                    said += piece
+                    answer += piece
                 else:
                     words += piece[: _MOST_WORDS - len(words)]
-    return Answer(bytes(said), bytes(words), late=False, overlong=False)
+    return Answer(bytes(answer), bytes(words), late=False, overlong=False)
 
 
 def _write(descriptor: int, left: memoryview) -> memoryview:

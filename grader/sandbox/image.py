@@ -66,13 +66,13 @@ def find_image(target: str = "build", client: DockerClient | None = None) -> San
     _known(target)
     with using(client) as engine:
         base = image_build.id_of(engine, image_build.base_name())
-        for found in engine.images.list(filters={"label": f"{LABEL_TARGET}={target}"}):
-            labels = found.labels or {}
+        for candidate in engine.images.list(filters={"label": f"{LABEL_TARGET}={target}"}):
+            labels = candidate.labels or {}
             made_on = labels.get(LABEL_BASE, "")
             if target != THIN and base and made_on != base:
                 continue  # the base image has been renewed since
-            image = _described(target, str(found.id), _recipe(target, made_on))
-            if labels.get(LABEL_RECIPE) == image.recipe and image.name in found.tags:
+            image = _described(target, str(candidate.id), _recipe(target, made_on))
+            if labels.get(LABEL_RECIPE) == image.recipe and image.name in candidate.tags:
                 return image
     return None
 
@@ -111,9 +111,9 @@ def thin_image(
             "a thin image needs a machine with all programs in /usr; build the image `build` instead"
         )
     with using(client) as engine:
-        found = find_image(THIN, engine) or _import_thin(engine)
+        thin = find_image(THIN, engine) or _import_thin(engine)
     seen = _outermost((*_host_paths(), *mounts))
-    return replace(found, equipment=equipment, mounts=seen, environment=environment)
+    return replace(thin, equipment=equipment, mounts=seen, environment=environment)
 
 
 def verify(image: SandboxImage, client: DockerClient | None = None) -> str:
@@ -124,16 +124,16 @@ def verify(image: SandboxImage, client: DockerClient | None = None) -> str:
     Raises OurError where something differs, and what `connect` raises.
     """
     with using(client) as engine:
-        found = engine.images.get(image.name)
-        if found.id != image.id or (found.labels or {}).get(LABEL_RECIPE) != image.recipe:
+        installed = engine.images.get(image.name)
+        if installed.id != image.id or (installed.labels or {}).get(LABEL_RECIPE) != image.recipe:
             raise OurError(f"{image.name} is no longer the image that was made; {_AGAIN}")
         if image.target == THIN:
             _said(engine, image, "print()")
             return ""
-        there = _said(engine, image, _contents_program()).split()
-    if len(there) != 2 or there[0] != there[1]:  # noqa: PLR2004 - then and now
+        names = _said(engine, image, _contents_program()).split()
+    if len(names) != 2 or names[0] != names[1]:  # noqa: PLR2004 - then and now
         raise OurError(f"{image.name} does not hold the files that were put into it; {_AGAIN}")
-    return f"sha256:{there[0]}"
+    return f"sha256:{names[0]}"
 
 
 _AGAIN = "make it again with `grader doctor --build-image`"

@@ -50,9 +50,9 @@ def id_of(client: DockerClient, name: str) -> str:
 def base_id(client: DockerClient, tell: Callable[[str], None]) -> str:
     """The id of the base image, fetched where it is not there; raises OurError where it cannot be."""
     name = base_name()
-    found = id_of(client, name)
-    if found:
-        return found
+    identifier = id_of(client, name)
+    if identifier:
+        return identifier
     tell(f"fetching {name}")
     try:
         with speaking():
@@ -105,18 +105,18 @@ def lines(account: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _failure(error: str, last: list[str]) -> OurError:
-    said = one_line(error, 300)
-    if "no space left" in said:
-        return StorageError(f"the image does not fit on the engine's disk: {said}; see `docker system df`")
-    return OurError(f"the image cannot be made: {said}; the last it said was: {' | '.join(last)}")
+    reason = one_line(error, 300)
+    if "no space left" in reason:
+        return StorageError(f"the image does not fit on the engine's disk: {reason}; see `docker system df`")
+    return OurError(f"the image cannot be made: {reason}; the last it said was: {' | '.join(last)}")
 
 
 def import_root(client: DockerClient, name: str, root: bytes, user: str, labels: Mapping[str, str]) -> None:
     """Make an image called ``name`` of a tar archive; raises OurError where the engine will not."""
     repository, _, tag = name.partition(":")
     changes = [f"USER {user}", "WORKDIR /job", *(f"LABEL {key}={value}" for key, value in labels.items())]
-    said = client.api.import_image_from_data(root, repository, tag, changes=changes)
-    for line in str(said).splitlines():
+    answer = client.api.import_image_from_data(root, repository, tag, changes=changes)
+    for line in str(answer).splitlines():
         with suppress(ValueError):
             problem = json.loads(line).get("error")
             if problem:

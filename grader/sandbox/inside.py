@@ -69,7 +69,7 @@ _QUOTED = re.compile(rb"^(?:[ \t].*|\S[^:(\n]*(?::\d|\(\d).*)$", re.MULTILINE)
 """Lines of a compiler that quote a source, or speak of a line in it: those words are not its own."""
 
 
-class Bounds(NamedTuple):
+class ProcessBounds(NamedTuple):
     """What is enforced here of a job's limits; 0 bytes of memory: any."""
 
     wall_seconds: float
@@ -107,8 +107,8 @@ def place(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 def fetch(folder: Path, wanted: Iterable[str], most: int) -> tuple[tuple[str, bytes], ...]:
     """Those of the ``wanted`` files that are there, regular, no links, and at most ``most`` bytes long."""
-    found = ((name, _read(folder, name, most)) for name in wanted)
-    return tuple((name, content) for name, content in found if content is not None)
+    contents = ((name, _read(folder, name, most)) for name in wanted)
+    return tuple((name, content) for name, content in contents if content is not None)
 
 
 def inside(name: str) -> PurePosixPath:
@@ -147,7 +147,7 @@ def supervise(
     *,
     cwd: Path,
     env: Mapping[str, str],
-    bounds: Bounds,
+    bounds: ProcessBounds,
     stdin: bytes = b"",
     before: Sequence[str] = (),
 ) -> Ending:
@@ -183,7 +183,7 @@ def supervise(
     return Ending(status, process.returncode, streams.stdout, streams.stderr, time.monotonic() - began)
 
 
-def _limiter(bounds: Bounds) -> list[str]:
+def _limiter(bounds: ProcessBounds) -> list[str]:
     limiter = shutil.which(LIMITER)
     if limiter is None:
         raise MissingError(LIMITER)
@@ -209,14 +209,14 @@ def _within(kind: int, wanted: int) -> int:
 def _program(name: str, env: Mapping[str, str], cwd: Path) -> str:
     """Where a program is; one with a folder in its name is one of the job's own files, or absolute."""
     if "/" in name:
-        own = cwd / name
-        if own.is_relative_to(cwd) and own.is_file():
-            own.chmod(0o700)  # it was put down as a file among others
+        local = cwd / name
+        if local.is_relative_to(cwd) and local.is_file():
+            local.chmod(0o700)  # it was put down as a file among others
         return name
-    found = shutil.which(name, path=env.get("PATH"))
-    if found is None:
+    path = shutil.which(name, path=env.get("PATH"))
+    if path is None:
         raise MissingError(name)
-    return str(Path(found).absolute())
+    return str(Path(path).absolute())
 
 
 @contextmanager
@@ -275,8 +275,8 @@ def _status(returncode: int, stderr: bytes) -> str:
         return EXIT
     if returncode == -signal.SIGXFSZ:
         return OUTPUT
-    told = (status for status, words in _TOLD if words.search(own_words(stderr)))
-    return next(told, SIGNAL if returncode < 0 else EXIT)
+    statuses = (status for status, words in _TOLD if words.search(own_words(stderr)))
+    return next(statuses, SIGNAL if returncode < 0 else EXIT)
 
 
 def own_words(stderr: bytes) -> bytes:
@@ -375,7 +375,7 @@ def _received(stream: IO[bytes]) -> tuple[dict[str, Any], list[tuple[str, bytes]
 def _run(request: Mapping[str, Any], folder: Path, stdin: bytes) -> Ending:
     here = {"HOME": str(folder), "TMPDIR": str(folder)}
     before = _oom_kills()
-    bounds = Bounds(*request["bounds"])
+    bounds = ProcessBounds(*request["bounds"])
     ending = supervise(
         request["argv"], cwd=folder, env={**request["environment"], **here}, bounds=bounds, stdin=stdin
     )
@@ -427,14 +427,14 @@ def _descendants() -> set[int]:
                 about = Path("/proc", entry, "stat").read_bytes()
                 parent = int(about.rpartition(b")")[2].split()[1])
                 children.setdefault(parent, []).append(int(entry))
-    found: set[int] = set()
+    descendants: set[int] = set()
     waiting = [os.getpid()]
     while waiting:
         for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
+            if child not in descendants:
+                descendants.add(child)
                 waiting.append(child)
-    return found
+    return descendants
 
 
 def _answer(about: Mapping[str, Any], pieces: Iterable[bytes]) -> None:

@@ -50,13 +50,13 @@ def read_submissions(path: Path, wanted: Wanted = SOURCE) -> tuple[Submission, .
     Raises `UsageError` if there is nothing at ``path``, or nothing in it.
     """
     with ExitStack() as stack:
-        found = _found(path, stack, wanted)
-        if not found:
+        items = _items_at(path, stack, wanted)
+        if not items:
             shown = escaped(str(path))
             raise UsageError(
                 f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
             )
-        keyed = {f"{item.name}\0{number}": item for number, item in enumerate(found)}  # two may share a name
+        keyed = {f"{item.name}\0{number}": item for number, item in enumerate(items)}  # two may share a name
         given = ids({key: item.name if item.is_folder else stem(item.name) for key, item in keyed.items()})
         return tuple(
             sorted((_read(item, given[key], wanted) for key, item in keyed.items()), key=lambda one: one.id)
@@ -73,7 +73,7 @@ def read_submission(path: Path, wanted: Wanted = SOURCE) -> Submission:
     return replace(read, id=safe(stem(read.file)))
 
 
-def _found(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
+def _items_at(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
     """An item for each submission; the archive of a class stays open as long as ``stack``."""
     try:
         if path.is_dir():
@@ -93,21 +93,21 @@ def _found(path: Path, stack: ExitStack, wanted: Wanted) -> list[Item]:
         raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {unusable}") from unusable
 
 
-def _in_archive(name: str, found: list[Item], wanted: Wanted) -> list[Item]:
+def _in_archive(name: str, items: list[Item], wanted: Wanted) -> list[Item]:
     """What is in the archive, or in the only folder in it: one student's files, or a class."""
     for _ in range(MAX_DEPTH):
-        if len(found) != 1 or not found[0].is_folder or is_download(found):
+        if len(items) != 1 or not items[0].is_folder or is_download(items):
             break
-        found = found[0].items()
-    endings = [ending(item.name) for item in found if not item.is_folder]
+        items = items[0].items()
+    endings = [ending(item.name) for item in items if not item.is_folder]
     if (
         wanted is SOURCE
-        and len(endings) == len(found) > 1
+        and len(endings) == len(items) > 1
         and endings.count(".cu") == 1
         and set(endings) <= {*wanted.endings} - {".c", ".cpp"}
     ):
-        return [Bundle(stem(name), tuple(found))]
-    return by_student(found)
+        return [Bundle(stem(name), tuple(items))]
+    return by_student(items)
 
 
 def _read(item: Item, submission_id: str, wanted: Wanted) -> Submission:

@@ -92,11 +92,11 @@ def tar_members(content: bytes, most: int, *, compressed: bool) -> list[Packed]:
 
 
 def _listed(content: bytes, most: int) -> list[TarInfo]:
-    found: list[TarInfo] = []
+    headers: list[TarInfo] = []
     archive = TarFile(fileobj=_Headers(content), encoding="utf-8", errors="surrogateescape")
     while (info := archive.next()) is not None:
-        found.append(info)
-        if len(found) > most:
+        headers.append(info)
+        if len(headers) > most:
             raise Unusable(
                 f"the archive holds more than {most:,} files; expected one .cu file and its headers"
             )
@@ -104,7 +104,7 @@ def _listed(content: bytes, most: int) -> list[TarInfo]:
     end = content[archive.offset : archive.offset + BLOCKSIZE]
     if len(end) < BLOCKSIZE or any(end):
         raise Unusable(DAMAGED)
-    return found
+    return headers
 
 
 def _tar_packed(content: bytes, info: TarInfo) -> Packed:
@@ -121,10 +121,10 @@ def _tar_trouble(info: TarInfo) -> str:
 
 
 def _tar_load(content: bytes, start: int, size: int, most: int) -> bytes:
-    found = content[start : start + min(size, most)] if start >= 0 <= size else b""
-    if len(found) < min(size, most):
+    data = content[start : start + min(size, most)] if start >= 0 <= size else b""
+    if len(data) < min(size, most):
         raise Unusable(DAMAGED)
-    return found
+    return data
 
 
 _LONGEST_ENTRY = 350
@@ -169,26 +169,26 @@ def zip_members(file: BinaryIO, most: int, *, whole: bool) -> list[Packed]:
         archive = ZipFile(cast("IO[bytes]", _Sparing(file, most)))
     except _DAMAGED_ZIP as error:
         raise Unusable(DAMAGED) from error
-    found = archive.infolist()
-    if len(found) > most:
+    entries = archive.infolist()
+    if len(entries) > most:
         raise Unusable(_too_many(most))
-    if whole and sum(info.file_size for info in found) > MAX_UNPACKED:
+    if whole and sum(info.file_size for info in entries) > MAX_UNPACKED:
         raise Unusable(TOO_LARGE)
-    _require_apart(found, archive.start_dir)
-    return [_zip_packed(archive, info) for info in found]
+    _require_apart(entries, archive.start_dir)
+    return [_zip_packed(archive, info) for info in entries]
 
 
 def _too_many(most: int) -> str:
     return f"the archive holds more than {most:,} files; expected one .cu file and its headers"
 
 
-def _require_apart(found: list[ZipInfo], end: int) -> None:
+def _require_apart(entries: list[ZipInfo], end: int) -> None:
     """Files that overlap unpack to far more than there is: D. Fifield, *A better zip bomb*, 2019."""
-    places = sorted(
-        (info.header_offset, info.header_offset + _LOCAL_HEADER + info.compress_size) for info in found
+    extents = sorted(
+        (info.header_offset, info.header_offset + _LOCAL_HEADER + info.compress_size) for info in entries
     )
-    starts_after = all(first[1] <= second[0] for first, second in pairwise([*places, (end, end)]))
-    if not starts_after or (places and places[0][0] < 0):
+    starts_after = all(first[1] <= second[0] for first, second in pairwise([*extents, (end, end)]))
+    if not starts_after or (extents and extents[0][0] < 0):
         raise Unusable(
             "files in the archive overlap, as no packer writes them; expected an ordinary zip file"
         )
@@ -295,10 +295,10 @@ def opened(name: str, content: bytes) -> Folder:
     """What one student's archive holds; raises `Unusable` where anything about it is wrong."""
     kind = ending(name)
     if kind == ".zip":
-        found: Iterable[Packed] = zip_members(io.BytesIO(content), MAX_MEMBERS, whole=True)
+        members: Iterable[Packed] = zip_members(io.BytesIO(content), MAX_MEMBERS, whole=True)
     else:
-        found = tar_members(content, MAX_MEMBERS, compressed=kind != ".tar")
-    folder, spoilt = _tree(found)
+        members = tar_members(content, MAX_MEMBERS, compressed=kind != ".tar")
+    folder, spoilt = _tree(members)
     if spoilt:
         raise Unusable(next(iter(spoilt.values())))
     return folder
@@ -339,11 +339,11 @@ class _Spoilt:
         raise Unusable(self.message)
 
 
-def _tree(found: Iterable[Packed]) -> tuple[Folder, dict[str, str]]:
+def _tree(members: Iterable[Packed]) -> tuple[Folder, dict[str, str]]:
     """The folder that the members make up; and by the first part of a name, what is wrong with it."""
     root = Folder("")
     spoilt: dict[str, str] = {}
-    for packed in found:
+    for packed in members:
         name = packed.name.replace("\\", "/")
         try:
             _put(root, _parts(name), packed)

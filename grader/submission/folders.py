@@ -116,8 +116,8 @@ def _require_name(item: Item, wanted: Wanted) -> None:
 
 
 def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
-    found = _content(folder, wanted)
-    files = [item for item in found if not item.is_folder]
+    items = _content(folder, wanted)
+    files = [item for item in items if not item.is_folder]
     source = _source(files, folder.noun, wanted)
     if ending(source.name) in ARCHIVES:
         return read_item(source, wanted, archived=archived)
@@ -128,7 +128,7 @@ def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, 
     chosen = [file for file in files if file is not source and beside.fullmatch(file.name)]
     _require_distinct([source, *chosen])
     headers = {file.name: _text_of(file, wanted) for file in chosen}
-    below = [item for item in found if item.is_folder]
+    below = [item for item in items if item.is_folder]
     headers |= headers_from_folders(content, headers, below, beside, lambda item: _text_of(item, wanted))
     if sum(map(len, headers.values())) > MAX_BYTES:
         raise Unusable(f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected less")
@@ -139,16 +139,16 @@ def _content(folder: Item, wanted: Wanted) -> list[Item]:
     """What is in the folder or, if there is but one folder in it, in that one."""
     noun = folder.noun
     for _ in range(MAX_DEPTH):
-        found = folder.items()
-        if len(found) > MAX_ENTRIES:
+        items = folder.items()
+        if len(items) > MAX_ENTRIES:
             headers = " and its headers" if wanted.beside else ""
-            raise Unusable(f"the {noun} holds {len(found)} files; expected one {wanted.one}{headers}")
-        if len(found) != 1 or not found[0].is_folder:
+            raise Unusable(f"the {noun} holds {len(items)} files; expected one {wanted.one}{headers}")
+        if len(items) != 1 or not items[0].is_folder:
             break
-        folder = found[0]
-    if not found:
+        folder = items[0]
+    if not items:
         raise Unusable(f"the {noun} is empty; expected one {wanted.one} in it")
-    return found
+    return items
 
 
 def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
@@ -208,7 +208,7 @@ _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]{1,200})[\">]"
 
 def headers_from_folders(
     source: bytes,
-    known: Mapping[str, bytes],
+    beside_source: Mapping[str, bytes],
     folders: list[Item],
     wanted: re.Pattern[str],
     read: Callable[[Item], bytes],
@@ -217,7 +217,7 @@ def headers_from_folders(
 
     The last part of a name decides, for ``../lib/tile.hpp`` and ``tile.hpp`` may both mean that file.
     """
-    waiting = [source, *known.values()]
+    waiting = [source, *beside_source.values()]
     if not folders or not any(map(_INCLUDE.search, waiting)):
         return {}
     below = dict(_files(folders, wanted))

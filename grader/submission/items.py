@@ -76,11 +76,11 @@ class OnDisk:
     def items(self) -> list[Item]:
         """What is in it; all of it is this student's."""
         try:
-            found = entries(self.path)
+            contents = entries(self.path)
         except OSError as error:
             reason = (error.strerror or "no reason given").lower()
             raise Unusable(f"the folder cannot be read: {reason}; check its permissions") from error
-        return [OnDisk(path, self.inside or self.path) for path in found]
+        return [OnDisk(path, self.inside or self.path) for path in contents]
 
     def read(self, most: int, wanted: str) -> bytes:
         """See `read_bytes`."""
@@ -89,8 +89,8 @@ class OnDisk:
 
 def entries(folder: Path) -> list[Path]:
     """What is in a folder on disk, sorted, without what nobody handed in; raises OSError."""
-    with os.scandir(folder) as found:
-        names = [entry.name for entry in found]
+    with os.scandir(folder) as scanned:
+        names = [entry.name for entry in scanned]
     kept = (folder / name for name in sorted(names) if not is_ignored(name))
     return [path for path in kept if not _is_our_output(path)]
 
@@ -100,10 +100,10 @@ def dotted(folder: Path, endings: Iterable[str]) -> list[Path]:
 
     A student's folder may be called so, and so may what tools leave behind, which holds no such file.
     """
-    with os.scandir(folder) as found:
+    with os.scandir(folder) as scanned:
         names = sorted(
             entry.name
-            for entry in found
+            for entry in scanned
             if entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
         )
     return [folder / name for name in names if name not in _OF_TOOLS and _holds(folder / name, endings)]
@@ -177,14 +177,14 @@ class Bundle:
 
     def items(self) -> list[Item]:
         """Its files, and what its folders hold."""
-        found = [inner for part in self.parts for inner in (part.items() if part.is_folder else [part])]
-        return by_name(found)
+        contents = [inner for part in self.parts for inner in (part.items() if part.is_folder else [part])]
+        return by_name(contents)
 
     def read(self, most: int, wanted: str) -> bytes:  # noqa: ARG002 - as all items have it
         """Never: it is no file."""
         raise Unusable(f"it is several files; expected {wanted}")
 
 
-def by_name(found: Iterable[Item]) -> list[Item]:
+def by_name(items: Iterable[Item]) -> list[Item]:
     """Sorted by their names."""
-    return sorted(found, key=lambda item: item.name)
+    return sorted(items, key=lambda item: item.name)

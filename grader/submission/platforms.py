@@ -26,23 +26,23 @@ _GRADESCOPE = re.compile(r"submission_\d+")
 _GRADESCOPE_LIST = "submission_metadata.yml"
 
 
-def is_download(found: list[Item]) -> bool:
+def is_download(items: list[Item]) -> bool:
     """Whether any name is one that a platform writes."""
-    return any(_student(item) for item in found) or _is_gradescope(found)
+    return any(_student(item) for item in items) or _is_gradescope(items)
 
 
-def by_student(found: list[Item]) -> list[Item]:
+def by_student(items: list[Item]) -> list[Item]:
     """An item for each student; what a platform split into several is one again, under its own names."""
-    if _is_gradescope(found):
-        return [item for item in found if item.name != _GRADESCOPE_LIST]
+    if _is_gradescope(items):
+        return [item for item in items if item.name != _GRADESCOPE_LIST]
     theirs: dict[str, list[Item]] = {}
     others = []
-    for item in found:
-        known = _student(item)
-        if known is None:
+    for item in items:
+        named = _student(item)
+        if named is None:
             others.append(item)
         else:
-            student, name = known
+            student, name = named
             theirs.setdefault(student, []).append(Renamed(item, name) if name else item)
     return by_name([*others, *(Bundle(student, tuple(parts)) for student, parts in theirs.items())])
 
@@ -53,6 +53,6 @@ def _student(item: Item) -> tuple[str, str] | None:
     return (match["student"], match["file"] or "") if match else None
 
 
-def _is_gradescope(found: list[Item]) -> bool:
-    names = {item.name for item in found}
+def _is_gradescope(items: list[Item]) -> bool:
+    names = {item.name for item in items}
     return _GRADESCOPE_LIST in names and any(map(_GRADESCOPE.fullmatch, names))

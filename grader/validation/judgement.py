@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grader.model import Assignment, RubricItem
-    from grader.validation.records import Mistake, Mutant, Outcome, Report, Staff
+    from grader.validation.records import Mutant, Report, Staff, StaffMistake, TrialOutcome
 
     Columns = Mapping[str, frozenset[str]]
 
@@ -39,12 +39,12 @@ def judged(report: Report, staff: Staff, assignment: Assignment) -> Report:
     )
 
 
-def is_full(outcome: Outcome) -> bool:
+def is_full(outcome: TrialOutcome) -> bool:
     """Whether everything that could be judged was passed."""
     return outcome.verdict in (Verdict.PASS, Verdict.SKIP) and not outcome.failed and not outcome.error
 
 
-def strays(mistake: Mistake, outcome: Outcome) -> Iterator[str]:
+def strays(mistake: StaffMistake, outcome: TrialOutcome) -> Iterator[str]:
     """How a mistake differs from what the table says of it; nothing where it does not, or where we failed.
 
     An item that is not judged on this machine says nothing either way.
@@ -56,13 +56,15 @@ def strays(mistake: Mistake, outcome: Outcome) -> Iterator[str]:
     yield f"{mistake.file} (seed {outcome.seed}) loses {got}; the table says {wanted}"
 
 
-def unjudged(mistake: Mistake, outcome: Outcome) -> bool:
+def unjudged(mistake: StaffMistake, outcome: TrialOutcome) -> bool:
     """Whether a mistake should lose an item that is not judged on this machine: without a GPU."""
     return not set(mistake.loses).isdisjoint(outcome.skipped)
 
 
 def stability(
-    solution: Sequence[Outcome], mistakes: Sequence[tuple[Mistake, Outcome]], mistake_seeds: int
+    solution: Sequence[TrialOutcome],
+    mistakes: Sequence[tuple[StaffMistake, TrialOutcome]],
+    mistake_seeds: int,
 ) -> Stability:
     """What other seeds than the first one showed."""
     fallen = [_not_full(outcome) for outcome in solution if not outcome.error and not is_full(outcome)]
@@ -79,7 +81,7 @@ def _of_solution(report: Report) -> Iterator[str]:
             yield f"{_not_full(outcome)}{where}"
 
 
-def _not_full(outcome: Outcome) -> str:
+def _not_full(outcome: TrialOutcome) -> str:
     return f"the {outcome.name} (seed {outcome.seed}) loses {', '.join(outcome.failed) or 'points'}"
 
 
@@ -103,22 +105,22 @@ def _of_baselines(report: Report, assignment: Assignment) -> Iterator[str]:
             yield f"the baseline {outcome.name} loses {lost}; nothing can be compared with a wrong kernel"
 
 
-def _share(outcome: Outcome) -> Fraction:
+def _share(outcome: TrialOutcome) -> Fraction:
     """The share of the points that could be reached on this machine."""
     return outcome.score / outcome.max_score if outcome.max_score else Fraction(0)
 
 
 def _of_mutants(report: Report) -> Iterator[str]:
-    known = {mutant.id: outcome for mutant, outcome in report.mutants}
-    explained = {each.mutant for each in report.explained}
+    outcomes = {mutant.id: outcome for mutant, outcome in report.mutants}
+    explained = {explanation.mutant for explanation in report.explained}
     for mutant, _ in report.living():
         if mutant.id not in explained:
             yield f"a mutant survives: {mutant.id} (line {mutant.line})"
-    for mark in explained if known else ():
-        if mark not in known:
+    for mark in explained if outcomes else ():
+        if mark not in outcomes:
             yield f"equivalent.yaml explains {mark}, which is no mutant of the model solution any more"
-        elif known[mark].charged:
-            yield f"equivalent.yaml explains {mark}, which loses {', '.join(known[mark].charged)}"
+        elif outcomes[mark].charged:
+            yield f"equivalent.yaml explains {mark}, which loses {', '.join(outcomes[mark].charged)}"
 
 
 def _of_controls(report: Report) -> Iterator[str]:
@@ -149,7 +151,7 @@ def _warnings(report: Report, staff: Staff, assignment: Assignment) -> Iterator[
         yield report.uncontrolled
 
 
-def _loses_by_itself(item: RubricItem, outcome: Outcome) -> bool:
+def _loses_by_itself(item: RubricItem, outcome: TrialOutcome) -> bool:
     """Whether an item failed, and nothing that it needs did."""
     return item.id in outcome.failed and set(item.needs).isdisjoint(outcome.failed)
 
@@ -165,18 +167,18 @@ def _errors(report: Report) -> Iterator[str]:
 
 
 def columns(
-    mistakes: Iterable[tuple[Mistake, Outcome]], mutants: Iterable[tuple[Mutant, Outcome]]
+    mistakes: Iterable[tuple[StaffMistake, TrialOutcome]], mutants: Iterable[tuple[Mutant, TrialOutcome]]
 ) -> dict[str, frozenset[str]]:
     """For each thing to be caught the cases that catch it; what no single case catches has no column."""
-    found: dict[str, set[str]] = {}
+    caught: dict[str, set[str]] = {}
     for mistake, outcome in mistakes:
         for case, items in outcome.kills:
             for item in set(items) & set(mistake.loses):
-                found.setdefault(f"{mistake.file} ({item})", set()).add(case)
+                caught.setdefault(f"{mistake.file} ({item})", set()).add(case)
     for mutant, outcome in mutants:
         for case, _ in outcome.kills:
-            found.setdefault(mutant.id, set()).add(case)
-    return {name: frozenset(cases) for name, cases in found.items()}
+            caught.setdefault(mutant.id, set()).add(case)
+    return {name: frozenset(cases) for name, cases in caught.items()}
 
 
 def case_uses(cases: Iterable[str], caught_by: Columns) -> tuple[CaseUse, ...]:

@@ -67,13 +67,13 @@ def _reachable(root: Node, entries: set[str]) -> dict[str, Node]:
     """The bodies of the kernels and of what they call, by name; of all functions if no kernel is found."""
     defined = {name: body for name, body in _functions(root) if name != "main"}
     todo = [name for name in defined if name in entries] or list(defined)
-    found: dict[str, Node] = {}
+    reached: dict[str, Node] = {}
     while todo:
         name = todo.pop()
-        if name not in found:
-            found[name] = defined[name]
+        if name not in reached:
+            reached[name] = defined[name]
             todo += [used for used in _identifiers(defined[name]) if used in defined]
-    return {name: body for name, body in defined.items() if name in found}
+    return {name: body for name, body in defined.items() if name in reached}
 
 
 def _functions(root: Node) -> Iterator[tuple[str, Node]]:
@@ -88,7 +88,7 @@ def _functions(root: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _identifiers(node: Node) -> set[str]:
-    return {each.text.decode("latin-1") for each in walk(node) if each.type == "identifier" and each.text}
+    return {inner.text.decode("latin-1") for inner in walk(node) if inner.type == "identifier" and inner.text}
 
 
 def _of_constants(root: Node, bodies: Iterable[Node], chosen: set[str]) -> Iterator[Change]:
@@ -145,8 +145,8 @@ def _changed_lines(before: bytes, after: bytes) -> tuple[str, str]:
 
 
 def _diff(before: bytes, after: bytes) -> str:
-    made = difflib.unified_diff(_lines(before), _lines(after), "solution", "mutant", lineterm="", n=2)
-    return "\n".join(made)
+    difference = difflib.unified_diff(_lines(before), _lines(after), "solution", "mutant", lineterm="", n=2)
+    return "\n".join(difference)
 
 
 def _lines(text: bytes) -> list[str]:
@@ -167,10 +167,10 @@ def barrier_mutants(built: Build, source: bytes) -> tuple[Mutant, ...]:
 def without_barrier(built: Build, number: int) -> Build:
     """The build without the barrier of this number: in the -O0 PTX and, if it has as many, the default's."""
     entries = _entries(built)
-    there = _barriers(built.hazard_ptx, entries)
-    hazard_ptx = _without(built.hazard_ptx, there[number])
+    barriers = _barriers(built.hazard_ptx, entries)
+    hazard_ptx = _without(built.hazard_ptx, barriers[number])
     default = _barriers(built.ptx, entries)
-    ptx = _without(built.ptx, default[number]) if len(default) == len(there) else built.ptx
+    ptx = _without(built.ptx, default[number]) if len(default) == len(barriers) else built.ptx
     others = tuple((name, replace(other, ptx=ptx, hazard_ptx=hazard_ptx)) for name, other in built.others)
     return replace(built, ptx=ptx, hazard_ptx=hazard_ptx, others=others)
 
@@ -194,8 +194,13 @@ def _barriers(ptx: str, entries: tuple[str, ...]) -> list[Instruction]:
     """The barriers of the kernels and of what they call, in the order of the text."""
     module = parse(ptx)
     names = _reachable_functions(module, entries)
-    found = (each for function in module.functions if function.name in names for each in function.body)
-    return sorted(filter(_is_barrier, found), key=lambda each: each.ptx_line)
+    instructions = (
+        instruction
+        for function in module.functions
+        if function.name in names
+        for instruction in function.body
+    )
+    return sorted(filter(_is_barrier, instructions), key=lambda instruction: instruction.ptx_line)
 
 
 def _is_barrier(instruction: Instruction) -> bool:
@@ -204,13 +209,13 @@ def _is_barrier(instruction: Instruction) -> bool:
 
 def _reachable_functions(module: Module, entries: tuple[str, ...]) -> set[str]:
     defined = {function.name: function for function in module.functions if function.defined}
-    todo, found = [name for name in entries if name in defined], set[str]()
+    todo, reached = [name for name in entries if name in defined], set[str]()
     while todo:
         name = todo.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             todo += [called for called in calls(defined[name]) if called in defined]
-    return found
+    return reached
 
 
 def _without(ptx: str, barrier: Instruction) -> str:

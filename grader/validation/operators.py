@@ -42,9 +42,9 @@ def replaced(kind: str, node: Node, text: bytes, *, coarse: bool = False) -> Cha
 
 def exchanged(kind: str, first: Node, second: Node) -> Change:
     """Two nodes change places; ``first`` comes before ``second``."""
-    there = Edit(first.start_byte, first.end_byte, text_of(second))
+    forward = Edit(first.start_byte, first.end_byte, text_of(second))
     back = Edit(second.start_byte, second.end_byte, text_of(first))
-    return Change(kind, (there, back))
+    return Change(kind, (forward, back))
 
 
 def applied(source: bytes, edits: tuple[Edit, ...]) -> bytes:
@@ -61,11 +61,11 @@ def text_of(node: Node | None) -> bytes:
 
 def part(node: Node, name: str) -> Node | None:
     """A node's field, without the parentheses around it."""
-    found = node.child_by_field_name(name)
-    while found is not None and found.type in ("parenthesized_expression", "condition_clause"):
-        inner = [child for child in found.named_children if child.type != "comment"]
-        found = inner[0] if len(inner) == 1 else None
-    return found
+    field = node.child_by_field_name(name)
+    while field is not None and field.type in ("parenthesized_expression", "condition_clause"):
+        inner = [child for child in field.named_children if child.type != "comment"]
+        field = inner[0] if len(inner) == 1 else None
+    return field
 
 
 _JUMPS = ("return_statement", "continue_statement", "break_statement")
@@ -88,8 +88,8 @@ def guard_dropped(node: Node) -> Iterator[Change]:
 def loop_bound(node: Node) -> Iterator[Change]:
     """A loop that goes one short, or one too far."""
     condition = part(node, "condition")
-    for each in _comparisons(condition):
-        limit = each.child_by_field_name("right")
+    for comparison in _comparisons(condition):
+        limit = comparison.child_by_field_name("right")
         if limit is not None:
             bound = text_of(limit)
             yield replaced("loop-bound-lower", limit, b"(%s) - 1" % bound)

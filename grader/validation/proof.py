@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from grader.model import Assignment, Build
     from grader.nvcc import Tools
     from grader.oracle import Array, Oracle, Results, Shape
-    from grader.validation.records import Mistake, Mutant, Outcome, Staff
+    from grader.validation.records import Mutant, Staff, StaffMistake, TrialOutcome
 
     Progress = Callable[[int, int], None]
     Family = Callable[[Mapping[str, Array], Shape], Results]
 
-__all__ = ["MISTAKE_SEEDS", "SEEDS", "Wanted", "controls", "validate"]
+__all__ = ["MISTAKE_SEEDS", "SEEDS", "Effort", "controls", "validate"]
 
 SEEDS = 20
 MISTAKE_SEEDS = 3
@@ -54,7 +54,7 @@ PER_SUBMISSION = {
 """What is timed of a submission that is built, by the kind of the assignment."""
 
 
-class Wanted(NamedTuple):
+class Effort(NamedTuple):
     """How much to try: seeds of the model solution and of the mistakes, processes side by side."""
 
     seed: int = 1
@@ -66,12 +66,12 @@ class Wanted(NamedTuple):
 def validate(
     assignment: Assignment,
     tools: Tools,
-    wanted: Wanted,
+    effort: Effort,
     *,
     backend: Backend = EMULATOR,
-    told: Progress | None = None,
+    progress: Progress | None = None,
 ) -> Report:
-    """Prove an assignment; ``told`` hears how many of how many trials are done.
+    """Prove an assignment; ``progress`` hears how many of how many trials are done.
 
     Raises:
         UsageError: a file of the staff's is missing or cannot be understood.
@@ -84,22 +84,24 @@ def validate(
     runner = TrialRunner(assignment, tools, backend=EMULATOR if on_gpu else backend)
     built = runner.build(staff.solution, staff.solution_file)
     runner.original = built
-    solution = runner.attempt(_solution_trial(staff, wanted.seed))
-    again = runner.attempt(_solution_trial(staff, wanted.seed, feedback=True))  # built and planned
-    report = _begun(assignment, staff, runner, solution, wanted.seed)
+    solution = runner.attempt(_solution_trial(staff, effort.seed))
+    again = runner.attempt(_solution_trial(staff, effort.seed, feedback=True))  # built and planned
+    report = _begun(assignment, staff, runner, solution, effort.seed)
     report = replace(report, seconds=((PER_SUBMISSION[report.kind], again.seconds),))
     if judgement.is_full(solution):
-        report = replace(report, baselines=_baselines(runner, wanted.seed))
-        runner.quick_steps = _quick_steps(runner, staff, wanted.seed) if is_kernel(assignment) else STEPS
+        report = replace(report, baselines=_baselines(runner, effort.seed))
+        runner.quick_steps = _quick_steps(runner, staff, effort.seed) if is_kernel(assignment) else STEPS
         report = replace(report, spent=(("model solution, skeleton", time.perf_counter() - began),))
-        report = _proved(report, staff, runner, built, wanted, told)
+        report = _proved(report, staff, runner, built, effort, progress)
         if on_gpu:
-            report = _on_gpu(report, staff, TrialRunner(assignment, tools, backend=backend), wanted.seed)
+            report = _on_gpu(report, staff, TrialRunner(assignment, tools, backend=backend), effort.seed)
     report = replace(report, seconds=(*report.seconds, ("validation", time.perf_counter() - began)))
     return judgement.judged(report, staff, assignment)
 
 
-def _begun(assignment: Assignment, staff: Staff, runner: TrialRunner, solution: Outcome, seed: int) -> Report:
+def _begun(
+    assignment: Assignment, staff: Staff, runner: TrialRunner, solution: TrialOutcome, seed: int
+) -> Report:
     skeleton = None
     if staff.skeleton:
         skeleton = runner.attempt(
@@ -120,10 +122,10 @@ def _begun(assignment: Assignment, staff: Staff, runner: TrialRunner, solution: 
     )
 
 
-def _baselines(runner: TrialRunner, seed: int) -> tuple[Outcome, ...]:
+def _baselines(runner: TrialRunner, seed: int) -> tuple[TrialOutcome, ...]:
     """The kernels that submissions are compared with, graded as submissions are."""
     options = (dict(item.options) for item in runner.assignment.rubric)
-    names = dict.fromkeys(str(each["baseline"]) for each in options if "baseline" in each)
+    names = dict.fromkeys(str(option["baseline"]) for option in options if "baseline" in option)
     files = (staff_kernel(runner.assignment, name) for name in names)
     return tuple(runner.attempt(Trial(file.name, file.name, file.read_bytes(), seed)) for file in files)
 
@@ -145,28 +147,28 @@ def _proved(
     staff: Staff,
     runner: TrialRunner,
     built: Build,
-    wanted: Wanted,
-    told: Progress | None,
+    effort: Effort,
+    progress: Progress | None,
 ) -> Report:
     """Mistakes, mutants and other seeds, in one go; then what follows from them."""
     mutants = _mutants(runner.assignment, staff, built) if is_kernel(runner.assignment) else ()
-    at = wanted.seed
+    at = effort.seed
     of_mistakes = {
-        m.file: [_mistake_trial(m, at + k) for k in range(wanted.mistake_seeds)] for m in staff.mistakes
+        m.file: [_mistake_trial(m, at + k) for k in range(effort.mistake_seeds)] for m in staff.mistakes
     }
     of_mutants = {m.id: _mutant_trial(m, staff, at) for m in mutants}
-    others = [_solution_trial(staff, at + k) for k in range(1, wanted.seeds)]
+    others = [_solution_trial(staff, at + k) for k in range(1, effort.seeds)]
     trials = [trial for seeds in of_mistakes.values() for trial in seeds] + others
-    found, building = run_trials(runner, trials, tuple(of_mutants.values()), wanted.jobs, told)
-    mistakes = tuple((m, found[of_mistakes[m.file][0]]) for m in staff.mistakes)
-    judged = tuple((m, found[of_mutants[m.id]]) for m in mutants)
-    again = [(m, found[trial]) for m in staff.mistakes for trial in of_mistakes[m.file][1:]]
-    stability = judgement.stability([found[trial] for trial in others], again, wanted.mistake_seeds)
+    outcomes, building = run_trials(runner, trials, tuple(of_mutants.values()), effort.jobs, progress)
+    mistakes = tuple((m, outcomes[of_mistakes[m.file][0]]) for m in staff.mistakes)
+    judged = tuple((m, outcomes[of_mutants[m.id]]) for m in mutants)
+    again = [(m, outcomes[trial]) for m in staff.mistakes for trial in of_mistakes[m.file][1:]]
+    stability = judgement.stability([outcomes[trial] for trial in others], again, effort.mistake_seeds)
     stages = (
         ("building mutants", (building,)),
         ("mutants", [o.seconds for _, o in judged if not o.same_as]),
-        ("mistakes", [found[trial].seconds for seeds in of_mistakes.values() for trial in seeds]),
-        ("other seeds", [found[trial].seconds for trial in others]),
+        ("mistakes", [outcomes[trial].seconds for seeds in of_mistakes.values() for trial in seeds]),
+        ("other seeds", [outcomes[trial].seconds for trial in others]),
     )
     spent = tuple((name, sum(seconds)) for name, seconds in stages if any(seconds))
     report = replace(report, mistakes=mistakes, mutants=judged, stability=stability)
@@ -176,12 +178,12 @@ def _proved(
 def _with_matrix(report: Report, runner: TrialRunner, seed: int) -> Report:
     cases = tuple(dict.fromkeys(runner.case_plans(seed).values()))
     uses = case_uses(
-        cases, columns(report.mistakes, [each for each in report.mutants if is_counted(each[1])])
+        cases, columns(report.mistakes, [pair for pair in report.mutants if is_counted(pair[1])])
     )
     if not is_kernel(runner.assignment):
         return replace(report, uses=uses)
-    made, missing = controls(runner.assignment, seed)
-    return replace(report, uses=uses, controls=made, uncontrolled=missing)
+    tolerance, missing = controls(runner.assignment, seed)
+    return replace(report, uses=uses, controls=tolerance, uncontrolled=missing)
 
 
 def _mutants(assignment: Assignment, staff: Staff, built: Build) -> tuple[Mutant, ...]:
@@ -189,7 +191,7 @@ def _mutants(assignment: Assignment, staff: Staff, built: Build) -> tuple[Mutant
     return (*source_mutants(staff.solution, kernels, constants), *barrier_mutants(built, staff.solution))
 
 
-def _mistake_trial(mistake: Mistake, seed: int) -> Trial:
+def _mistake_trial(mistake: StaffMistake, seed: int) -> Trial:
     return Trial(mistake.file, mistake.file, mistake.source, seed)
 
 
@@ -245,9 +247,9 @@ def _family(
         expected = oracle.expected(inputs, shape)
         for name, results in family(inputs, shape):
             for array, got in results.items():
-                found = outside.setdefault((name, array), [])
+                cases_outside = outside.setdefault((name, array), [])
                 if compare(array, got, *expected[array]).wrong:
-                    found.append(case.id)
+                    cases_outside.append(case.id)
     return tuple(
         Control(name, array, inside=not cases, wanted=wanted, cases=tuple(cases))
         for (name, array), cases in outside.items()

@@ -58,7 +58,7 @@ class Made(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """What became of a trial.
 
     ``failed`` are the items that it lost, ``charged`` those of them that cost points and are no matter of
@@ -84,7 +84,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Mistake:
+class StaffMistake:
     """One of the staff's mistakes: its file, what it is about, and the items that it must lose."""
 
     file: str
@@ -108,7 +108,7 @@ class Staff:
     solution_file: str
     solution: bytes
     skeleton: bytes
-    mistakes: tuple[Mistake, ...]
+    mistakes: tuple[StaffMistake, ...]
     explained: tuple[Explained, ...]
     problems: tuple[str, ...] = ()
     """What does not fit together: a mistake that no table names, an entry without a file."""
@@ -173,10 +173,10 @@ class Report:
     seed: int
     cases: int
     points: Fraction
-    solution: Outcome
-    skeleton: Outcome | None
-    mistakes: tuple[tuple[Mistake, Outcome], ...]
-    mutants: tuple[tuple[Mutant, Outcome], ...] = ()
+    solution: TrialOutcome
+    skeleton: TrialOutcome | None
+    mistakes: tuple[tuple[StaffMistake, TrialOutcome], ...]
+    mutants: tuple[tuple[Mutant, TrialOutcome], ...] = ()
     explained: tuple[Explained, ...] = ()
     uses: tuple[CaseUse, ...] = ()
     controls: tuple[Control, ...] = ()
@@ -187,10 +187,10 @@ class Report:
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
-    baselines: tuple[Outcome, ...] = ()
+    baselines: tuple[TrialOutcome, ...] = ()
     """What became of the kernels that submissions are compared with, by the names of their files."""
     device: str = ""
-    on_gpu: Outcome | None = None
+    on_gpu: TrialOutcome | None = None
     """What became of the model solution on the GPU ``device``, where there is one."""
     seconds: Named[float] = ()
     """What a submission takes on each backend, and the whole validation; wall time."""
@@ -202,7 +202,7 @@ class Report:
         """Whether the assignment proved itself."""
         return not self.problems and not self.errors and not self.unjudged
 
-    def living(self) -> tuple[tuple[Mutant, Outcome], ...]:
+    def living(self) -> tuple[tuple[Mutant, TrialOutcome], ...]:
         """The mutants that compile, differ from the model solution, and lose nothing."""
         return tuple((m, o) for m, o in self.mutants if is_counted(o) and not o.charged)
 
@@ -211,6 +211,6 @@ class Report:
         return sum(is_counted(outcome) for _, outcome in self.mutants)
 
 
-def is_counted(outcome: Outcome) -> bool:
+def is_counted(outcome: TrialOutcome) -> bool:
     """Whether a mutant counts: it compiles, is another program, and could be judged."""
     return outcome.built and not outcome.unchanged and not outcome.error

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from grader.validation.records import Mutant, Outcome, Report
+    from grader.validation.records import Mutant, Report, TrialOutcome
 
 LONGEST = 12
 """As many survivors are shown with their diffs; the files tell all."""
@@ -95,7 +95,7 @@ def counts(report: Report) -> Iterable[tuple[str, str]]:
 def mutation_score(report: Report) -> str:
     """How many of the mutants that are programs of their own are killed."""
     counted, living = report.counted(), report.living()
-    explained = {each.mutant for each in report.explained}
+    explained = {explanation.mutant for explanation in report.explained}
     why = sum(mutant.id in explained for mutant, _ in living)
     left = counted - why
     killed = counted - len(living)
@@ -137,8 +137,8 @@ def _counts(page: Page, report: Report) -> None:
     page.blank()
     rows = list(counts(report))
     room = max(len(name) for name, _ in rows) + 2
-    for name, said in rows:
-        page.paragraph(one_line(said, 1000), opening=f"  {one_line(name):<{room}}")
+    for name, clause in rows:
+        page.paragraph(one_line(clause, 1000), opening=f"  {one_line(name):<{room}}")
 
 
 def _kinds(page: Page, report: Report) -> None:
@@ -170,14 +170,14 @@ def _controls(page: Page, report: Report) -> None:
         return
     page.blank()
     for control in report.controls:
-        said = "within the error bound" if control.inside else f"outside it in {len(control.cases)} cases"
+        clause = "within the error bound" if control.inside else f"outside it in {len(control.cases)} cases"
         style = "" if control.holds else "red"
-        page.line((f"  {'ok' if control.holds else '!!':<4}{control.array} {control.name}: {said}", style))
+        page.line((f"  {'ok' if control.holds else '!!':<4}{control.array} {control.name}: {clause}", style))
 
 
 def _survivors(page: Page, report: Report) -> None:
-    explained = {each.mutant: each.why for each in report.explained}
-    ordered = sorted(report.living(), key=lambda each: each[0].id in explained)
+    explained = {explanation.mutant: explanation.why for explanation in report.explained}
+    ordered = sorted(report.living(), key=lambda pair: pair[0].id in explained)
     for mutant, _ in ordered[:LONGEST]:
         _survivor(page, mutant, explained.get(mutant.id, ""))
     if len(ordered) > LONGEST:
@@ -208,21 +208,21 @@ FORMAT_VERSION = 1
 
 def as_json(report: Report) -> str:
     """Everything there is; for the ``fate`` of a mutant see `fate`."""
-    told = asdict(report)
-    explained = {each.mutant: each.why for each in report.explained}
-    told["format_version"] = FORMAT_VERSION
-    told["sound"] = report.sound
-    told["mutation_score"] = _share(report, set(explained))
-    told["mistakes"] = [
+    document = asdict(report)
+    explained = {explanation.mutant: explanation.why for explanation in report.explained}
+    document["format_version"] = FORMAT_VERSION
+    document["sound"] = report.sound
+    document["mutation_score"] = _share(report, set(explained))
+    document["mistakes"] = [
         {"file": m.file, "title": m.title, "loses": m.loses, **_outcome(o)} for m, o in report.mistakes
     ]
-    told["mutants"] = [_mutant(m, o, explained) for m, o in report.mutants]
-    told["baselines"] = [{"file": each.name, **_outcome(each)} for each in report.baselines]
+    document["mutants"] = [_mutant(m, o, explained) for m, o in report.mutants]
+    document["baselines"] = [{"file": baseline.name, **_outcome(baseline)} for baseline in report.baselines]
     for name in ("solution", "skeleton", "on_gpu"):
         outcome = getattr(report, name)
-        told[name] = None if outcome is None else _outcome(outcome)
-    told["seconds"], told["spent"] = dict(report.seconds), dict(report.spent)
-    return json.dumps(told, indent=2, default=_plain) + "\n"
+        document[name] = None if outcome is None else _outcome(outcome)
+    document["seconds"], document["spent"] = dict(report.seconds), dict(report.spent)
+    return json.dumps(document, indent=2, default=_plain) + "\n"
 
 
 def as_markdown(report: Report) -> str:
@@ -230,7 +230,7 @@ def as_markdown(report: Report) -> str:
     return "\n".join(_lines(report)) + "\n"
 
 
-def fate(mutant: Mutant, outcome: Outcome, explained: Iterable[str]) -> str:
+def fate(mutant: Mutant, outcome: TrialOutcome, explained: Iterable[str]) -> str:
     """What became of a mutant, in a word or two."""
     if outcome.error:
         return "undecided"
@@ -250,13 +250,13 @@ def _share(report: Report, explained: set[str]) -> float | None:
     return fates.count("killed") / of if of else None
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    told = asdict(outcome)
-    told["kills"] = dict(outcome.kills)
-    return told
+def _outcome(outcome: TrialOutcome) -> dict[str, Any]:
+    document = asdict(outcome)
+    document["kills"] = dict(outcome.kills)
+    return document
 
 
-def _mutant(mutant: Mutant, outcome: Outcome, explained: dict[str, str]) -> dict[str, Any]:
+def _mutant(mutant: Mutant, outcome: TrialOutcome, explained: dict[str, str]) -> dict[str, Any]:
     return {
         "id": mutant.id,
         "kind": mutant.kind,
@@ -325,7 +325,7 @@ def _mutants(report: Report) -> Iterator[str]:
         return
     yield "\n## Mutants\n"
     yield from _table(("kind", "killed", "living", "aside"), by_kind(report))
-    explained = {each.mutant: each.why for each in report.explained}
+    explained = {explanation.mutant: explanation.why for explanation in report.explained}
     for mutant, _ in report.living():
         why = explained.get(mutant.id)
         yield f"\n### {mutant.id}, line {mutant.line}: {'equivalent' if why else 'survives'}\n"
@@ -342,7 +342,7 @@ def _mutants(report: Report) -> Iterator[str]:
     yield from _table(("mutant", "line", "", "loses", "in cases"), rows)
 
 
-def _cases_in_words(outcome: Outcome) -> str:
+def _cases_in_words(outcome: TrialOutcome) -> str:
     names = [case for case, _ in outcome.kills]
     shown = ", ".join(names[:4])
     return f"{shown} and {len(names) - 4} more" if len(names) > 4 else shown  # noqa: PLR2004 - fits a line

@@ -8,7 +8,7 @@ import yaml
 
 from grader.assignment import staff_folder
 from grader.errors import UsageError
-from grader.validation.records import Explained, Mistake, Staff
+from grader.validation.records import Explained, Staff, StaffMistake
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,14 +41,14 @@ def read_staff(assignment: Assignment) -> Staff:
     problems += [
         f"{name}: {TABLE} names it, but there is no such file" for name in table if name not in files
     ]
-    entries = {name: _entry(mistakes / TABLE, name, told, items) for name, told in table.items()}
+    entries = {name: _entry(mistakes / TABLE, name, entry, items) for name, entry in table.items()}
     skeleton = next(iter(sorted(_home(assignment).glob("skeleton.*"))), None)
     return Staff(
         solution_file=solution.name,
         solution=solution.read_bytes(),
         skeleton=skeleton.read_bytes() if skeleton else b"",
         mistakes=tuple(
-            Mistake(name, title, loses, files[name].read_bytes())
+            StaffMistake(name, title, loses, files[name].read_bytes())
             for name, (title, loses) in entries.items()
             if name in files
         ),
@@ -73,20 +73,22 @@ def _is_handed_in(path: Path) -> bool:
     return path.suffix in SUFFIXES and path.name not in (TABLE, EQUIVALENT) and path.is_file()
 
 
-def _entry(path: Path, name: str, told: Any, items: set[str]) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401 - YAML
-    if not isinstance(told, dict) or not set(told) >= _KEYS or not isinstance(told["loses"], list):
+def _entry(path: Path, name: str, entry: Any, items: set[str]) -> tuple[str, tuple[str, ...]]:  # noqa: ANN401 - YAML
+    if not isinstance(entry, dict) or not set(entry) >= _KEYS or not isinstance(entry["loses"], list):
         raise UsageError(f"{path}: {name}: expected `title`, `wrong` and `loses`, a list of rubric items")
-    unknown = [str(item) for item in told["loses"] if item not in items]
+    unknown = [str(item) for item in entry["loses"] if item not in items]
     if unknown:
         raise UsageError(f"{path}: {name}: loses `{unknown[0]}`, which the rubric does not have")
-    return str(told["title"]), tuple(map(str, told["loses"]))
+    return str(entry["title"]), tuple(map(str, entry["loses"]))
 
 
 def _explained(path: Path) -> tuple[Explained, ...]:
-    found = _loaded(path) or []
-    if not isinstance(found, list) or not all(_is_explanation(each) for each in found):
+    explanations = _loaded(path) or []
+    if not isinstance(explanations, list) or not all(
+        _is_explanation(explanation) for explanation in explanations
+    ):
         raise UsageError(f"{path}: expected a list of entries with `mutant` and `why`, both texts")
-    return tuple(Explained(each["mutant"], each["why"]) for each in found)
+    return tuple(Explained(explanation["mutant"], explanation["why"]) for explanation in explanations)
 
 
 def _is_explanation(entry: Any) -> bool:  # noqa: ANN401 - YAML
@@ -95,10 +97,10 @@ def _is_explanation(entry: Any) -> bool:  # noqa: ANN401 - YAML
 
 
 def _mapping(path: Path) -> dict[str, Any]:
-    found = _loaded(path) or {}
-    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+    mapping = _loaded(path) or {}
+    if not isinstance(mapping, dict) or not all(isinstance(name, str) for name in mapping):
         raise UsageError(f"{path}: expected a table of mistakes by file name")
-    return found
+    return mapping
 
 
 def _loaded(path: Path) -> Any:  # noqa: ANN401 - YAML
@@ -110,6 +112,6 @@ def _loaded(path: Path) -> Any:  # noqa: ANN401 - YAML
     except (OSError, UnicodeDecodeError) as problem:
         raise UsageError(f"{path}: cannot be read: {problem}") from None
     except yaml.YAMLError as problem:
-        place = getattr(problem, "problem_mark", None)
-        where = f":{place.line + 1}:{place.column + 1}" if place else ""
+        mark = getattr(problem, "problem_mark", None)
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         raise UsageError(f"{path}{where}: is no YAML: {getattr(problem, 'problem', problem)}") from None

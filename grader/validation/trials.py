@@ -24,7 +24,7 @@ from grader.kinds import kind_of
 from grader.kinds.answers.sheets import with_expressions_worked_out
 from grader.model import Submission, Verdict
 from grader.validation.mutants import without_barrier
-from grader.validation.records import Made, Outcome
+from grader.validation.records import Made, TrialOutcome
 
 if TYPE_CHECKING:
     from grader.backends.backend import Backend
@@ -58,7 +58,7 @@ class TrialRunner:
         """Start without a plan."""
         self._plans: dict[int, Plan] = {}
 
-    def attempt(self, trial: Trial) -> Outcome:
+    def attempt(self, trial: Trial) -> TrialOutcome:
         """Build and grade one file; whatever fails on our side is in ``error``."""
         began = time.perf_counter()
         try:
@@ -84,17 +84,17 @@ class TrialRunner:
         try:
             built = self._built(trial)
             equal = trial.barrier < 0 and same_program(built, self.original)
-            made = Made(program(built) if built.ok else "", equal)
+            attempt = Made(program(built) if built.ok else "", equal)
         except Exception:  # noqa: BLE001 - as above
             log_swallowed("compiling a changed file")
-            made = Made()
-        return made._replace(seconds=time.perf_counter() - began)
+            attempt = Made()
+        return attempt._replace(seconds=time.perf_counter() - began)
 
     def _built(self, trial: Trial) -> Build:
         built = self.build(trial.source, trial.file)
         return without_barrier(built, trial.barrier) if trial.barrier >= 0 else built
 
-    def _graded(self, trial: Trial) -> Outcome:
+    def _graded(self, trial: Trial) -> TrialOutcome:
         built = self._built(trial)
         plan = replace(self._plan(trial.seed), feedback=trial.feedback)
         if trial.quick:
@@ -119,7 +119,7 @@ class TrialRunner:
         }
 
 
-def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool) -> Outcome:
+def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool) -> TrialOutcome:
     """What a grade says of a trial; ``plans`` gives for each case the plan that it comes from."""
     items = {item.result.item.id: item for item in grade.items}
     charged: list[str] = []
@@ -132,7 +132,7 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
             charged.append(name)
         for case in losing:
             kills.setdefault(plans.get(case, case), []).append(name)
-    return Outcome(
+    return TrialOutcome(
         name=trial.name,
         seed=trial.seed,
         verdict=grade.verdict,
@@ -143,7 +143,7 @@ def outcome_of(trial: Trial, grade: Grade, plans: dict[str, str], *, built: bool
         charged=tuple(charged),
         kills=_frozen(kills),
         built=built,
-        error=_ours(grade),
+        error=_our_error(grade),
     )
 
 
@@ -169,15 +169,15 @@ def _frozen(kills: dict[str, list[str]]) -> Named[tuple[str, ...]]:
     return tuple((case, tuple(dict.fromkeys(items))) for case, items in kills.items())
 
 
-def _ours(grade: Grade) -> str:
+def _our_error(grade: Grade) -> str:
     if grade.verdict is not Verdict.ERROR:
         return ""
-    told = (item.result.message for item in grade.items if item.result.verdict is Verdict.ERROR)
-    return grade.error or next(told, "could not be judged")
+    messages = (item.result.message for item in grade.items if item.result.verdict is Verdict.ERROR)
+    return grade.error or next(messages, "could not be judged")
 
 
-def _broken(trial: Trial, error: str) -> Outcome:
-    return Outcome(trial.name, trial.seed, Verdict.ERROR, Fraction(0), Fraction(0), error=error)
+def _broken(trial: Trial, error: str) -> TrialOutcome:
+    return TrialOutcome(trial.name, trial.seed, Verdict.ERROR, Fraction(0), Fraction(0), error=error)
 
 
 def same_program(built: Build, original: Build | None) -> bool:
@@ -187,7 +187,7 @@ def same_program(built: Build, original: Build | None) -> bool:
 
 def _texts(built: Build) -> tuple[str, ...]:
     """The default builds without what only says where in the source an instruction comes from."""
-    return tuple(_NO_CODE.sub("", each.ptx) for each in (built, *(other for _, other in built.others)))
+    return tuple(_NO_CODE.sub("", kernel.ptx) for kernel in (built, *(other for _, other in built.others)))
 
 
 def program(built: Build) -> str:
@@ -198,14 +198,14 @@ def program(built: Build) -> str:
     builds = (built, *(other for _, other in built.others))
     parts = [
         (
-            _NO_CODE.sub("", each.ptx),
-            _NO_CODE.sub("", each.hazard_ptx),
-            each.entry,
-            each.constants,
-            each.parameter_bytes,
-            each.shared_shapes,
+            _NO_CODE.sub("", kernel.ptx),
+            _NO_CODE.sub("", kernel.hazard_ptx),
+            kernel.entry,
+            kernel.constants,
+            kernel.parameter_bytes,
+            kernel.shared_shapes,
         )
-        for each in builds
+        for kernel in builds
     ]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 

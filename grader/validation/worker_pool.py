@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from grader.batch.executor import forkserver
 from grader.errors import OurError
 from grader.model import Verdict
-from grader.validation.records import Outcome
+from grader.validation.records import TrialOutcome
 from grader.validation.trials import TrialRunner
 
 if TYPE_CHECKING:
@@ -152,50 +152,50 @@ def run_trials(
     trials: Sequence[Trial],
     mutants: Sequence[Trial],
     jobs: int,
-    told: Progress | None = None,
-) -> tuple[dict[Trial, Outcome], float]:
+    progress: Progress | None = None,
+) -> tuple[dict[Trial, TrialOutcome], float]:
     """The outcome of each trial, and the seconds that building the mutants took; ``jobs`` at a time.
 
-    ``told`` hears how many of how many steps are done, every second at least.
+    ``progress`` hears how many of how many steps are done, every second at least.
 
     Raises:
         OurError: a process came down.
 
     """
     steps = 2 * len(mutants) + len(trials)
-    made: dict[Trial, Made] = {}
-    found: dict[Trial, Outcome] = {}
+    programs: dict[Trial, Made] = {}
+    outcomes: dict[Trial, TrialOutcome] = {}
 
     def tell() -> None:
-        if told is not None:
-            told(len(made) + len(found), steps)
+        if progress is not None:
+            progress(len(programs) + len(outcomes), steps)
 
     with WorkerPool(runner, min(jobs, steps)) as pool:
         for trial, program in pool.each(TrialRunner.make, mutants, tell):
-            made[trial] = program
+            programs[trial] = program
             tell()
-        first = _first_of_each(made, mutants)
-        found.update({trial: _unchanged(trial) for trial in mutants if made[trial].unchanged})
-        left = [trial for trial in (*trials, *first.values()) if trial not in found]
+        first = _first_of_each(programs, mutants)
+        outcomes.update({trial: _unchanged(trial) for trial in mutants if programs[trial].unchanged})
+        left = [trial for trial in (*trials, *first.values()) if trial not in outcomes]
         for trial, outcome in pool.each(TrialRunner.attempt, left, tell):
-            found[trial] = outcome
+            outcomes[trial] = outcome
             tell()
     for trial in mutants:
-        if trial not in found:
-            one = found[first[made[trial].program]]
-            found[trial] = replace(one, name=trial.name, same_as=one.name)
-    if told is not None:
-        told(steps, steps)
-    return found, sum(program.seconds for program in made.values())
+        if trial not in outcomes:
+            one = outcomes[first[programs[trial].program]]
+            outcomes[trial] = replace(one, name=trial.name, same_as=one.name)
+    if progress is not None:
+        progress(steps, steps)
+    return outcomes, sum(program.seconds for program in programs.values())
 
 
-def _first_of_each(made: Mapping[Trial, Made], mutants: Sequence[Trial]) -> dict[str, Trial]:
+def _first_of_each(programs: Mapping[Trial, Made], mutants: Sequence[Trial]) -> dict[str, Trial]:
     """The first mutant of each program; one without a build stands for itself."""
     first: dict[str, Trial] = {}
     for trial in mutants:
-        first.setdefault(made[trial].program or trial.name, trial)
+        first.setdefault(programs[trial].program or trial.name, trial)
     return first
 
 
-def _unchanged(trial: Trial) -> Outcome:
-    return Outcome(trial.name, trial.seed, Verdict.SKIP, Fraction(0), Fraction(0), unchanged=True)
+def _unchanged(trial: Trial) -> TrialOutcome:
+    return TrialOutcome(trial.name, trial.seed, Verdict.SKIP, Fraction(0), Fraction(0), unchanged=True)

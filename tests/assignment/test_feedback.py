@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from grader.assignment import load_assignment
+from grader.checks.wording import concealed
 from grader.diagnosis import WrongOutput, advise, explain_findings, explain_output
 from grader.errors import SpecError
-from grader.mistakes import FIELDS, allowed_places, bundled, places, texts
-from grader.model import Assignment, Finding, FindingKind
+from grader.messages import TABLES, sentences_of, speaking
+from grader.messages.sentences import named_fields
+from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts, placeholders, texts_of_course
+from grader.model import Access, Assignment, Cause, Finding, FindingCode, FindingKind
+from grader.reports.text import caused
 from tests.assignment.conftest import SOUND
 from tests.references import MISTAKES, hypotheses
 
@@ -39,25 +43,34 @@ def problems(write: Write, text: str) -> list[str]:
 def test_a_translation_says_all_and_has_the_same_places(write: Write) -> None:
     """Every mistake has a title, an explanation and a hint; no place but those that the original may hold."""
     feedback = {name: dict(said) for name, said in loaded(write, GERMAN).feedback}
-    assert set(feedback) == {"phrases", *MISTAKES}
-    assert set(feedback["phrases"]) == set(bundled().phrases)
+    assert set(feedback) == {"phrases", *TABLES, *MISTAKES}
+    assert set(feedback["phrases"]) == set(bundled_texts().phrases)
     for mistake, known in MISTAKES.items():
         said = feedback[mistake]
         assert {"title", "explanation", "hint"} <= set(said) <= set(FIELDS)
         assert said["explanation"] != known.explanation
-        assert places(said["explanation"]) <= allowed_places(mistake, "explanation")
+        assert placeholders(said["explanation"]) <= allowed_placeholders(mistake, "explanation")
     for name, phrase in feedback["phrases"].items():
-        assert places(phrase) == places(bundled().phrases[name])
+        assert placeholders(phrase) == placeholders(bundled_texts().phrases[name])
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_translation_has_every_sentence_about_findings_with_its_fields(write: Write, table: str) -> None:
+    """Every code, every part of a sentence and every kind, with nothing left out."""
+    texts_of_table = dict(dict(loaded(write, GERMAN).feedback)[table])
+    assert set(texts_of_table) == set(TABLES[table])
+    for name, text in texts_of_table.items():
+        assert named_fields(text) == named_fields(TABLES[table][name]), name
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_every_text_of_ours_holds_places_that_are_filled_and_a_concept_that_is_known(mistake: str) -> None:
     """What staff may write is what we may."""
     known = MISTAKES[mistake]
-    assert known.concept in bundled().concepts
-    assert not places(known.title)
+    assert known.concept in bundled_texts().concepts
+    assert not placeholders(known.title)
     for field in ("explanation", "hint"):
-        assert places(getattr(known, field)) <= allowed_places(mistake, field)
+        assert placeholders(getattr(known, field)) <= allowed_placeholders(mistake, field)
 
 
 def test_what_students_read_is_the_staff_s(write: Write) -> None:
@@ -75,6 +88,9 @@ def test_what_students_read_is_the_staff_s(write: Write) -> None:
     assert named.explanation == (
         "ein Thread liest `A_tile` in Zeile 18, während ein anderer dort noch schreibt in Zeile 13"
     )
+    assert named.names_line
+    cause = Cause(named.mistake, named.explanation, named.advice, line=18, names_line=named.names_line)
+    assert "line" not in caused(cause)
     assert named.advice == (
         "setze `__syncthreads()` zwischen die Zeilen 13 und 18. Zum Nachlesen: Kapitel 5 der Vorlesung."
     )
@@ -84,11 +100,70 @@ def test_what_students_read_is_the_staff_s(write: Write) -> None:
 def test_what_the_staff_do_not_say_is_said_by_us(write: Write) -> None:
     """One text of one mistake may be another; so may the digest, as with everything that students see."""
     changed = loaded(write, "edge-wrong:\n  hint: Look at slide 12 of `{output}`.\n")
-    said = texts(changed.feedback).mistake("edge-wrong")
+    said = texts_of_course(changed.feedback).mistake("edge-wrong")
     assert said.hint == "Look at slide 12 of `{output}`."
     assert said.explanation == MISTAKES["edge-wrong"].explanation
-    assert said.concept == bundled().concepts["boundary"]
+    assert said.concept == bundled_texts().concepts["boundary"]
     assert changed.digest != loaded(write, "edge-wrong: {hint: Another.}\n").digest
+
+
+def test_a_finding_is_said_in_the_words_of_the_course(write: Write) -> None:
+    """By its code, with its parts, and of a hidden case by its kind."""
+    german = sentences_of(loaded(write, GERMAN).feedback)
+    access = Access("write", "global", "C", (9,), 4)
+    beyond = Finding(
+        FindingKind.OUT_OF_BOUNDS,
+        "writes C[9]",
+        line=7,
+        address="C[9]",
+        code=FindingCode.BEYOND_ARRAY,
+        access=access,
+        details=(("index", 9), ("elements", 9)),
+    )
+    assert german.worded(beyond).message == "schreibt C[9], 1 hinter dem Ende: C hat 9 Elemente"
+    assert german.of_kind(beyond) == "ein Thread schreibt außerhalb von `C[9]` in Zeile 7"
+    compiler = Finding(FindingKind.COMPILE, 'expected a ";"')
+    assert german.worded(compiler) == compiler
+
+
+def test_unknown_sentences_and_their_fields_are_told_with_their_places(write: Write) -> None:
+    """A code, a part or a kind that does not exist, and a field that the sentence does not have."""
+    text = (
+        "messages:\n"
+        "  beyond-arrays: x\n"
+        "  trap: 'in {lines}'\n"
+        "  never-ends: '{steps:>9}'\n"
+        "  stack-overflow: 'in line {line} {function}'\n"
+        "  variables-too-large: '{bytes:,} {most}'\n"
+        "clauses: {zzz: x}\n"
+        "hidden:\n"
+        "  race: '{thread}'\n"
+    )
+    common = "`{array}`, `{block}`, `{element}`, `{line}`, `{other_line}`, `{other_thread}`, `{thread}`"
+    unknown = "unknown place `{{{}}}`; this text may hold {}"
+    said = problems(write, text)
+    assert said[0].endswith(
+        "messages.beyond-arrays: unknown key `beyond-arrays`; did you mean `beyond-array`?"
+    )
+    assert said[1] == f"feedback.yaml:3:9: messages.trap: {unknown.format('lines', common)}"
+    assert said[2].startswith(
+        "feedback.yaml:4:15: messages.never-ends: unknown place `{steps}`; this text may"
+    )
+    assert said[3].endswith("clauses.zzz: unknown key `zzz`; the names are those in grader/messages")
+    fields = "`{at}`, `{at_both}`, `{other_at}`, `{what}`, `{who}`"
+    assert said[4] == f"feedback.yaml:9:9: hidden.race: {unknown.format('thread', fields)}"
+    assert len(said) == 5
+
+
+def test_what_is_told_of_a_hidden_case_is_in_the_words_of_the_course(write: Write) -> None:
+    """As long as they are spoken, and not afterwards."""
+    race = Finding(FindingKind.RACE, "x", hazard="RAW", line=18, other_line=13, address="A_tile[0]")
+    with speaking(sentences_of(loaded(write, GERMAN).feedback)):
+        assert concealed(race).message == (
+            "ein Thread liest `A_tile` in Zeile 18, während ein anderer dort noch schreibt in Zeile 13 "
+            "(in einem verborgenen Fall)"
+        )
+    assert concealed(race).message.endswith("is still writing it on line 13 (in a hidden case)")
 
 
 def test_every_flaw_is_told_with_its_place(write: Write) -> None:

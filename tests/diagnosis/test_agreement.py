@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 
 from grader.assignment import find_assignment, load_assignment
-from grader.diagnosis import SubmissionContext, WrongOutput, agreed, first_cause, telling
-from grader.diagnosis.agreement import common
+from grader.diagnosis import (
+    SubmissionContext,
+    WrongOutput,
+    agree_on_mistakes,
+    can_tell_mistakes_apart,
+    first_cause,
+)
+from grader.diagnosis.agreement import common_mistake
 from grader.model import (
     Access,
     Build,
@@ -48,22 +54,23 @@ def case(name: str, compared: Comparison, *findings: Finding, hidden: bool = Fal
 def named(*cases: CaseEvidence) -> list[str]:
     """The mistake of each case."""
     return [
-        each.comparisons[0].mistake for each in agreed(ASSIGNMENT, Build(ok=True, constants=CONSTANTS), cases)
+        each.comparisons[0].mistake
+        for each in agree_on_mistakes(ASSIGNMENT, Build(ok=True, constants=CONSTANTS), cases)
     ]
 
 
 def test_a_mistake_fits_every_failing_case() -> None:
     """What one case alone looks like is not named."""
-    assert common([wrong("a", "b"), wrong("b", "c")]) == "b"
-    assert common([wrong("a"), wrong("b")]) == ""
-    assert common([wrong("a"), wrong()]) == ""
+    assert common_mistake([wrong("a", "b"), wrong("b", "c")]) == "b"
+    assert common_mistake([wrong("a"), wrong("b")]) == ""
+    assert common_mistake([wrong("a"), wrong()]) == ""
 
 
 def test_cases_that_look_like_everything_choose_among_what_is_left() -> None:
     """They neither rule out what the others agree on nor bring in something of their own."""
-    assert common([wrong("a", "b"), wrong("c", "b", telling=False)]) == "b"
-    assert common([wrong("a"), wrong("c", telling=False)]) == "a"
-    assert common([wrong("c", telling=False)]) == "c"
+    assert common_mistake([wrong("a", "b"), wrong("c", "b", telling=False)]) == "b"
+    assert common_mistake([wrong("a"), wrong("c", telling=False)]) == "a"
+    assert common_mistake([wrong("c", telling=False)]) == "c"
 
 
 def test_hidden_cases_do_not_vote_where_visible_ones_fail() -> None:
@@ -86,7 +93,7 @@ def test_one_row_one_number_and_few_elements_tell_nothing(array: Any, *, expecte
     """Everything looks like everything there."""
     got = np.zeros_like(array)
     output = WrongOutput("C", got, array, 0.0, np.zeros(got.shape, np.bool_), inputs=(("A", array),))
-    assert telling(output) is expected
+    assert can_tell_mistakes_apart(output) is expected
 
 
 def item(check: str, name: str, visibility: Visibility = Visibility.VISIBLE) -> CheckResult:
@@ -99,7 +106,7 @@ def item(check: str, name: str, visibility: Visibility = Visibility.VISIBLE) -> 
 def first(*cases: CaseEvidence, warnings: tuple[Finding, ...] = (), results: Any = None) -> str:  # noqa: ANN401
     """The code of the cause, empty for none."""
     build = Build(ok=True, constants=CONSTANTS, warnings=warnings)
-    evidence = Evidence("emulator", build, agreed(ASSIGNMENT, build, cases))
+    evidence = Evidence("emulator", build, agree_on_mistakes(ASSIGNMENT, build, cases))
     shown = (item("output", "edges"), item("races", "barriers")) if results is None else results
     context = SubmissionContext(arrays=frozenset("ABC"))
     cause = first_cause(ASSIGNMENT, evidence, shown, context)

@@ -10,7 +10,7 @@ import pytest
 from grader.assignment.feedback import merged, mistakes_of, read_operation
 from grader.diagnosis import NO_HYPOTHESES, WrongOutput, explain_output, fitting, load_hypotheses
 from grader.errors import UsageError
-from grader.mistakes import texts
+from grader.mistakes import texts_of_course
 from tests.references import MISTAKES, OPERATIONS, REFERENCE
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def test_a_new_mistake_needs_all_its_texts() -> None:
 def test_what_the_course_says_of_an_operation_s_mistake_wins() -> None:
     """Field by field."""
     feedback, _ = read_operation(ONE.encode())
-    mistake = texts(merged(feedback, (("squared", (("title", "zum Quadrat"),)),))).mistake("squared")
+    mistake = texts_of_course(merged(feedback, (("squared", (("title", "zum Quadrat"),)),))).mistake(
+        "squared"
+    )
     assert (mistake.title, mistake.hint) == ("zum Quadrat", "leave out the product.")
 
 

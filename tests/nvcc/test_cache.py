@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.model import Build, Finding, FindingKind, Resources, Severity, Submission
+from grader.messages import remarked
+from grader.model import Build, Clause, Finding, FindingKind, Resources, Severity, Submission
 from grader.nvcc import LIMITS, build, cache, find_toolchain
 from grader.sandbox import Job, LocalSandbox, Result
 from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, QUICK
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 BUILD = Build(
     ok=True,
     findings=(Finding(FindingKind.COMPILE, "no × body", file=FILE, line=3, block=(1, 2, 3)),),
-    warnings=(Finding(FindingKind.COMPILE, "unused", severity=Severity.WARNING),),
+    warnings=(
+        remarked(Finding(FindingKind.COMPILE, "unused", severity=Severity.WARNING), Clause("kernel-alone")),
+    ),
     ptx=".version 9.0\n",
     constants=(("TILE_SIZE", 16),),
     resources=Resources(registers=32),

@@ -11,21 +11,21 @@ from grader.validation.records import (
     CaseUse,
     Control,
     Explained,
-    Mistake,
     Mutant,
-    Outcome,
     Report,
     Stability,
     Staff,
+    StaffMistake,
+    TrialOutcome,
 )
 
 STAFF = Staff("solution.cu", b"", b"skeleton", (), ())
 
 
-def outcome(name: str, *failed: str, cases: tuple[str, ...] = ("wide",), **more: Any) -> Outcome:  # noqa: ANN401 - any field
+def outcome(name: str, *failed: str, cases: tuple[str, ...] = ("wide",), **more: Any) -> TrialOutcome:  # noqa: ANN401 - any field
     """An outcome that lost these items, all of them in these cases."""
     lost = 10 * len(failed)
-    plain = Outcome(
+    plain = TrialOutcome(
         name=name,
         seed=1,
         verdict=Verdict.FAIL if failed else Verdict.PASS,
@@ -44,9 +44,9 @@ def mutant(name: str, kind: str = "guard-dropped", line: int = 7) -> Mutant:
     return Mutant(name, kind, line, "if (i < n) → if (true)", b"", diff)
 
 
-def mistake(name: str, *loses: str) -> Mistake:
+def mistake(name: str, *loses: str) -> StaffMistake:
     """A mistake that must lose these items."""
-    return Mistake(name, f"about {name}", loses, b"")
+    return StaffMistake(name, f"about {name}", loses, b"")
 
 
 def report(**more: Any) -> Report:  # noqa: ANN401 - any field

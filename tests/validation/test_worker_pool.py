@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from grader.errors import OurError
-from grader.validation.records import Made, Outcome, Trial
+from grader.validation.records import Made, Trial, TrialOutcome
 from grader.validation.worker_pool import WorkerPool, run_trials
 from tests.validation import small_assignment
 from tests.validation.made_up import outcome
@@ -42,7 +42,7 @@ class MadeUpBench:
         programs = {"same as a": "a", "broken": ""}
         return Made(programs.get(trial.name, trial.name), trial.name == "solution", 1.5)
 
-    def attempt(self, trial: Trial) -> Outcome:
+    def attempt(self, trial: Trial) -> TrialOutcome:
         """It loses an item that is called like it."""
         self.attempted.append(trial.name)
         return outcome(trial.name, f"loses {trial.name}")

@@ -1,7 +1,7 @@
 """Observers of a launch: `Counting` counts its traffic, `Detecting` records its hazards.
 
-The -O0 build runs under `Detecting`, the default build, which is graded, under both (`Several`); kernels of
-the staff run under `Counting` alone.
+The -O0 build runs under `Detecting`, the default build, which is graded, under both (`ObserverGroup`);
+kernels of the staff run under `Counting` alone.
 
 A request to global memory moves whole sectors of 32 bytes. Shared memory has 32 banks of 4 bytes; in one
 pass each bank serves one 4-byte word to any number of lanes. Wider accesses go in phases of as many
@@ -192,8 +192,8 @@ class Detecting(Observer):
 
 
 @dataclass(eq=False, slots=True)
-class Several(Observer):
-    """Several observers as one; each is told of everything, in order."""
+class ObserverGroup(Observer):
+    """ObserverGroup observers as one; each is told of everything, in order."""
 
     observers: tuple[Observer, ...]
     tracks_initialisation: bool = field(init=False)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_MARKS = 1 << 26
 """Elements times blocks whose loads are told apart at most: a byte each, for each line and array."""
 
-_COUNTED = tuple(each.name for each in fields(LineCounters) if each.name not in ("line", "array"))
+_COUNTED = tuple(item.name for item in fields(LineCounters) if item.name not in ("line", "array"))
 
 
 @dataclass(eq=False, slots=True)

@@ -30,8 +30,6 @@ from grader.submission.names import ending
 from grader.text import escaped
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from grader.model import Assignment, Named, Question
 
 MAX_BYTES = 64 * 1024
@@ -211,12 +209,8 @@ def model_answers(assignment: Assignment, student: str, seed: int | None = None)
     rows = [*_head(student), "answers:"]
     for question in interface.questions:
         solution = solve_question(interface, question, interface.seed if seed is None else seed, student)
-        rows.append(f"  {question.id}: {_as_answer(solution.expected)}")
+        rows.append(f"  {question.id}: {solution.expected}")
     return "\n".join(rows) + "\n"
-
-
-def _as_answer(number: Fraction) -> str:
-    return str(number)
 
 
 def _worth(assignment: Assignment) -> dict[str, str]:

@@ -20,7 +20,7 @@ from grader.text import escaped
 if TYPE_CHECKING:
     from grader.backends.backend import Backend
     from grader.kinds.answers.solving import SolvedQuestion
-    from grader.model import AnswersInterface, Assignment, Case, Named, Question, Submission
+    from grader.model import AnswersInterface, Assignment, Named, Question, Submission
     from grader.nvcc import Tools
 
 BACKEND_NAME, DEVICE = "model", "no GPU"
@@ -78,7 +78,7 @@ def _gathered(plan: Plan, submission: Submission) -> Evidence:
                 CaseEvidence(case, completed=False, error=f"`{question.id}` has no answer: {problem}")
             )
             continue
-        cases.append(_case(case, answer))
+        cases.append(CaseEvidence(case, answer=answer))
     strangers = sorted(set(dict(sheet.answers)) - set(questions))
     return Evidence(
         BACKEND_NAME,
@@ -103,10 +103,6 @@ def _sheet_of(submission: Submission) -> Sheet | Finding:
     if submission.problem is not None:
         return submission.problem
     return read_sheet(submission.file, submission.source)
-
-
-def _case(case: Case, answer: AnswerEvidence) -> CaseEvidence:
-    return CaseEvidence(case, answer=answer)
 
 
 def _answer(

@@ -12,10 +12,10 @@ import numpy as np
 
 from grader.compare import compare, untouched
 from grader.debug import log_swallowed
-from grader.diagnosis import WrongOutput, fitting, load_hypotheses, telling
+from grader.diagnosis import WrongOutput, can_tell_mistakes_apart, fitting, load_hypotheses
 from grader.emulator.two_builds import is_clean
 from grader.messages import worded
-from grader.mistakes import texts
+from grader.mistakes import texts_of_course
 from grader.model import (
     Argument,
     Case,
@@ -175,9 +175,9 @@ def _explained(
 ) -> Comparison:
     """The comparison with the named mistakes that would have produced just this output."""
     try:
-        with_texts = texts(assignment.feedback)
+        with_texts = texts_of_course(assignment.feedback)
         mistakes = tuple(mistake for mistake in fitting(hypotheses, wrong) if mistake in with_texts)
-        return replace(comparison, fitting=mistakes, telling=telling(wrong))
+        return replace(comparison, fitting=mistakes, telling=can_tell_mistakes_apart(wrong))
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         log_swallowed("naming the mistake in an output")
         return comparison

@@ -16,7 +16,7 @@ from grader.assignment import reference_folder
 from grader.backends.backend import PreparedCase
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.debug import log_swallowed
-from grader.diagnosis import agreed
+from grader.diagnosis import agree_on_mistakes
 from grader.emulator.by_hand import handwriting
 from grader.errors import OurError
 from grader.kinds.kernel.further_runs import with_order, with_smallest
@@ -197,7 +197,7 @@ def _finished(
             shown = with_order(plan.assignment.kernel.parameters, oracle, shown, launches)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         log_swallowed("running threads in another order")
-    shown = agreed(plan.assignment, evidence.build, shown)
+    shown = agree_on_mistakes(plan.assignment, evidence.build, shown)
     if not plan.assignment.kernel.sizes:  # a smaller shape would be another build
         shown = with_smallest(plan.assignment, oracle, shown, [case.kernel for case in cases])
     kernels = tuple({id(case.kernel): case.kernel for case in cases}.values())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from grader.emulator.counters.observers import Several
+from grader.emulator.counters.observers import ObserverGroup
 from grader.emulator.machine.machine import Observer
 
 
 def test_several_observers_pass_every_event_on() -> None:
-    """An event that `Several` inherits would reach none of them, and nothing else would say so."""
+    """An event that `ObserverGroup` inherits would reach none of them, and nothing else would say so."""
     events = {name for name, value in vars(Observer).items() if callable(value)}
     assert "interval_ended" in events
-    assert events - vars(Several).keys() == set()
+    assert events - vars(ObserverGroup).keys() == set()
