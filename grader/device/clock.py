@@ -1,7 +1,7 @@
 """Time as events show it: a stated model of a device, so that it is never 0 and the same every time.
 
-A launch takes `LAUNCH_SECONDS` and the longer of its traffic at `DRAM_BYTES_PER_SECOND` and its instructions at
-`LANES_PER_SECOND` (an H200's figures); a copy takes `COPY_SECONDS` and its bytes at `LINK_BYTES_PER_SECOND`.
+A launch takes `LAUNCH_SECONDS` and the longer of its traffic at `DRAM_BYTES_PER_SECOND` and its instructions
+at `LANES_PER_SECOND`, those of an H200; a copy takes `COPY_SECONDS` and its bytes at `LINK_BYTES_PER_SECOND`.
 """
 
 from __future__ import annotations

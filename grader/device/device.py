@@ -100,15 +100,12 @@ class Device:
 
     def note(self, mistake: HostMistake) -> None:
         """Keep a mistake, once for each place in the program."""
-        same = any(
-            (other.code, other.caller, other.allocation) == (mistake.code, mistake.caller, mistake.allocation)
-            for other in self.mistakes
-        )
+        same = any(_where(other) == _where(mistake) for other in self.mistakes)
         if not same and len(self.mistakes) < MOST_MISTAKES:
             self.mistakes.append(mistake)
 
     def settle(self) -> CudaError:
-        """What a call that waits for the device gives; an error is handed over once, and breaks the device."""
+        """What a call that waits for the device gives: an error of a launch breaks the device for good."""
         if self.pending is not CudaError.SUCCESS:
             self.broken, self.pending = self.pending, CudaError.SUCCESS
         return self.broken
@@ -125,3 +122,8 @@ class Device:
         self.printed += text
         if len(self.printed) > MOST_PRINTED:
             del self.printed[: len(self.printed) - MOST_PRINTED]
+
+
+def _where(mistake: HostMistake) -> tuple[object, ...]:
+    """What makes two mistakes the same."""
+    return mistake.code, mistake.caller, mistake.allocation

@@ -1,7 +1,7 @@
-"""Launches of a whole program on the emulator: kernels that the grader compiled, on memory that outlives them.
+"""Launches of a whole program on the emulator, of kernels that the grader compiled.
 
-Each launch runs twice, as for a kernel that is handed in alone: the build for hazards first, on a copy, and then
-the one that counts, whose arrays are kept.
+Each launch runs twice, as for a kernel that is handed in alone: the build for hazards first, on a copy of
+device memory, and then the one that counts, whose arrays are kept.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def _ended(run: Run) -> CudaError:
 
 
 def _far(finding: Finding) -> bool:
-    """Whether an access goes where a device has no memory at all; one just beyond an array it does not notice."""
+    """Whether an access goes where a device has no memory; one just beyond an array it does not notice."""
     return finding.kind is FindingKind.OUT_OF_BOUNDS and str(finding.code) in (
         "null-pointer",
         "stray-pointer",

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.device.protocol import Sharing
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from grader.device.protocol import Sharing
 
 BASE = 0x7000_0000_0000
 """Where global memory lies among the addresses of a program (``device_base`` in ``wire.hpp``)."""
@@ -32,7 +32,7 @@ ALIGNMENT, PAGE = 256, 4096
 
 RED_ZONE = 1 << 18
 _POISONED = 1 << 26
-"""Bytes of an allocation that are filled with 0xFF (a NaN, or -1); the record of written bytes has them all."""
+"""Bytes of an allocation that are filled with 0xFF, a NaN or -1; which were written is known of all."""
 
 
 class OutOfMemoryError(Exception):

@@ -1,4 +1,4 @@
-"""Mistakes of the host as the device sees them: a code, where the program called, and the data that it is about."""
+"""Mistakes of the host as the device sees them: a code, where the program called, and its data."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class HostCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostMistake:
-    """One mistake; ``caller`` is the address of the program's call, ``details`` numbers and names for its sentence.
+    """One mistake; ``caller`` is where the program's call returns to, ``details`` are for its sentence.
 
-    ``allocation`` is the number of the allocation that it is about, 0 for none; ``callers`` are the addresses of
-    the calls around it where more than one is known.
+    ``allocation`` is the number of the allocation that it is about, 0 for none; ``callers`` are the addresses
+    of the calls around it where more than one is known.
     """
 
     code: HostCode

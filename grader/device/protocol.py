@@ -1,10 +1,10 @@
-"""Messages of a program to its device: bytes in, checked records out. Nothing else reads what a program sends.
+"""Messages of a program to its device: bytes in, checked records out, and nothing else reads them.
 
-A request is a head (operation, bytes of the payload, where the program called the runtime) and a payload of plain
-numbers. An answer is a head (error code, bytes), device text, and a payload; data
+A request is a head (operation, bytes of the payload, where the program called the runtime) and a payload of
+plain numbers. An answer is a head (error code, bytes), device text, and a payload; data
 of copies follow it. The program's side is
-``sandbox/runtime/wire.hpp``. Every number here is only known to have the right size: what it means is checked by
-whoever acts on it.
+``sandbox/runtime/wire.hpp``. Every number here is only known to have the right size: what it means is checked
+by whoever acts on it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class CopyKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The first message; ``anchor`` is the address of a function of the stand-in, for positions in the program."""
+    """The first message; ``anchor`` is the address of a function of the stand-in."""
 
     LAYOUT: ClassVar = "IQ"
     version: int
@@ -123,7 +123,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class FindKernel:
-    """A kernel by the file that it was compiled in and its name in the PTX; answered by its number and parameters."""
+    """A kernel by its file and its name in the PTX; answered by its number and parameters."""
 
     LAYOUT: ClassVar = "It"
     module: int
@@ -285,7 +285,7 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class SetLimit:
-    """A limit of the device by its number, or a kernel's dynamic shared memory: its number, with the top bit."""
+    """A limit of the device, or, with the top bit, of the dynamic shared memory of a kernel."""
 
     LAYOUT: ClassVar = "IQ"
     which: int
@@ -316,7 +316,7 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Interruption:
-    """An access of the host that the processor refused; ``callers`` are the innermost instruction and its callers."""
+    """An access of the host that the processor refused; ``callers`` begin with the instruction itself."""
 
     LAYOUT: ClassVar = "Qc"
     address: int

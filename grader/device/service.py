@@ -1,4 +1,4 @@
-"""A device for the programs of one stage: a folder with a socket for each run, that a sandbox lets them reach."""
+"""A device for the programs of one stage: a folder with a socket for each run, which a sandbox shows them."""
 
 from __future__ import annotations
 

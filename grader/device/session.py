@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _PIECE = 1 << 20
 _FLUSHING = (Synchronise, LaunchKernel, Reset)
-"""Calls with which a device hands over what kernels printed (CUDA C++ guide, "Formatted Output"), beside copies
-that wait."""
+"""Calls with which a device hands over what kernels printed, beside copies that wait (CUDA C++ guide,
+"Formatted Output")."""
 
 
 class EndedError(Exception):

@@ -31,14 +31,17 @@ SENTENCES: Mapping[FindingCode, str] = {
         "{first:,}"
     ),
     FindingCode.HOST_TOUCHED_EARLY: (
-        "the host uses {array} while the device may still be at work on it: call cudaDeviceSynchronize() before"
+        "the host uses {array} while the device may still be at work on it: call cudaDeviceSynchronize() "
+        "before"
     ),
     FindingCode.HOST_NEVER_FREED: "{array} ({size:,} bytes) is never freed",
     FindingCode.HOST_FREED_TWICE: "frees {array} a second time",
     FindingCode.HOST_FREE_OF_HOST: "cudaFree of something that cudaMalloc never gave",
-    FindingCode.HOST_FREE_INSIDE: "frees {array} by another address than cudaMalloc gave, or by another function",
+    FindingCode.HOST_FREE_INSIDE: (
+        "frees {array} by another address than cudaMalloc gave, or by another function"
+    ),
     FindingCode.HOST_OUT_OF_MEMORY: (
-        "asks for {bytes:,} bytes of device memory; the device has {limit:,}: bytes, or elements twice multiplied?"
+        "asks for {bytes:,} bytes of device memory, and the device has {limit:,}"
     ),
     FindingCode.HOST_OUTPUT_LOST: (
         "what kernels printed is lost: nothing waits for the device before the program ends"

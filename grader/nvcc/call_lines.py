@@ -1,4 +1,4 @@
-"""Which lines of the student's file a program's addresses belong to, from its debug information (addr2line)."""
+"""Which lines of the student's file a program's addresses belong to, from its debug information."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def call_lines(
 ) -> Mapping[int, int]:
     """The line of ``source`` for each address that code of it returns to; others are left out.
 
-    A call returns to the next instruction, so the byte before is looked up. Code that was inlined from a header
-    belongs to the line that it was inlined into. An address comes from the program and may be anything.
+    A call returns to the next instruction, so the byte before is looked up. Code that was inlined from a
+    header belongs to the line that it was inlined into. An address comes from the program and may be anything.
     """
     addresses = sorted(set(return_addresses))[:MOST_ADDRESSES]
     if not addresses:

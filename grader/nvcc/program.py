@@ -50,7 +50,7 @@ _HOST_OPTIONS = (
 )
 _EMULATED_LANGUAGE = ("-std=c++17", "-O1", "-lineinfo")
 _EMULATED_HOST_OPTIONS = ("-fno-crossjumping", "-fno-tree-tail-merge", "-fno-optimize-sibling-calls")
-"""So that every call of a program for the emulator is one of its line: merged ends of branches would share one."""
+"""So that every call of a program for the emulator has a line of its own: merged ends would share one."""
 
 _NOTED = ("SUNPRO_DEPENDENCIES", _READ)
 """Every preprocessor that nvcc starts adds what it read to one file (GCC manual, "Environment Variables")."""
@@ -104,15 +104,11 @@ class ProgramCompiler(Compiler):
     def link(self, code: bytes, stand_in: bytes = b"") -> bytes:
         """The program, with its debug information if it has a ``stand_in``; raises CompileRefused."""
         files: tuple[tuple[str, bytes], ...] = ((OBJECT, code),)
+        # NVIDIA's wheels have the runtime in this folder.
+        options: tuple[str, ...] = (f"-L{self.toolchain.roots[0]}/lib", "-Xlinker", "-s")
         if stand_in:
             files = (*files, (STAND_IN, stand_in))
             options = ("-cudart", "none", "-Xcompiler", "-no-pie", STAND_IN)
-        else:
-            options = (
-                f"-L{self.toolchain.roots[0]}/lib",
-                "-Xlinker",
-                "-s",
-            )  # NVIDIA's wheels have the runtime there
         argv = (*self._nvcc(), "-nodlink", OBJECT, *options, "-o", PROGRAM)
         result = self._run("link", Job(argv, files, (PROGRAM,), self.limits))
         outcome = driver.revealed(result.outcome)

@@ -1,4 +1,4 @@
-"""The stand-in for the CUDA runtime: ``sandbox/runtime`` as one object file, compiled once per toolkit and kept.
+"""The stand-in for the CUDA runtime: ``sandbox/runtime`` as one object file, made once per toolkit and kept.
 
 A program that is linked with it needs no libcudart: it asks its device over a socket (`grader.device`).
 """

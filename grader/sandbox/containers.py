@@ -74,7 +74,7 @@ def _writable(limits: Limits) -> dict[str, str]:
 
 
 def _readable(image: SandboxImage, stage: Stage) -> list[str]:
-    """Folders of the host that a thin image lives on, the file that is locked for timing, a channel's folder."""
+    """Folders that a thin image lives on, the file that is locked for timing, the folder of a channel."""
     paths = (*image.mounts, *filter(None, (stage.lock, stage.channel)))
     return [f"{path}:{path}:ro" for path in paths]
 

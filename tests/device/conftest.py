@@ -25,8 +25,8 @@ def own_tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
 def run_host(own_tools: Tools, tmp_path: Path) -> Callable[..., Ran]:
     """Compile the body of a `main` and run it against a device."""
 
-    def run(body: str, **options: float) -> Ran:
+    def run(body: str) -> Ran:
         source = body if "int main" in body else f"int main() {{ {body} }}"
-        return serve(compile_host(source, tmp_path, own_tools), **options)
+        return serve(compile_host(source, tmp_path, own_tools))
 
     return run

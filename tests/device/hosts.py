@@ -9,7 +9,6 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.device.device import Device
@@ -21,6 +20,7 @@ from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from grader.device.device import LaunchOutcome, LoadedKernel
     from grader.device.memory import Allocation
@@ -33,7 +33,9 @@ _HEAD = """
 #include <cstring>
 #include <unistd.h>
 template <class T> cudaError_t cudaMalloc(T **p, size_t n) { return cudaMalloc((void **)p, n); }
-template <class T> cudaError_t cudaMallocManaged(T **p, size_t n) { return cudaMallocManaged((void **)p, n, 1); }
+template <class T> cudaError_t cudaMallocManaged(T **p, size_t n) {
+    return cudaMallocManaged((void **)p, n, 1);
+}
 #define SAY(call) std::printf("%s\\n", cudaGetErrorName(call))
 """
 

@@ -25,7 +25,8 @@ class Case(NamedTuple):
 CASES = {
     "a copy there and back": Case(
         _ARRAYS + "SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice)); h[1] = 0;"
-        'SAY(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost)); std::printf("%g\\n", h[1]); SAY(cudaFree(d));',
+        'SAY(cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost)); std::printf("%g\\n", h[1]);'
+        "SAY(cudaFree(d));",
         "cudaSuccess\ncudaSuccess\n2\ncudaSuccess\n",
     ),
     "rows with a pitch": Case(
@@ -38,12 +39,14 @@ CASES = {
     ),
     "a copy in the wrong direction": Case(
         _ARRAYS + "SAY(cudaMemcpy(h, d, sizeof h, cudaMemcpyHostToDevice));"
-        "SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyDeviceToHost)); SAY(cudaGetLastError()); SAY(cudaGetLastError());",
+        "SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyDeviceToHost));"
+        "SAY(cudaGetLastError()); SAY(cudaGetLastError());",
         "cudaErrorInvalidValue\ncudaErrorInvalidValue\ncudaErrorInvalidValue\ncudaSuccess\n",
         ("wrong-direction", "wrong-direction"),
     ),
     "a copy of more than there is": Case(
-        "float h[1000]; float *d; cudaMalloc(&d, 1000); SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice));",
+        "float h[1000]; float *d; cudaMalloc(&d, 1000);"
+        "SAY(cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice));",
         "cudaErrorInvalidValue\n",
         ("copy-too-large",),
     ),
@@ -84,13 +87,14 @@ CASES = {
         ("touched-early",),
     ),
     "an event that was never recorded": Case(
-        "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); float ms; SAY(cudaEventElapsedTime(&ms, a, b));",
+        "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); float ms;"
+        "SAY(cudaEventElapsedTime(&ms, a, b));",
         "cudaErrorInvalidResourceHandle\n",
         ("event-never-recorded",),
     ),
     "times are never nothing": Case(
-        _ARRAYS
-        + "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); cudaEventRecord(a); cudaEventRecord(b);"
+        _ARRAYS + "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b);"
+        "cudaEventRecord(a); cudaEventRecord(b);"
         'float ms = 0; cudaEventElapsedTime(&ms, a, b); std::printf("%d\\n", ms > 0);',
         "1\n",
     ),
@@ -105,7 +109,8 @@ CASES = {
         ("copy-of-freed",),
     ),
     "a child of the process has no device": Case(
-        "void *d; cudaMalloc(&d, 4); std::fflush(stdout); if (!fork()) { SAY(cudaMalloc(&d, 4)); std::fflush(stdout);"
+        "void *d; cudaMalloc(&d, 4); std::fflush(stdout);"
+        "if (!fork()) { SAY(cudaMalloc(&d, 4)); std::fflush(stdout);"
         " _exit(0); } sleep(1); SAY(cudaMalloc(&d, 4));",
         "cudaErrorInitializationError\ncudaSuccess\n",
     ),

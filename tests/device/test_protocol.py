@@ -1,4 +1,4 @@
-"""Messages: whatever bytes a program sends, they end as a record or as a refusal, and never as an exception of ours."""
+"""Messages: whatever bytes a program sends, they end as a record or as a refusal."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_message_of_the_right_size_is_read_and_one_of_another_is_not(kind: typ
     numbers = kind.LAYOUT.rstrip("tbc")
     last = {"t": "name", "b": b"bytes", "c": (1, 2)}.get(kind.LAYOUT[len(numbers) :])
     values = [*range(len(numbers)), *([] if last is None else [last])]
-    message = kind(*values)  # type: ignore[arg-type]
+    message = kind(*values)
     head, payload = protocol.write(message)[: REQUEST.size], protocol.write(message)[REQUEST.size :]
     assert protocol.read_head(head)[:2] == (kind, len(payload))
     assert protocol.read(kind, payload) == message

@@ -51,10 +51,13 @@ def test_a_failure_of_the_device_is_ours() -> None:
     broken.launches = None  # type: ignore[assignment]
     message = b"\x01\0\0\0\x0c\0\0\0" + bytes(8) + b"\x01\0\0\0" + bytes(8)
     reset = b"\x1c\0\0\0\0\0\0\0" + bytes(8)
-    with pytest.raises(OurError, match="the device failed"):  # noqa: PT012 - it is told at the end
-        with channel() as folder, serve(broken, folder, 10) as served:
-            with socket.socket(socket.AF_UNIX) as program:
-                program.connect(dict(served.environment)[VARIABLE])
-                program.sendall(message + reset)
-                while program.recv(100):
-                    pass
+    with (
+        pytest.raises(OurError, match="the device failed"),
+        channel() as folder,
+        serve(broken, folder, 10) as served,
+        socket.socket(socket.AF_UNIX) as program,
+    ):
+        program.connect(dict(served.environment)[VARIABLE])
+        program.sendall(message + reset)
+        while program.recv(100):
+            pass

@@ -1,4 +1,4 @@
-"""A program's run against an emulated device: what its launches show, and what its host does wrong, as findings."""
+"""A program's run against an emulated device, as findings: of its launches, and of its host."""
 
 from __future__ import annotations
 

@@ -43,8 +43,6 @@ NAME, DEVICE = "host", "no GPU"
 PROGRAM = "program"
 """The executable's name in a run's folder; a program may print it (``argv[0]``)."""
 
-NEEDS_GPU = "this program calls CUDA, and there is no GPU here to run it on"
-
 DEVICE_BYTES = 512 * 2**20
 """Device memory that a program has on the emulator."""
 
