@@ -16,6 +16,7 @@ import pytest
 
 from grader.analysis import SUBJECTS
 from grader.assignment import load_assignment
+from grader.checks import CHECKS
 from tests.documents import CODE, DOCUMENTS, ROOT, anchors, blocks, code, commands, links, prose, read
 
 if TYPE_CHECKING:
@@ -169,6 +170,14 @@ def _keys_of_the_schema() -> set[str]:
                     yield from reachable(item, seen)
 
     return set(reachable(schema, set()))
+
+
+def test_the_format_describes_every_check() -> None:
+    """In a table of the items, or where questions are described."""
+    text = read("docs/format.md")
+    described = [check.name for check in CHECKS if f"| `{check.name}` |" in text]
+    assert [check.name for check in CHECKS if check.name not in described] == ["answers"]
+    assert "check: answers" in text
 
 
 def test_the_format_names_every_key() -> None:

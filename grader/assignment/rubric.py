@@ -256,7 +256,7 @@ def _item_model(check: type[Check]) -> type[ItemPart]:
     tag: dict[str, Any] = {"check": (Literal[check.name], ...)}
     required = [{"required": list(names)} for names in check.one_of]
     model: type[ItemPart] = create_model(  # type: ignore[call-overload] # the keys are data
-        f"{check.name.capitalize()}Item",
+        "".join(word.capitalize() for word in check.name.split("-")) + "Item",
         __base__=ItemPart,
         __doc__=check.__doc__,
         __module__=__name__,

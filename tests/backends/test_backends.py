@@ -37,9 +37,11 @@ def test_a_backend_is_called_by_its_key(name: str) -> None:
 
 def test_what_can_be_chosen_is_the_table_and_auto() -> None:
     """``auto`` looks for GPUs and does without; a name says what has to be there."""
-    assert CHOICES == ("auto", "emulator", "gpu")
-    assert [name for name in CHOICES if may_use_gpu(name)] == ["auto", "gpu"]
-    assert [name for name in CHOICES if must_use_gpu(name)] == ["gpu"]
+    assert (AUTO, *BACKENDS) == CHOICES
+    assert {"emulator", "gpu"} <= set(BACKENDS)
+    on_gpus = [name for name in BACKENDS if BACKENDS[name].needs_gpu]
+    assert [name for name in CHOICES if may_use_gpu(name)] == [AUTO, *on_gpus]
+    assert [name for name in CHOICES if must_use_gpu(name)] == on_gpus
 
 
 def test_auto_is_the_emulator_where_there_is_no_gpu(tools: Tools) -> None:
