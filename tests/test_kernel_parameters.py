@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.assignment import data_root, find_assignment, load_assignment
+from grader.assignment import find_assignment, load_assignment
 from grader.backends.gpu import GpuBackend
+from grader.data_files import data_root
 from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain

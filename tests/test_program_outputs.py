@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.assignment import data_root, expand_cases, find_assignment, load_assignment, reference_folder
+from grader.assignment import expand_cases, find_assignment, load_assignment, reference_folder
+from grader.data_files import data_root
 from grader.errors import OurError, UsageError
 from grader.kinds.program.outputs import compared, verify
 from grader.model import Comparison, Finding, FindingKind, ProgramRun, RubricItem

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from grader import pipeline
-from grader.assignment import data_root, load_assignment
+from grader.assignment import load_assignment
 from grader.backends.gpu import GpuBackend
+from grader.data_files import data_root
 from grader.gpu.pool import GpuPool
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain

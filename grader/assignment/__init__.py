@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from grader.assignment import cache as assignment_cache
 from grader.assignment.bundled import (
     bundled_ids,
-    data_root,
     find_assignment,
     recorded_counters,
     reference_folder,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "bundled_ids",
-    "data_root",
     "execution_digests",
     "expand_cases",
     "find_assignment",

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import grader
+from grader.data_files import data_root, package_data
 from grader.errors import UsageError
 from grader.model import Counters
 from grader.text import escaped
@@ -35,25 +35,14 @@ IN_A_CLONE = "clone the repository and name the folder in it, such as assignment
 """What to do where files of the staff's are needed and only the package is installed."""
 
 
-def data_root() -> Path:
-    """The folder that holds ``assignments/`` and ``reference/``: in the package, else beside it (a clone)."""
-    inside = _inside_package()
-    return inside if inside.is_dir() else inside.parent.parent
-
-
 def require_staff_files(assignment: Path) -> None:
     """Raise UsageError for an assignment in an installed package, which has what students have."""
     folder = assignment if assignment.is_dir() else assignment.parent
-    if folder.resolve().is_relative_to(_inside_package()):
+    if folder.resolve().is_relative_to(package_data()):
         raise UsageError(
             f"`{folder.name}` is installed as students have it, without hidden cases and solutions; "
             f"{IN_A_CLONE}"
         )
-
-
-def _inside_package() -> Path:
-    """Where a wheel has its assignments, those of `handout.handout_files`."""
-    return Path(grader.__file__).resolve().parent / "_data"
 
 
 def bundled_ids() -> tuple[str, ...]:

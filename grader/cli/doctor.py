@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from grader import doctor
-from grader.assignment import data_root
 from grader.cli import arguments, setup
+from grader.data_files import data_root
 from grader.doctor import containers
 from grader.errors import UsageError
 from grader.gpu import RaceJudge

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.assignment import data_root
+from grader.data_files import data_root
 from grader.errors import OurError
 from grader.gpu import paired
 from grader.ptx import parse

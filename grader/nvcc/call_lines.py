@@ -27,7 +27,7 @@ def call_lines(
     """The line of ``source`` for each address that code of it returns to; others are left out.
 
     A call returns to the next instruction, so the byte before is looked up. Code that was inlined from a
-    header belongs to the line that it was inlined into. An address comes from the program and may be anything.
+    header belongs to the line that it was inlined into. An address may be anything: a program gives it.
     """
     addresses = sorted(set(return_addresses))[:MOST_ADDRESSES]
     if not addresses:

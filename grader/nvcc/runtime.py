@@ -9,7 +9,7 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from grader.assignment import data_root
+from grader.data_files import data_root
 from grader.errors import OurError
 from grader.nvcc.cache import read_entry, write_entry
 from grader.sandbox import Job, Limits

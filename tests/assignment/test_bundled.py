@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import grader
-from grader.assignment import bundled_ids, data_root, find_assignment, load_assignment, reference_folder
+from grader.assignment import bundled_ids, find_assignment, load_assignment, reference_folder
 from grader.assignment.bundled import require_staff_files
+from grader.data_files import data_root
 from grader.errors import UsageError
 
 if TYPE_CHECKING:

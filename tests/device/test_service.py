@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.device import protocol
 from grader.device.device import Device
 from grader.device.memory import DeviceMemory
 from grader.device.service import VARIABLE, channel, serve
@@ -49,15 +50,16 @@ def test_a_failure_of_the_device_is_ours() -> None:
     """And no student's."""
     broken = _device()
     broken.launches = None  # type: ignore[assignment]
-    message = b"\x01\0\0\0\x0c\0\0\0" + bytes(8) + b"\x01\0\0\0" + bytes(8)
-    reset = b"\x1c\0\0\0\0\0\0\0" + bytes(8)
-    with (
-        pytest.raises(OurError, match="the device failed"),
-        channel() as folder,
-        serve(broken, folder, 10) as served,
-        socket.socket(socket.AF_UNIX) as program,
-    ):
+    with pytest.raises(OurError, match="the device failed"), channel() as folder:
+        _reset(broken, folder)
+
+
+def _reset(device: Device, folder: Path) -> None:
+    """A program that greets its device and resets it."""
+    with serve(device, folder, 10) as served, socket.socket(socket.AF_UNIX) as program:
         program.connect(dict(served.environment)[VARIABLE])
-        program.sendall(message + reset)
+        program.sendall(
+            protocol.write(protocol.Hello(protocol.VERSION, 0)) + protocol.write(protocol.Reset())
+        )
         while program.recv(100):
             pass
