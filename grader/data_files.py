@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import grader
+
 
 def package_data() -> Path:
     """The folder of an installed package that has them; there is none in a clone."""
-    return Path(__file__).resolve().parent / "_data"
+    return Path(grader.__file__).resolve().parent / "_data"
 
 
 def data_root() -> Path:

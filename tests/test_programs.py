@@ -273,12 +273,14 @@ def test_memory_is_limited_for_all_processes_and_beside_a_gpu_for_each() -> None
 # --- with a GPU, and without ---------------------------------------------------------------------------
 
 
-def test_a_program_that_calls_cuda_is_skipped_where_there_is_no_gpu(tools: Tools) -> None:
-    """With the reason; nothing is run."""
-    evidence = _gathered(_plan(_case()), Build(ok=True, program=b"x", calls_device=True), tools)
+def test_a_program_that_calls_cuda_runs_on_the_emulator_where_there_is_no_gpu(tools: Tools) -> None:
+    """The grade says so; its kernel computes what the host copies back and prints."""
+    built = build_program(tools, _submission(DEVICE), ProgramInterface())
+    evidence = _gathered(_plan(_case()), built, tools)
     (case,) = evidence.cases
-    assert "there is no GPU here" in case.skipped
-    assert (evidence.backend, evidence.device, case.program) == ("host", "no GPU", None)
+    assert evidence.backend == "emulator"
+    assert case.program is not None
+    assert (case.program.stdout, case.program.returncode) == (b"2\n4\n6\n8\n", 0)
 
 
 @pytest.mark.usefixtures("_locks")
@@ -357,14 +359,13 @@ def test_a_right_program_gets_full_marks_from_check(
     assert grade["verdict"] == "pass"
 
 
-def test_what_needs_a_gpu_is_set_apart(tmp_path: Path, tools: Tools) -> None:
-    """It compiles, which earns its points; what would have to run is neither for nor against."""
+def test_a_program_of_the_device_is_judged_without_a_gpu(tmp_path: Path, tools: Tools) -> None:
+    """What it prints counts; the file that it does not write is missed."""
     assignment = load_assignment(_assignment(tmp_path))
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=True)
     grade = pipeline.grade(plan, _submission(DEVICE), tools)
-    assert [item.result.verdict for item in grade.items] == [Verdict.PASS, *[Verdict.SKIP] * 3]
-    assert [grade.score, grade.max_score, grade.skipped_points] == [Fraction(10), Fraction(10), Fraction(15)]
-    assert "there is no GPU here" in grade.items[1].result.message
+    assert [item.result.verdict for item in grade.items] == [*[Verdict.PASS] * 3, Verdict.FAIL]
+    assert [grade.score, grade.max_score, grade.skipped_points] == [Fraction(20), Fraction(25), Fraction(0)]
 
 
 def test_a_program_that_does_not_link_loses_everything_with_its_line(tmp_path: Path, tools: Tools) -> None:
