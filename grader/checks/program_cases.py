@@ -18,6 +18,7 @@ from grader.checks.cases import (
     CaseVerdict,
     add_up_verdicts,
     cases_of_item,
+    given_up,
     is_visible,
     nothing_to_judge,
 )
@@ -105,7 +106,11 @@ def _run_verdict(case: CaseEvidence, judge: Judge) -> RunVerdict:
         return RunVerdict(Verdict.SKIP, case.skipped)
     if case.program is None:
         return RunVerdict(Verdict.ERROR, "the program was not run, and nothing says why")
-    return judge(case, case.program)
+    outcome = judge(case, case.program)
+    undecided = FindingKind.WRONG_OUTPUT in dict(case.undecided)
+    if undecided and outcome.verdict is not Verdict.PASS:
+        return RunVerdict(Verdict.SKIP, given_up(case))
+    return outcome
 
 
 def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) -> str:

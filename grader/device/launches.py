@@ -7,6 +7,7 @@ device memory, and then the one that counts, whose arrays are kept.
 from __future__ import annotations
 
 import struct
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,12 @@ from grader.device.errors import CudaError
 from grader.device.memory import BASE, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import Sharing
+from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.layout import Layout, shared_layout
 from grader.emulator.memory.memory import WINDOW, AddressSpace, GlobalMemory
 from grader.emulator.memory.memory import Allocation as Array
+from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, FindingKind, Launch
 from grader.nvcc.signature import read_name
 from grader.ptx import parse
@@ -71,6 +74,14 @@ class EmulatedLaunches:
     note: Callable[[HostMistake], None]
     name_of: Callable[[Allocation], str]
     runs: list[KernelRun] = field(default_factory=list)
+    steps: int = STEPS
+    """Work that all launches together may take."""
+    seconds: float = 0.0
+    """Wall time that launches took: not the program's doing."""
+    gave_up: str = ""
+    """Why launches are not run any more: they take more work than they may. A clause."""
+    unsupported: str = ""
+    """What the emulator does not interpret in a kernel that was launched."""
     kernels: tuple[LoadedKernel, ...] = field(init=False)
     variables: dict[tuple[int, str], Allocation] = field(default_factory=dict)
     _modules: dict[str, Module] = field(default_factory=dict)
@@ -118,9 +129,20 @@ class EmulatedLaunches:
             details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
             return LaunchOutcome(CudaError.INVALID_VALUE)
+        if self.gave_up or self.unsupported:
+            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
         arguments = self._arguments(kernel, request.parameters, caller)
         self._layouts.clear()
-        run = self._kernel(kernel.name).launch(launch, arguments)
+        began = time.monotonic()
+        try:
+            run = self._kernel(kernel.name).launch(launch, arguments, steps=max(1, self.steps))
+        except (UnsupportedPtx, PtxSyntaxError) as problem:
+            self.unsupported = str(problem)
+            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
+        finally:
+            self.seconds += time.monotonic() - began
+        self.steps -= run.work
+        self.gave_up = run.too_much_work
         self._keep(run)
         self.runs.append(KernelRun(kernel.name, caller, launch, run))
         counters = run.counters
@@ -264,6 +286,8 @@ def _ended(run: Run) -> CudaError:
     codes = [_ENDS[str(finding.code)] for finding in run.findings if str(finding.code) in _ENDS]
     if codes and not run.completed:
         return codes[0]
+    if run.too_much_work:
+        return CudaError.LAUNCH_TIMEOUT
     if any(_far(finding) for finding in run.findings):
         return CudaError.ILLEGAL_ADDRESS
     if any(finding.kind is FindingKind.MISALIGNED for finding in run.findings):

@@ -12,7 +12,7 @@ from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import CopyKind
 from grader.device.source import HostSource
 from grader.messages import worded
-from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
+from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,26 @@ class EmulatedDevice:
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)
+
+    @property
+    def unsupported(self) -> str:
+        """What the program asked for that this device does not do, with its line; empty if nothing."""
+        if self._launches.unsupported:
+            return self._launches.unsupported
+        for mistake in self.device.mistakes:
+            if mistake.code is HostCode.UNSUPPORTED:
+                line = self._source.line_of(mistake.caller)
+                where = f", line {line}" if line else ""
+                return f"not supported here: `{dict(mistake.details)['name']}`{where}"
+        return ""
+
+    def too_much_work(self, program_seconds: float, allowed_seconds: float, *, in_time: bool) -> str:
+        """Why its launches are not judged: they took more than they may, and the program itself did not."""
+        if self._launches.gave_up or in_time:
+            return self._launches.gave_up
+        if program_seconds - self._launches.seconds >= allowed_seconds:
+            return ""
+        return f"{TOO_MUCH_WORK}: the program's launches took {self._launches.seconds:.0f} s"
 
     def findings(self, case: Case) -> tuple[Finding, ...]:
         """What the launches and the host's calls show, in the order of the program."""

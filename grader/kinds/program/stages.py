@@ -21,7 +21,8 @@ from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.kinds.program.outputs import compared, verify
-from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
+from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
+from grader.nvcc import build_program
 from grader.oracle import load_oracle
 from grader.plan import Plan, drawn_cases
 from grader.sandbox import Job, Limits, Stage, Status
@@ -48,6 +49,20 @@ DEVICE_BYTES = 512 * 2**20
 
 EMULATOR_SECONDS = 20.0
 """What its launches may take on the emulator, beside the program's own time."""
+
+WATCHED = (
+    FindingKind.RACE,
+    FindingKind.BARRIER_DIVERGENCE,
+    FindingKind.UNDEFINED,
+    FindingKind.OUT_OF_BOUNDS,
+    FindingKind.MISALIGNED,
+    FindingKind.UNINITIALISED,
+    FindingKind.HOST,
+)
+"""What only the emulator sees of a program."""
+
+_WATCHING = ("races", "memory", "host")
+"""The checks that judge it."""
 
 PROCESSES = 64
 _STACK_BYTES = 8 * 2**20
@@ -101,7 +116,33 @@ def _evidence(plan: Plan, submission: Submission, built: Build, tools: Tools) ->
         cases, device = _all_failed(plan, "no GPU is fit for use; try `grader doctor`"), backend.device
     else:
         cases, device = run_cases(plan, submission, built, tools, gpu), gpu.name
+        if any(item.check in _WATCHING for item in plan.assignment.rubric):
+            cases = _watched(plan, submission, tools, cases)
     return Evidence(backend.name, built, cases, device=device, measures_time=backend.measures_time)
+
+
+def _watched(
+    plan: Plan, submission: Submission, tools: Tools, cases: tuple[CaseEvidence, ...]
+) -> tuple[CaseEvidence, ...]:
+    """What ran on a GPU, with what the emulator sees of the same program: hazards, bounds, calls."""
+    emulated = build_program(tools, submission, plan.assignment.program)
+    if not emulated.ok:
+        reason = emulated.error or "the program does not build for the emulator"
+        seen: tuple[CaseEvidence, ...] = _all_failed(plan, reason)
+    else:
+        seen = run_cases(plan, submission, emulated, tools)
+    return tuple(_with_findings(*pair) for pair in zip(cases, seen, strict=True))
+
+
+def _with_findings(case: CaseEvidence, seen: CaseEvidence) -> CaseEvidence:
+    reason = seen.error or seen.too_much_work
+    findings = tuple(finding for finding in seen.findings if finding.kind in WATCHED)
+    return replace(
+        case,
+        findings=(*case.findings, *findings),
+        too_much_work=seen.too_much_work,
+        undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
+    )
 
 
 def nothing(plan: Plan, built: Build) -> Evidence:
@@ -120,8 +161,6 @@ def run_cases(
     A case that does not end costs its time; those after it get less, for most of them will not end either.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
-    if built.ptx:
-        limits = replace(limits, wall_seconds=limits.wall_seconds + EMULATOR_SECONDS)
     cases: list[CaseEvidence] = []
     try:
         oracle = load_oracle(reference_folder(plan.assignment)) if plan.assignment.reference else None
@@ -190,11 +229,15 @@ class _Runner:
             stdin=case.stdin.encode(),
         )
         try:
-            result, seen = self._on_emulator(job, case) if self.channel else (self._ran(job), ())
-            run = program_run(result, limits)
-            comparisons, findings = compared(self.plan.assignment, case, run, self.oracle)
+            if self.channel:
+                return self._on_emulator(job, case, limits)
+            return self._judged(case, program_run(self._ran(job), limits))
         except OurError as problem:
             return CaseEvidence(case, completed=False, error=str(problem))
+
+    def _judged(self, case: Case, run: ProgramRun, seen: tuple[Finding, ...] = ()) -> CaseEvidence:
+        """What a run printed and wrote, beside what was ``seen`` of it."""
+        comparisons, findings = compared(self.plan.assignment, case, run, self.oracle)
         return CaseEvidence(
             case,
             comparisons=comparisons,
@@ -204,14 +247,27 @@ class _Runner:
             program=run,
         )
 
-    def _on_emulator(self, job: Job, case: Case) -> tuple[Result, tuple[Finding, ...]]:
-        """A run against an emulated device, and what it showed."""
+    def _on_emulator(self, job: Job, case: Case, limits: Limits) -> CaseEvidence:
+        """A run against an emulated device, and what it showed; raises OurError where that cannot follow."""
         text = self.submission.source.decode(errors="replace")
         device = EmulatedDevice(self.built, self.submission.file, text, DEVICE_BYTES)
-        seconds = job.limits.wall_seconds
-        with serve(device.device, cast("Path", self.channel), seconds) as served:
-            result = self.sandbox.run(replace(job, environment=served.environment))
-        return result, device.findings(case)
+        longer = replace(limits, wall_seconds=limits.wall_seconds + EMULATOR_SECONDS)
+        with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
+            result = self.sandbox.run(replace(job, limits=longer, environment=served.environment))
+        if device.unsupported:
+            raise OurError(device.unsupported)
+        run = program_run(result, longer)
+        in_time = run.ending != Status.TIME
+        too_much = device.too_much_work(run.seconds, limits.wall_seconds, in_time=in_time)
+        unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
+        undecided = tuple((str(kind), too_much) for kind in unknown)
+        if too_much and not in_time:
+            return CaseEvidence(
+                case, completed=False, too_much_work=too_much, undecided=undecided, program=run
+            )
+        seen = [f for f in device.findings(case) if not too_much or f.kind is not FindingKind.HOST]
+        judged = self._judged(case, run, tuple(seen))
+        return replace(judged, too_much_work=too_much, undecided=undecided)
 
     def _ran(self, job: Job) -> Result:
         """A run; on a GPU a second one, alone, where the first did not end: it may have been kept waiting."""

@@ -1,0 +1,138 @@
+"""Whole programs without a GPU: what their launches and their host code show, and what is not their fault."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import load_assignment
+from grader.device.launches import EmulatedLaunches
+from grader.kinds.program import on_emulator
+from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from grader.model import CheckResult, Grade
+
+    Graded = Callable[[str], Grade]
+
+YAML = """
+id: shift
+title: Shift
+submission: {kind: program, seconds: 2}
+cases:
+  - {id: plain}
+rubric:
+  - {id: ends, points: 5, check: exit, status: 0}
+  - {id: says, points: 5, check: text, exact: "8 7 6 5 4 3 2 1\\n"}
+  - {id: races, points: 10, check: races}
+  - {id: memory, points: 10, check: memory}
+  - {id: host, points: 10, check: host}
+"""
+RIGHT = r"""#include <cstdio>
+__global__ void reverse(int *p) {
+    __shared__ int s[8];
+    s[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[7 - threadIdx.x];
+}
+int main() {
+    int host[8] = {1, 2, 3, 4, 5, 6, 7, 8}, *device;
+    cudaMalloc(&device, sizeof host);
+    cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+    reverse<<<1, 8>>>(device);
+    cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 8; ++i) std::printf("%d%c", host[i], i < 7 ? ' ' : '\n');
+    cudaFree(device);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    """The compiler and the local sandbox; the stand-in is compiled once for this file's tests."""
+    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+
+
+@pytest.fixture
+def graded(tools: Tools, tmp_path: Path) -> Graded:
+    """Grade a program on the emulator."""
+    (tmp_path / "assignment.yaml").write_text(YAML)
+    plan = pipeline.make_plan(load_assignment(tmp_path), 1, tools, visible_only=False)
+
+    def grade(source: str) -> Grade:
+        return pipeline.grade(plan, Submission("ada", "shift.cu", source.encode(), "0" * 8), tools)
+
+    return grade
+
+
+def _results(grade: Grade) -> dict[str, CheckResult]:
+    return {item.result.item.id: item.result for item in grade.items}
+
+
+def test_a_right_program_earns_everything(graded: Graded) -> None:
+    """Its launch, its copies and its output."""
+    grade = graded(RIGHT)
+    assert (grade.verdict, grade.score, grade.backend) == (Verdict.PASS, 40, "emulator")
+
+
+def test_a_race_of_a_launch_is_told_with_both_lines(graded: Graded) -> None:
+    """The barrier is left out; what is printed may still be right."""
+    result = _results(graded(RIGHT.replace("    __syncthreads();\n", "\n")))["races"]
+    assert result.verdict is Verdict.FAIL
+    assert sorted([result.findings[0].line, result.findings[0].other_line]) == [4, 6]
+
+
+def test_an_access_beyond_what_was_allocated_is_told_with_the_hosts_name_of_it(graded: Graded) -> None:
+    """The array in the finding is the pointer of ``main``."""
+    grade = graded(RIGHT.replace("p[threadIdx.x] = s", "p[threadIdx.x + 1] = s"))
+    (finding,) = _results(grade)["memory"].findings
+    assert (finding.line, finding.array) == (6, "device")
+
+
+def test_a_mistake_of_the_host_is_told_with_its_line(graded: Graded) -> None:
+    """Here the direction of the first copy."""
+    wrong = RIGHT.replace("cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost")
+    findings = {str(finding.code): finding.line for finding in _results(graded(wrong))["host"].findings}
+    assert findings["host-wrong-direction"] == 11
+
+
+def test_a_function_that_is_not_supported_is_an_error_of_ours(graded: Graded) -> None:
+    """Nothing is lost; the function and the line are named for staff."""
+    texture = "cudaTextureObject_t t; cudaCreateTextureObject(&t, nullptr, nullptr, nullptr);"
+    grade = graded(RIGHT.replace("cudaFree(device);", texture))
+    assert grade.verdict is Verdict.ERROR
+    assert "not supported here: `cudaCreateTextureObject`, line 15" in _results(grade)["says"].message
+
+
+def test_launches_that_take_too_much_work_cost_nothing(
+    graded: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What depends on them is not judged; what does not is."""
+    monkeypatch.setattr(on_emulator, "EmulatedLaunches", partial(EmulatedLaunches, steps=200))
+    long = RIGHT.replace("    __syncthreads();", "    for (int i = 0; i < 9999; ++i) __syncthreads();")
+    grade = graded(long.replace("cudaFree(device);", "cudaFree(device); return 0;"))
+    verdicts = {name: result.verdict for name, result in _results(grade).items()}
+    assert verdicts == {
+        "ends": Verdict.PASS,
+        "says": Verdict.SKIP,
+        "races": Verdict.SKIP,
+        "memory": Verdict.SKIP,
+        "host": Verdict.SKIP,
+    }
+    assert "too much work for the emulator" in _results(grade)["races"].message
+
+
+@pytest.mark.slow
+def test_a_host_that_never_ends_is_the_programs_fault(graded: Graded) -> None:
+    """Its launches took no time to speak of."""
+    grade = graded(RIGHT.replace("cudaFree(device);", "for (volatile bool on = true; on;) {}"))
+    assert _results(grade)["ends"].verdict is Verdict.FAIL
+    assert "was not done by then" in _results(grade)["ends"].message
