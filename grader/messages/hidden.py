@@ -48,6 +48,7 @@ SENTENCES: Mapping[str, str] = {
     ),
     "unsupported-texture": "the kernel uses {what}{at} and is given no texture or surface{who}",
     FindingKind.UNDEFINED: "the optimised program and the unoptimised one do not do the same{at}{who}",
+    FindingKind.HOST: "the program makes a mistake in how it uses the device{at}{who}",
 }
 """By kind, and where more is known of it by a name that begins with the kind."""
 
