@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader import pipeline
 from grader.assignment import load_assignment
-from grader.device.launches import EmulatedLaunches
-from grader.kinds.program import on_emulator
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 YAML = """
 id: shift
 title: Shift
-submission: {kind: program, seconds: 2}
+submission: {kind: program, seconds: 2, emulator_seconds: 5}
 cases:
   - {id: plain}
 rubric:
@@ -117,7 +114,7 @@ def test_launches_that_take_too_much_work_cost_nothing(
     graded: Graded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What depends on them is not judged; what does not is."""
-    monkeypatch.setattr(on_emulator, "EmulatedLaunches", partial(EmulatedLaunches, steps=200))
+    monkeypatch.setattr("grader.kinds.program.stages.STEPS_A_SECOND", 10)
     long = RIGHT.replace("    __syncthreads();", "    for (int i = 0; i < 9999; ++i) __syncthreads();")
     grade = graded(long.replace("cudaFree(device);", "cudaFree(device); return 0;"))
     verdicts = {name: result.verdict for name, result in _results(grade).items()}

@@ -306,7 +306,13 @@ def _interface(
 ) -> KernelInterface | ProgramInterface:
     include = tuple((name, content.decode()) for name, content in headers)
     if isinstance(part, ProgramPart):
-        return ProgramInterface(include, float(part.seconds), part.memory * _MEBIBYTE)
+        return ProgramInterface(
+            include,
+            float(part.seconds),
+            part.memory * _MEBIBYTE,
+            part.device_memory * _MEBIBYTE,
+            float(part.emulator_seconds),
+        )
     return KernelInterface(
         kernel=part.kernel,
         parameters=tuple(_parameter(name, declared) for name, declared in part.parameters.items()),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MOST_SECONDS = 60
+MOST_EMULATOR_SECONDS = 600
 LEAST_MEBIBYTES, MOST_MEBIBYTES = 16, 32768
 MOST_ARGUMENTS, MOST_ARGUMENT_BYTES = 64, 4096
 MOST_STDIN_BYTES = 64 * 1024
@@ -162,6 +163,18 @@ Seconds = Annotated[
     PlainValidator(_whole(1, MOST_SECONDS, "a whole number of seconds")),
     WithJsonSchema(
         {"type": "integer", "minimum": 1, "maximum": MOST_SECONDS, "description": "wall time of one run"}
+    ),
+]
+EmulatorSeconds = Annotated[
+    int,
+    PlainValidator(_whole(1, MOST_EMULATOR_SECONDS, "a whole number of seconds")),
+    WithJsonSchema(
+        {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_EMULATOR_SECONDS,
+            "description": "what the launches of one run may take on the emulator",
+        }
     ),
 ]
 Mebibytes = Annotated[

@@ -27,7 +27,7 @@ from grader.assignment.fields import (
     Whole,
     suggestion,
 )
-from grader.assignment.program_fields import Mebibytes, RunArguments, Seconds, Stdin
+from grader.assignment.program_fields import EmulatorSeconds, Mebibytes, RunArguments, Seconds, Stdin
 from grader.assignment.rubric import KEYS_WE_KNOW, KernelItem, ProgramItem
 from grader.model import Constant, Visibility
 
@@ -120,6 +120,8 @@ class ProgramPart(FilePart):
     include: list[HeaderName] = []
     seconds: Seconds = 10
     memory: Mebibytes = 1024
+    device_memory: Mebibytes = 512
+    emulator_seconds: EmulatorSeconds = 20
 
 
 # --- cases and timing --------------------------------------------------------------------------------

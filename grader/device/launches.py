@@ -28,6 +28,7 @@ from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, FindingKind, Launch
 from grader.nvcc.signature import read_name
 from grader.ptx import parse
+from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,6 +89,8 @@ class EmulatedLaunches:
     _emulated: dict[str, EmulatedKernel] = field(default_factory=dict)
     _layouts: list[Layout] = field(default_factory=list)
     _directions: dict[int, str] = field(default_factory=dict)
+    _variable_names: dict[int, str] = field(default_factory=dict)
+    """By where they start."""
 
     def __post_init__(self) -> None:
         module = parse(self.build.ptx)
@@ -98,6 +101,7 @@ class EmulatedLaunches:
                 sharing = Sharing.MANAGED if variable.managed else Sharing.DEVICE
                 allocation = self.memory.allocate(variable.size, sharing, 0, Owner.VARIABLE)
                 self.variables[0, variable.name] = allocation
+                self._variable_names[allocation.start] = symbol_name(variable.name)
                 self._directions[allocation.start] = "const" if variable.space == "const" else "inout"
         self._modules[self.build.ptx] = module
         self.reset()
@@ -221,7 +225,7 @@ class EmulatedLaunches:
         width = widths.get(allocation.start, 1)
         width = width if allocation.size % width == 0 else 1
         direction = self._directions.get(allocation.start, "inout")
-        name = self.name_of(allocation)
+        name = self._variable_names.get(allocation.start) or self.name_of(allocation)
         return Array(name, allocation.start, allocation.end, width, (allocation.size // width,), direction)
 
     def _keep(self, run: Run) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,20 +33,43 @@ class HostSource:
     text: str
     call_lines: Mapping[int, int]
     _names: Mapping[int, list[str]] | None = field(default=None)
+    _callers: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """By line the calls that have allocated something, in the order of their first time."""
+    _given: dict[int, str] = field(default_factory=dict)
+    """The names of allocations by their number."""
+    _shared: Counter[str] = field(default_factory=Counter)
+    """How many allocations have had a name."""
 
     def line_of(self, caller: int) -> int | None:
         """The line of a call."""
         return self.call_lines.get(caller)
 
     def name_of(self, allocation: Allocation) -> str:
-        """What the program calls an allocation: ``d_A``; else where it comes from."""
-        line = self.line_of(allocation.caller)
+        """What the program calls an allocation: ``d_A``; else where it comes from. No two have one name.
+
+        The second one that a loop allocates is ``d_A#2``: arrays are told apart by their names.
+        """
+        if allocation.number not in self._given:
+            name = self._written_name(allocation.caller) or f"array {allocation.number}"
+            self._shared[name] += 1
+            again = f"#{self._shared[name]}" if self._shared[name] > 1 else ""
+            self._given[allocation.number] = name + again
+        return self._given[allocation.number]
+
+    def _written_name(self, caller: int) -> str:
+        """What stands on the line of a call; of several there the one that comes at this call's turn."""
+        line = self.line_of(caller)
+        if line is None:
+            return ""
         if self._names is None:
             self._names = allocated_names(self.text)
-        names = self._names.get(line or 0, [])
+        names, callers = self._names.get(line, []), self._callers[line]
+        if caller not in callers:
+            callers.append(caller)
         if len(names) == 1:
             return names[0]
-        return f"the array of line {line}" if line else f"array {allocation.number}"
+        turn = callers.index(caller)
+        return names[turn] if turn < len(names) else f"the array of line {line}"
 
 
 def allocated_names(text: str) -> Mapping[int, list[str]]:

@@ -120,6 +120,10 @@ class ProgramInterface:
     include: Named[str] = ()
     seconds: float = 10.0
     memory_bytes: int = 2**30
+    device_bytes: int = 2**29
+    """Device memory that it has on the emulator."""
+    emulator_seconds: float = 20.0
+    """What its launches may take there, beside its own time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ def test_other_patterns_are_refused_with_their_place(greet: Write, pattern: str)
 def test_the_example_of_the_format_is_an_assignment(write: Write) -> None:
     """What staff copy from there loads."""
     examples = blocks("docs/format.md", "yaml")
-    example = next(block for block in examples if block.startswith("submission: {kind: prog"))
+    example = next(block for block in examples if "  kind: program\n" in block)
     folder = write("id: greet\ntitle: Greet\nreference: scaling\n" + example)
     (folder.parent.parent / "reference" / "scaling" / "oracle.py").write_text("")
     assert [item.check for item in load_assignment(folder).rubric] == ["exit", *["text"] * 3, "array"]

@@ -46,14 +46,23 @@ _KINDS = {
 }
 
 
-class EmulatedDevice:
-    """One device for one run of a program, and what was seen when it is over."""
+STEPS_A_SECOND = 100_000
+"""Work that the emulator does in a second of an ordinary machine (`grader.emulator.launch.STEPS`)."""
 
-    def __init__(self, build: Build, file: str, text: str, memory_bytes: int) -> None:
+
+class EmulatedDevice:
+    """One device for one run of a program, and what was seen when it is over.
+
+    It has ``memory_bytes``, and all launches together may take so much ``work``.
+    """
+
+    def __init__(self, build: Build, file: str, text: str, memory_bytes: int, work: int) -> None:
         self._source = HostSource(text, dict(build.call_lines))
         self._file = file
         self._memory = DeviceMemory(memory_bytes)
-        self._launches = EmulatedLaunches(self._memory, build, file, self._note, self._source.name_of)
+        self._launches = EmulatedLaunches(
+            self._memory, build, file, self._note, self._source.name_of, steps=work
+        )
         self.device = Device(self._memory, self._launches)
 
     def _note(self, mistake: HostMistake) -> None:
@@ -86,6 +95,11 @@ class EmulatedDevice:
         merged = list(dict.fromkeys((*host, *launches)))
         return tuple(worded(replace(finding, case=case.id)) for finding in merged)
 
+    def _names(self) -> dict[int, str]:
+        """The names of all allocations by their number, given in that order: calls on one line take turns."""
+        allocations = (*self._memory.live.values(), *self._memory.freed.values())
+        return {a.number: self._source.name_of(a) for a in sorted(allocations, key=lambda a: a.number)}
+
     def _at_the_end(self) -> Iterator[HostMistake]:
         """What can be said only when a program is over."""
         for allocation in self._memory.in_order():
@@ -99,8 +113,7 @@ class EmulatedDevice:
             yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
 
     def _finding(self, mistake: HostMistake) -> Finding:
-        allocations = {a.number: a for a in (*self._memory.live.values(), *self._memory.freed.values())}
-        allocation = allocations.get(mistake.allocation)
+        names = self._names()
         callers = (mistake.caller, *mistake.callers)
         line = next((line for caller in callers if (line := self._source.line_of(caller))), None)
         return Finding(
@@ -108,7 +121,7 @@ class EmulatedDevice:
             "",
             file=self._file,
             line=line,
-            address=self._source.name_of(allocation) if allocation else "",
+            address=names.get(mistake.allocation, ""),
             severity=Severity.INFO if mistake.code in _INFORMATION else Severity.ERROR,
             code=CODES[mistake.code],
             details=_details(mistake),

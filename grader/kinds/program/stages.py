@@ -19,7 +19,7 @@ from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_
 from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
-from grader.kinds.program.on_emulator import EmulatedDevice
+from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
 from grader.kinds.program.outputs import compared, verify
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc import build_program
@@ -44,11 +44,9 @@ NAME, DEVICE = "host", "no GPU"
 PROGRAM = "program"
 """The executable's name in a run's folder; a program may print it (``argv[0]``)."""
 
-DEVICE_BYTES = 512 * 2**20
-"""Device memory that a program has on the emulator."""
-
-EMULATOR_SECONDS = 20.0
-"""What its launches may take on the emulator, beside the program's own time."""
+_SLOWER = 3.0
+"""The wall time that launches have, in multiples of what the work that they may do usually takes: both builds
+are run, and the machine may be busy. The work decides, which is the same everywhere."""
 
 WATCHED = (
     FindingKind.RACE,
@@ -250,8 +248,10 @@ class _Runner:
     def _on_emulator(self, job: Job, case: Case, limits: Limits) -> CaseEvidence:
         """A run against an emulated device, and what it showed; raises OurError where that cannot follow."""
         text = self.submission.source.decode(errors="replace")
-        device = EmulatedDevice(self.built, self.submission.file, text, DEVICE_BYTES)
-        longer = replace(limits, wall_seconds=limits.wall_seconds + EMULATOR_SECONDS)
+        interface = self.plan.assignment.program
+        work = int(interface.emulator_seconds * STEPS_A_SECOND)
+        device = EmulatedDevice(self.built, self.submission.file, text, interface.device_bytes, work)
+        longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
             result = self.sandbox.run(replace(job, limits=longer, environment=served.environment))
         if device.unsupported:
