@@ -1,0 +1,72 @@
+"""The emulated device answers as a GPU does, call by call: codes, data, what is printed, how programs end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.device.service import channel, serve
+from grader.gpu import devices
+from grader.kinds.program.on_emulator import EmulatedDevice
+from grader.model import ProgramInterface, Submission
+from grader.nvcc import build_program
+from grader.sandbox import Job, Limits, LocalSandbox, Stage
+
+if TYPE_CHECKING:
+    from grader.model import Build
+    from grader.nvcc import Tools
+
+SOURCE = Path(__file__).with_name("answers.cu")
+CASES = re.findall(r"^CASE\((\w+)\)", SOURCE.read_text(encoding="utf-8"), re.MULTILINE)
+LIMITS = Limits(wall_seconds=60.0, cpu_seconds=60)
+
+
+def _built(tools: Tools, architecture: str = "") -> Build:
+    submission = Submission("answers", SOURCE.name, SOURCE.read_bytes(), "0" * 8)
+    built = build_program(tools, submission, ProgramInterface(), architecture)
+    assert built.ok, built.log
+    return built
+
+
+@pytest.fixture(scope="module")
+def emulated(own_tools: Tools) -> Build:
+    """The program, linked with the stand-in."""
+    return _built(own_tools)
+
+
+def on_emulator(built: Build, case: str) -> tuple[str, int]:
+    """What a case prints on the emulator, and how it ends."""
+    device = EmulatedDevice(built, SOURCE.name, SOURCE.read_text(encoding="utf-8"), 2**29, 10**6)
+    with channel() as folder, LocalSandbox().stage(Stage(LIMITS, channel=str(folder))) as sandbox:
+        with serve(device.device, folder, 60.0) as served:
+            files = (("program", built.program),)
+            result = sandbox.run(Job(("./program", case), files, (), LIMITS, environment=served.environment))
+    return result.outcome.stdout.decode(), result.outcome.returncode
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_every_case_runs_on_the_emulator(emulated: Build, case: str) -> None:
+    """Each asks at least something, and nothing of it is unsupported."""
+    printed, _ = on_emulator(emulated, case)
+    assert case in ("exits", "aborts", "printed_and_lost") or printed
+
+
+@pytest.mark.gpu
+def test_a_gpu_answers_the_same(own_tools: Tools, emulated: Build) -> None:
+    """All cases in one program, each in a process of its own; every difference is listed."""
+    (gpu, *_) = devices.visible(devices.find_gpus())
+    built = _built(own_tools, gpu.architecture)
+    limits = Limits(wall_seconds=60.0, cpu_seconds=60, memory_bytes=0)
+    differences = {}
+    with LocalSandbox().stage(Stage(limits, gpu.uuid)) as sandbox:
+        for case in CASES:
+            job = Job(("./program", case), (("program", built.program),), (), limits, gpu=gpu.uuid)
+            outcome = sandbox.run(job).outcome
+            real, ours = (outcome.stdout.decode(), outcome.returncode), on_emulator(emulated, case)
+            if real != ours:
+                differences[case] = {"gpu": real, "emulator": ours}
+    assert differences == {}
