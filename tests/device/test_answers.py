@@ -40,10 +40,13 @@ def emulated(own_tools: Tools) -> Build:
 def on_emulator(built: Build, case: str) -> tuple[str, int]:
     """What a case prints on the emulator, and how it ends."""
     device = EmulatedDevice(built, SOURCE.name, SOURCE.read_text(encoding="utf-8"), 2**29, 10**6)
-    with channel() as folder, LocalSandbox().stage(Stage(LIMITS, channel=str(folder))) as sandbox:
-        with serve(device.device, folder, 60.0) as served:
-            files = (("program", built.program),)
-            result = sandbox.run(Job(("./program", case), files, (), LIMITS, environment=served.environment))
+    files = (("program", built.program),)
+    with (
+        channel() as folder,
+        LocalSandbox().stage(Stage(LIMITS, channel=str(folder))) as sandbox,
+        serve(device.device, folder, 60.0) as served,
+    ):
+        result = sandbox.run(Job(("./program", case), files, (), LIMITS, environment=served.environment))
     return result.outcome.stdout.decode(), result.outcome.returncode
 
 
