@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,12 +65,14 @@ def test_a_gpu_answers_the_same(own_tools: Tools, emulated: Build) -> None:
     (gpu, *_) = devices.visible(devices.find_gpus())
     built = _built(own_tools, gpu.architecture)
     limits = Limits(wall_seconds=60.0, cpu_seconds=60, memory_bytes=0)
-    differences = {}
+    differences: list[str] = []
     with LocalSandbox().stage(Stage(limits, gpu.uuid)) as sandbox:
         for case in CASES:
             job = Job(("./program", case), (("program", built.program),), (), limits, gpu=gpu.uuid)
             outcome = sandbox.run(job).outcome
-            real, ours = (outcome.stdout.decode(), outcome.returncode), on_emulator(emulated, case)
-            if real != ours:
-                differences[case] = {"gpu": real, "emulator": ours}
-    assert differences == {}
+            real = [*outcome.stdout.decode().splitlines(), f"ends with {outcome.returncode}"]
+            printed, code = on_emulator(emulated, case)
+            ours = [*printed.splitlines(), f"ends with {code}"]
+            differences += unified_diff(real, ours, f"{case} on the GPU", "on the emulator", lineterm="", n=1)
+    if differences:
+        pytest.fail("\n".join(differences), pytrace=False)
