@@ -12,7 +12,13 @@
 A student's mistake is never an exception that leaves a stage: it is a `Finding` in a record.
 """
 
+from __future__ import annotations
+
+import os
 import re
+import sys
+import traceback
+from pathlib import Path
 
 
 class GraderError(Exception):
@@ -84,3 +90,19 @@ class UnsupportedPtx(OurError):  # noqa: N818 - a statement about the PTX, not a
         file, line = self.sources[0] if self.sources else ("", 0)
         where = f"PTX line {self.ptx_line}" + (f", from {file}:{line}" if self.sources else "")
         return f"the emulator does not interpret `{self.instruction}` yet ({where})"
+
+
+def log_swallowed(what: str) -> None:
+    """Print the exception that is being handled, with its traceback, where `GRADER_DEBUG` is set.
+
+    Call it where an exception is dropped because ``what`` failed is no part of the grade.
+    """
+    if os.environ.get("GRADER_DEBUG"):
+        print(f"left out, because it failed: {what}", file=sys.stderr)  # noqa: T201 - where people look
+        traceback.print_exc()
+
+
+def described_bug(what: str, problem: BaseException) -> str:
+    """A bug of ours in one sentence: ``what`` failed, with which exception, and the line that raised it."""
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"{what} failed: {type(problem).__name__}: {problem} ({Path(frame.filename).name}:{frame.lineno})"

@@ -15,7 +15,7 @@ from grader.nvcc.constants import constants_everywhere, literal_constants
 from grader.nvcc.declarations import kernels, own_text
 from grader.nvcc.host_code import without_host_code
 from grader.nvcc.kernel import left_out
-from grader.ptx.by_hand import origin
+from grader.ptx.facts import origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from grader import memory_limit, pipeline
+from grader import pipeline
 from grader.assignment import find_assignment, load_assignment
 from grader.backends import emulator
 from grader.model import Submission, Verdict
@@ -31,20 +31,20 @@ __global__ void vectorAdd(const float* A, const float* B, float* C, int N) {
 
 def test_more_than_the_limit_is_refused_and_afterwards_given() -> None:
     """The limit is one on what is taken within it."""
-    with memory_limit.limited(64 << 20), pytest.raises(MemoryError):
+    with emulator.limited(64 << 20), pytest.raises(MemoryError):
         np.ones(256 << 20, np.uint8)
     assert np.ones(256 << 20, np.uint8)[-1] == 1
 
 
 def test_a_stricter_limit_stays() -> None:
     """What is set from outside is not widened."""
-    with memory_limit.limited(64 << 20), memory_limit.limited(1 << 40), pytest.raises(MemoryError):
+    with emulator.limited(64 << 20), emulator.limited(1 << 40), pytest.raises(MemoryError):
         np.ones(256 << 20, np.uint8)
 
 
 def test_what_takes_too_much_memory_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither is it an error of ours, to be tried again, nor a zero."""
-    monkeypatch.setattr(emulator, "limited", partial(memory_limit.limited, 96 << 20))
+    monkeypatch.setattr(emulator, "limited", partial(emulator.limited, 96 << 20))
     tools = Tools(find_toolchain(), LocalSandbox(), tmp_path)
     plan = pipeline.make_plan(ASSIGNMENT, 1, tools, visible_only=True)
     grade = pipeline.grade(plan, Submission("s", "s.cu", BIG, ""), tools)

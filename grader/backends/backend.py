@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from grader.gpu import RaceJudge
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool, Observed
-    from grader.gpu.timing_job import TimingJob
+    from grader.gpu.request import TimingJob
     from grader.model import Argument, Build, Case, Finding, Launch, Named, Run
     from grader.nvcc import Tools
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import resource
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.backends.backend import Backend, CaseRun, Runs
-from grader.debug import described_bug
 from grader.emulator.stalled import much_work
-from grader.errors import OurError
-from grader.memory_limit import limited
+from grader.errors import OurError, described_bug
 from grader.model import Finding, Run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grader.backends.backend import PreparedCase
-    from grader.gpu.timing_job import TimingJob
+    from grader.gpu.request import TimingJob
     from grader.model import Build
     from grader.nvcc import Tools
 
@@ -72,3 +75,36 @@ def emulated_alone(run: Run) -> CaseRun:
 
 EMULATOR = EmulatorBackend()
 """The backend where no other is asked for."""
+
+MOST_BYTES = 4 << 30
+"""Bytes of address space beside those already in use; what was measured stays below 2 GiB."""
+
+_STATM = Path("/proc/self/statm")
+
+
+@contextmanager
+def limited(most: int = MOST_BYTES) -> Iterator[None]:
+    """Within, what takes more than ``most`` bytes of address space ends in MemoryError.
+
+    Start no process within: it would inherit the limit. Where the system does not tell how much is in use
+    (no Linux) there is no limit.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    in_use = _in_use()
+    allowed = in_use + most
+    if not in_use or (soft != resource.RLIM_INFINITY and soft <= allowed):
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (allowed, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _in_use() -> int:
+    """Bytes of address space in use (proc(5), statm); 0 where nobody tells."""
+    try:
+        return int(_STATM.read_text().split()[0]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return 0

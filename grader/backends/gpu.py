@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.backends.backend import Backend, CaseRun, Runs
 from grader.backends.emulator import emulated, emulated_alone
-from grader.debug import described_bug
-from grader.errors import OurError, ToolMissing
+from grader.errors import OurError, ToolMissing, described_bug
 from grader.gpu import RaceJudge, pool, trial
 from grader.gpu.request import DeviceCase
 from grader.gpu.sanitizer import HOW_TO_GET
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from grader.backends.backend import PreparedCase
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool, Observed
+    from grader.gpu.request import TimingJob
     from grader.gpu.sanitizer import ToolReport
-    from grader.gpu.timing_job import TimingJob
     from grader.model import Build
     from grader.nvcc import Tools
 

@@ -14,7 +14,7 @@ from math import isnan
 from grader.messages import current
 from grader.messages.hidden import LONGEST
 from grader.model import Build, Clause, Finding, FindingCode, Named, Visibility
-from grader.ptx.by_hand import needs_texture
+from grader.ptx.facts import needs_texture
 from grader.text import sentence as one_sentence
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.kinds.answers.sheets import model_answers, sheet_as_json, sheet_as_text, sheet_template
-from grader.submission.names import safe
+from grader.submission.files import safe
 
 if TYPE_CHECKING:
     import argparse

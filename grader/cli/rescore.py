@@ -11,7 +11,7 @@ from grader.batch.rescore import rescore
 from grader.cli import setup
 from grader.errors import UsageError
 from grader.model import Verdict
-from grader.reports import marks
+from grader.reports import wording
 from grader.text import one_line
 
 if TYPE_CHECKING:
@@ -55,18 +55,18 @@ def _print(changes: tuple[Regraded, ...]) -> None:
     for change in sorted(changed, key=lambda change: change.difference):
         name = one_line(change.after.submission_id, 40)
         before, after = (_score(grade) for grade in (change.before, change.after))
-        console.print(f"{name:<{room}}  {before} → {after}  ({marks.signed(change.difference)})")
+        console.print(f"{name:<{room}}  {before} → {after}  ({wording.signed(change.difference)})")
     console.print(f"{len(changed)} of {len(changes)} grades changed; nothing was run")
     if changed:
         mean = sum((change.difference for change in changes), Fraction(0)) / len(changes)
         lowest, highest = (end(change.difference for change in changes) for end in (min, max))
         console.print(
-            f"the score changes by {marks.signed(lowest)} to {marks.signed(highest)}, "
-            f"{marks.signed(mean)} in the mean"
+            f"the score changes by {wording.signed(lowest)} to {wording.signed(highest)}, "
+            f"{wording.signed(mean)} in the mean"
         )
 
 
 def _score(grade: Grade) -> str:
     if grade.verdict is Verdict.ERROR:
         return "!"
-    return f"{marks.shown(grade.score)}/{marks.shown(grade.max_score)}"
+    return f"{wording.shown(grade.score)}/{wording.shown(grade.max_score)}"

@@ -21,7 +21,7 @@ from grader.nvcc.launch import plan_launch
 from grader.nvcc.source import readable
 from grader.oracle import array_types, load_oracle
 from grader.ptx import parse
-from grader.reports import trace_html, trace_json, trace_text
+from grader.reports import trace_files, trace_text
 
 if TYPE_CHECKING:
     import argparse
@@ -92,9 +92,9 @@ def run(options: argparse.Namespace) -> int:
     shown = trace_text.render(scene, width=console.width, ascii_only=setup.ascii_only())
     console.print(shown, end="")
     if options.json:
-        setup.write(options.json, trace_json.dump(scene))
+        setup.write(options.json, trace_files.dump(scene))
     if options.html:
-        setup.write(options.html, trace_html.render(scene))
+        setup.write(options.html, trace_files.render(scene))
     return int(bool(scene.trace.findings) or not scene.trace.completed)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.model import FindingCode, FindingKind, KernelInterface, Severity, SourceRemark, Visibility
-from grader.ptx.by_hand import needs_texture
+from grader.ptx.facts import needs_texture
 
 if TYPE_CHECKING:
     from grader.model import Assignment, Evidence, Finding

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from grader.emulator.instructions import OPCODES
 from grader.errors import UnsupportedPtx
 from grader.model import Finding, FindingKind
-from grader.ptx.by_hand import is_inside_asm, needs_texture, origin, renames_lines
+from grader.ptx.facts import is_inside_asm, needs_texture, origin, renames_lines
 
 if TYPE_CHECKING:
     from grader.errors import PtxSyntaxError

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.gpu.devices import Gpu
-    from grader.gpu.request import DeviceCase
+    from grader.gpu.request import DeviceCase, TimingJob
     from grader.gpu.sanitizer import ToolReport
-    from grader.gpu.timing_job import TimingJob
     from grader.model import Build, Named, Run
     from grader.nvcc import Tools
     from grader.sandbox import Job, Result

@@ -8,15 +8,20 @@ stages and processes without anybody changing it under somebody else's feet.
 """
 
 from grader.model.assignment import (
+    AnswerEvidence,
+    AnswersInterface,
     Assignment,
     Case,
     CasePlan,
     Constant,
+    DrawnNumber,
     ExpectedNumber,
     KernelInterface,
     Parameter,
     ProgramInterface,
+    Question,
     RubricItem,
+    Setting,
     TimingPlan,
 )
 from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
@@ -31,7 +36,6 @@ from grader.model.grade import (
     ItemGrade,
     WrongElement,
 )
-from grader.model.questions import AnswerEvidence, AnswersInterface, DrawnNumber, Question, Setting
 from grader.model.terms import (
     SEVERITIES,
     Advice,
@@ -44,7 +48,6 @@ from grader.model.terms import (
     Verdict,
     Visibility,
 )
-from grader.model.timing import Ratio, Threshold, Timing
 from grader.model.work import (
     TOO_MUCH_WORK,
     Argument,
@@ -53,10 +56,13 @@ from grader.model.work import (
     Launch,
     LineCounters,
     ProgramRun,
+    Ratio,
     Resources,
     Run,
     Structure,
     Submission,
+    Threshold,
+    Timing,
     Use,
 )
 

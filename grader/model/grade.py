@@ -11,12 +11,10 @@ from grader.model.work import Counters
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from grader.model.assignment import Case, RubricItem
+    from grader.model.assignment import AnswerEvidence, Case, RubricItem
     from grader.model.findings import Finding
-    from grader.model.questions import AnswerEvidence
     from grader.model.terms import Advice, Named
-    from grader.model.timing import Timing
-    from grader.model.work import Build, LineCounters, ProgramRun, Structure
+    from grader.model.work import Build, LineCounters, ProgramRun, Structure, Timing
 
 
 @dataclass(frozen=True, slots=True)

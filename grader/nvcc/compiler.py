@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -9,19 +10,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
-from grader.model import Finding, FindingKind
+from grader.model import Finding, FindingKind, Resources
 from grader.nvcc import declarations, diagnostics
+from grader.nvcc.cache import read_entry, write_entry
 from grader.nvcc.diagnostics import CompileRefused
+from grader.nvcc.signature import read_name
+from grader.nvcc.source import harmless
 from grader.nvcc.toolchain import UNIT
 from grader.sandbox import Job, Limits, Status
 from grader.sandbox.inside import own_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from grader.model import Named
     from grader.nvcc.diagnostics import Files, Message
-    from grader.nvcc.toolchain import Toolchain
+    from grader.nvcc.toolchain import Toolchain, Tools
     from grader.sandbox import Outcome, Result, Sandbox
 
 PREPROCESSED, PTX, DEPENDENCIES, CUBIN = f"{UNIT}.cpp1.ii", f"{UNIT}.ptx", f"{UNIT}.d", f"{UNIT}.cubin"
@@ -206,3 +210,121 @@ def _decoded(text: bytes) -> str:
         return text.decode()
     except UnicodeDecodeError:
         return text.decode("latin-1")
+
+
+_TOO_MUCH_SHARED = re.compile(
+    r"Entry function '(?P<name>[^']+)' uses too much shared data \(0x(?P<used>[0-9a-f]+) bytes, "
+    r"0x(?P<most>[0-9a-f]+) max\)"
+)
+_AT_LINE = re.compile(r"ptxas \S+, line (?P<line>\d+); (?:error|fatal)\s*: (?P<text>.*)")
+_ERROR = re.compile(r"ptxas (?:error|fatal)\s*: (?P<text>.*)")
+_ABORTED = "Ptx assembly aborted"
+_FUNCTION = re.compile(
+    r"ptxas info\s*: (?:Compiling entry function '|Function properties for )(?P<name>[\w$]+)"
+)
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"(\d+) (registers|bytes smem|bytes cmem)")
+_LOCATION = re.compile(r"\s*\.loc\s+\d+\s+(?P<line>\d+)")
+
+
+def refusals(log: str, hazard_ptx: str, file: str, lines: Mapping[str, int]) -> tuple[Finding, ...]:
+    """A finding for each error of ptxas.
+
+    ``log`` is what it said about ``hazard_ptx``, whose ``.loc`` directives give the student's lines;
+    ``lines`` says where kernels are declared, by their plain names.
+    """
+    findings: list[Finding] = []
+    ptx = hazard_ptx.splitlines()
+    for text in log.splitlines():
+        shared, placed, other = _TOO_MUCH_SHARED.search(text), _AT_LINE.match(text), _ERROR.match(text)
+        if shared:
+            findings.append(_too_much_shared(shared, file, lines))
+        elif placed:
+            findings.append(_refused(placed, ptx, file))
+        elif other and _ABORTED not in text:
+            message = f"the assembler refuses the file: {harmless(other['text'])}"
+            findings.append(Finding(FindingKind.COMPILE, message, file=file))
+    return tuple(dict.fromkeys(findings))
+
+
+def _too_much_shared(match: re.Match[str], file: str, lines: Mapping[str, int]) -> Finding:
+    signature = read_name(match["name"])
+    message = (
+        f"the kernel `{harmless(str(signature))}` uses {int(match['used'], 16)} bytes of static shared "
+        f"memory; a block may use at most {int(match['most'], 16)}"
+    )
+    return Finding(FindingKind.COMPILE, message, file=file, line=lines.get(signature.name))
+
+
+def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
+    number = int(match["line"])
+    before = (_LOCATION.match(line) for line in reversed(ptx[: number - 1]))
+    location = next((location_above for location_above in before if location_above), None)
+    instruction = ptx[number - 1].strip() if 0 < number <= len(ptx) else ""
+    message = f"the assembler refuses the inline PTX `{harmless(instruction)}`: {harmless(match['text'])}"
+    return Finding(FindingKind.COMPILE, message, file=file, line=int(location["line"]) if location else None)
+
+
+def resources_of(log: str, entry: str) -> Resources:
+    """What ``ptxas -v`` says of the kernel ``entry``, in bytes and registers per thread or block."""
+    numbers: dict[str, int] = {}
+    current = ""
+    for line in log.splitlines():
+        function = _FUNCTION.search(line)
+        if function:
+            current = function["name"]
+        if current != entry:
+            continue
+        stack = _STACK.search(line)
+        if stack:
+            numbers["stack"] = int(stack[1])
+            numbers["spill"] = int(stack[2]) + int(stack[3])
+        for amount, what in _USED.findall(line):
+            numbers[what] = numbers.get(what, 0) + int(amount)
+    return Resources(
+        registers=numbers.get("registers", 0),
+        shared_bytes=numbers.get("bytes smem", 0),
+        stack_bytes=numbers.get("stack", 0),
+        spill_bytes=numbers.get("spill", 0),
+        constant_bytes=numbers.get("bytes cmem", 0),
+    )
+
+
+OWN_SOURCE = "own.cu"
+_LIMITS = Limits()
+_LAST_WORDS = 300
+
+
+def assemble(tools: Tools, ptx: str, architecture: str, *, optimised: bool = True) -> bytes:
+    """What ptxas makes of a PTX text for an architecture such as ``sm_90``, with source lines.
+
+    Raises OurError where it makes nothing: the same text was assembled for its own architecture before.
+    """
+    options = ("-lineinfo",) if optimised else ("-lineinfo", "-O0")
+    argv = (tools.toolchain.ptxas, f"-arch={architecture}", *options, PTX, "-o", CUBIN)
+    return _made(tools, argv, (PTX, ptx.encode()))
+
+
+def compile_own(tools: Tools, source: bytes, architecture: str, *, optimised: bool = True) -> bytes:
+    """A cubin of our own device code, which it calls `OWN_SOURCE`; raises OurError if nvcc refuses it."""
+    options = ("-ccbin", tools.toolchain.host_compiler, "-cubin", f"-arch={architecture}", "-lineinfo")
+    plain = () if optimised else ("-Xcicc", "-O0", "-Xptxas", "-O0")
+    argv = (str(tools.toolchain.nvcc), *options, *plain, OWN_SOURCE, "-o", CUBIN)
+    return _made(tools, argv, (OWN_SOURCE, source))
+
+
+def _made(tools: Tools, argv: tuple[str, ...], file: tuple[str, bytes]) -> bytes:
+    """The cubin that a command makes of a file, from the cache where it is known."""
+    key = hashlib.sha256(repr((argv, tools.toolchain.version, file)).encode()).hexdigest()
+    path = tools.cache / "cubins" / key[:2] / f"{key}.cubin" if tools.cache else None
+    stored = read_entry(path) if path else None
+    if stored is not None:
+        return stored
+    result = tools.sandbox.run(Job(argv, (file,), (CUBIN,), _LIMITS))
+    cubin = result.file(CUBIN)
+    if not result.outcome.ok or not cubin:
+        words = " ".join((result.outcome.stdout + result.outcome.stderr).decode(errors="replace").split())
+        raise OurError(f"no cubin could be made ({result.outcome.status}): {words[-_LAST_WORDS:]}")
+    if path:
+        write_entry(path, cubin)
+    return cubin

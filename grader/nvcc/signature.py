@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import itanium_demangler
 
-from grader.debug import log_swallowed
+from grader.errors import log_swallowed
 from grader.precision import struct_type
 from grader.ptx.nodes import TYPE_BYTES
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from grader.errors import PtxSyntaxError
 from grader.model import Build, Finding, FindingKind, Severity, SourceRemark
-from grader.nvcc import assembly, declarations, diagnostics, host_code, suspicions
 from grader.nvcc import cache as cache_folder
-from grader.nvcc.compiler import Compiler
+from grader.nvcc import declarations, diagnostics, host_code
+from grader.nvcc.compiler import Compiler, refusals, resources_of
 from grader.nvcc.constants import (
     assumed_constants,
     constants_everywhere,
@@ -46,7 +46,7 @@ from grader.nvcc.source import (
     with_remarks,
 )
 from grader.ptx import parse
-from grader.ptx.by_hand import is_inside_asm, origin, renames_lines
+from grader.ptx.facts import is_inside_asm, origin, renames_lines
 from grader.sandbox import Limits, Stage
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
     if lacking:
         raise CompileRefused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
     log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
-    resources = assembly.resources(log, kernel.entry.name)
+    resources = resources_of(log, kernel.entry.name)
     given = _given_by_instance(interface, reading, kernel)
     shapes = _shapes(reading, kernel)
     assumed = tuple(name for name in reading.assumed if name not in given)
@@ -188,7 +188,7 @@ def _built(compiler: Compiler, interface: KernelInterface) -> Build:
         implied=tuple(implied),
         parameters=parameters,
         student_names=student_names(interface.parameters, parameters),
-        suspicions=suspicions.suspicions(
+        suspicions=declarations.suspicions(
             reading.own, kernel.declared, reading.hazard_module, kernel.entry.name, compiler.files.source
         ),
     )
@@ -378,7 +378,7 @@ def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[De
     text = (with_locations.stdout + with_locations.stderr).decode(errors="replace")
     lines = {kernel.name: kernel.line for kernel in reversed(declared)}
     file = compiler.files.source
-    findings = assembly.refusals(text, hazard_ptx, file, lines) or assembly.refusals(log, ptx, file, lines)
+    findings = refusals(text, hazard_ptx, file, lines) or refusals(log, ptx, file, lines)
     raise CompileRefused(
         findings or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),)
     )

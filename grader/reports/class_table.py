@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 
 from grader.model import TOO_MUCH_WORK, FindingKind, Verdict
-from grader.reports import marks, speed
+from grader.reports import wording
 from grader.reports.excerpts import lines_of
 from grader.reports.layout import Page, Piece
-from grader.reports.marks import MARKS, NOT_JUDGED, look
-from grader.submission.names import looks
+from grader.reports.wording import MARKS, NOT_JUDGED, look
+from grader.submission.files import looks
 from grader.text import headline, one_line
 
 if TYPE_CHECKING:
@@ -94,12 +94,12 @@ def score_of(grade: Grade) -> str:
     """`60/75`, or the mark of an error of ours."""
     if grade.verdict == Verdict.ERROR:
         return MARKS[Verdict.ERROR]
-    return f"{marks.shown(grade.score)}/{marks.shown(grade.max_score)}"
+    return f"{wording.shown(grade.score)}/{wording.shown(grade.max_score)}"
 
 
 def _speeds(grades: Sequence[Grade]) -> list[str]:
     """A column of measured speedups with its heading; of no width where nothing was timed."""
-    shown = [speed.times(grade) for grade in grades]
+    shown = [wording.times(grade) for grade in grades]
     if not any(shown):
         return [""] * (len(shown) + 1)
     room = max(len(text) for text in ("speed", *shown))
@@ -131,7 +131,7 @@ def mark_of(item: ItemGrade) -> str:
     """The verdict, or the points where there is partial credit."""
     verdict = item.result.verdict
     partial = verdict == Verdict.FAIL and item.points != 0
-    return marks.shown(item.points) if partial else look(item.result).mark
+    return wording.shown(item.points) if partial else look(item.result).mark
 
 
 def _shown(grade: Grade, item_id: str) -> str:
@@ -162,12 +162,12 @@ def _summary(grades: Sequence[Grade]) -> str:
         parts.append(f"{unjudged} to look at, with {TOO_MUCH_WORK}")
     if graded:
         mean = sum((grade.score for grade in graded), Fraction(0)) / len(graded)
-        parts.append(f"mean {marks.counted(mean)}")
+        parts.append(f"mean {wording.counted(mean)}")
     return ", ".join(parts)
 
 
 _NUMBERED = re.compile(r"-\d+$")
-"""What an id gets behind it where another one looks the same (`grader.submission.names.ids`)."""
+"""What an id gets behind it where another one looks the same (`grader.submission.files.ids`)."""
 
 _MOST_LETTERS = 3
 

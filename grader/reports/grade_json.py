@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from grader.model import Clause
-from grader.reports import marks
+from grader.reports import wording
 from grader.text import escape_character, is_visible
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _as_escape(surrogate: re.Match[str]) -> str:
 
 
 def _points(name: str, value: Fraction) -> Json:
-    return {name: marks.number(value), f"{name}_exact": str(value)}
+    return {name: wording.number(value), f"{name}_exact": str(value)}
 
 
 def _timing(timing: Timing) -> Json:

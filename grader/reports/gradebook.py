@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from grader.model import Verdict
-from grader.reports import marks, speed
+from grader.reports import wording
 from grader.reports.class_table import item_titles
 from grader.text import one_line
 
@@ -37,7 +37,7 @@ def render(grades: Sequence[Grade]) -> str:
     items = list(item_titles(grades))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    timed = any(map(speed.measured, grades))
+    timed = any(map(wording.measured, grades))
     before = (*BEFORE_ITEMS, MEASURED) if timed else BEFORE_ITEMS
     writer.writerow([*before, *(_heading(item) for item in items), *AFTER_ITEMS])
     for grade in grades:
@@ -58,16 +58,16 @@ def _heading(item: str) -> str:
 
 def _row(grade: Grade, items: list[str], *, timed: bool) -> list[str]:
     earned = {
-        item.result.item.id: "" if item.result.verdict in NOT_JUDGED else marks.shown(item.points)
+        item.result.item.id: "" if item.result.verdict in NOT_JUDGED else wording.shown(item.points)
         for item in grade.items
     }
-    fast = speed.measured(grade)
+    fast = wording.measured(grade)
     return [
         cell(grade.submission_id),
         cell(grade.submission_file),
-        "" if grade.verdict == Verdict.ERROR else marks.shown(grade.score),
-        marks.shown(grade.max_score),
-        marks.shown(grade.skipped_points),
+        "" if grade.verdict == Verdict.ERROR else wording.shown(grade.score),
+        wording.shown(grade.max_score),
+        wording.shown(grade.skipped_points),
         grade.verdict.value,
         *([f"{fast.median:.4f}" if fast else ""] if timed else []),
         *(earned.get(item, "") for item in items),

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grader.model import Verdict, Visibility
-from grader.reports import marks, speed, text
+from grader.reports import text, wording
 from grader.reports.audience import Released, student_view
 from grader.reports.text import apart, title
 from grader.text import many_lines, one_line
@@ -40,8 +40,8 @@ def render(grade: Grade) -> str:
         "tests": [_test(item) for item in _as_released(grade)],
     }
     if grade.verdict != Verdict.ERROR:  # without a score Gradescope records none: ours is never a zero
-        results["score"] = marks.number(grade.score)
-    fast = speed.measured(shown)
+        results["score"] = wording.number(grade.score)
+    fast = wording.measured(shown)
     if fast is not None:
         results["extra_data"] = {"gpu": one_line(shown.device), "speedup": asdict(fast)}
     return json.dumps(results, ensure_ascii=True, indent=1) + "\n"
@@ -66,6 +66,6 @@ def _test(grade: ItemGrade) -> dict[str, Any]:
     }
     if result.verdict in _STATUS:
         test["status"] = _STATUS[result.verdict]
-        test["score"] = marks.number(grade.points)
-        test["max_score"] = marks.number(grade.max_points) if result.item.counts else 0
+        test["score"] = wording.number(grade.points)
+        test["max_score"] = wording.number(grade.max_points) if result.item.counts else 0
     return test

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from grader.model import Verdict
-from grader.reports import excerpts, marks, speed, text
+from grader.reports import excerpts, text, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
-from grader.reports.marks import look
+from grader.reports.wording import look
 from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def render(
     return template("submission.html.j2").render(
         heading=f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}",
         grade=shown,
-        speed=speed.speed(shown),
+        speed=wording.speed(shown),
         quote=quoted,
         failing_cases=lambda item: _failing_cases(shown, item),
         simply_passes=_simply_passes,
@@ -69,9 +69,9 @@ def render(
         map_legend=excerpts.legend,
         map_rows=excerpts.drawing,
         look=look,
-        score=marks.score,
-        counted=marks.counted,
-        of_item=marks.of_item,
+        score=wording.score,
+        counted=wording.counted,
+        of_item=wording.of_item,
         title=text.title,
         apart=text.apart,
         first=text.FIRST,
@@ -91,7 +91,7 @@ def render_class(grades: Sequence[Grade]) -> str:
     return template("class.html.j2").render(
         heading=grades[0].assignment_title if grades else "no submissions",
         items=items,
-        timed=any(map(speed.measured, grades)),
+        timed=any(map(wording.measured, grades)),
         rows=[_class_row(grade, list(items)) for grade in grades],
         look=look,
         mark_of=mark_of,
@@ -145,7 +145,7 @@ def _class_row(grade: Grade, items: Sequence[str]) -> ClassRow:
         quote(grade.submission_id, safe="", errors="backslashreplace"),
         grade.submission_id,
         score_of(grade),
-        speed.times(grade),
+        wording.times(grade),
         tuple(by_id.get(item) for item in items),
         note(grade),
     )

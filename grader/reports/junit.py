@@ -20,7 +20,7 @@ from junit_xml import TestCase, TestSuite
 
 from grader.checks import CHECKS
 from grader.model import Verdict
-from grader.reports import excerpts, marks, speed
+from grader.reports import excerpts, wording
 from grader.reports.text import case_name, title
 from grader.text import headline, many_lines, one_line
 
@@ -114,20 +114,20 @@ def _properties(grade: Grade) -> dict[str, str]:
         "file": grade.submission_file,
         "backend": grade.backend,
         "verdict": grade.verdict.value,
-        "max_score": marks.shown(grade.max_score),
-        "skipped_points": marks.shown(grade.skipped_points),
+        "max_score": wording.shown(grade.max_score),
+        "skipped_points": wording.shown(grade.skipped_points),
     }
     if grade.verdict != Verdict.ERROR:
-        shown["score"] = marks.shown(grade.score)
-    fast = speed.measured(grade)
+        shown["score"] = wording.shown(grade.score)
+    fast = wording.measured(grade)
     if fast is not None:
         shown |= {"gpu": grade.device, "speedup": f"{fast.median:.4f}"}
         shown |= {"speedup.low": f"{fast.low:.4f}", "speedup.high": f"{fast.high:.4f}"}
     for item in grade.items:
         if item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
-            shown[f"points.{item.result.item.id}"] = marks.shown(item.points)
+            shown[f"points.{item.result.item.id}"] = wording.shown(item.points)
         most = item.max_points if item.result.item.counts else Fraction(0)
-        shown[f"max_points.{item.result.item.id}"] = marks.shown(most)
+        shown[f"max_points.{item.result.item.id}"] = wording.shown(most)
     return {one_line(key): one_line(value) for key, value in shown.items()}
 
 
@@ -154,9 +154,9 @@ def _plain(text: str) -> str:
 
 def _points(outcome: ItemOutcome) -> str:
     """Give the points of one test case in the form that readers of test output know."""
-    lines = [f"[[PROPERTY|max_points={marks.shown(outcome.max_points)}]]"]
+    lines = [f"[[PROPERTY|max_points={wording.shown(outcome.max_points)}]]"]
     if outcome.item.result.verdict in {Verdict.PASS, Verdict.FAIL}:
-        lines.insert(0, f"[[PROPERTY|points={marks.shown(outcome.points)}]]")
+        lines.insert(0, f"[[PROPERTY|points={wording.shown(outcome.points)}]]")
     return "\n".join(lines)
 
 

@@ -10,10 +10,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.model import FindingKind, Severity, Verdict
-from grader.reports import excerpts, marks, speed
+from grader.reports import excerpts, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
-from grader.reports.marks import MARKS, STYLES, WORDS, look
+from grader.reports.wording import MARKS, STYLES, WORDS, look
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def render(
         _item(page, shown, items, source_lines, shapes=shapes)
         shapes = shapes and not items[0].result.case_verdicts
     _skipped(page, shown)
-    speed.write(page, shown)
+    wording.write(page, shown)
     _advice(page, shown)
     if audience == "staff":
         _appendix(page, shown)
@@ -81,13 +81,13 @@ def _headline(page: Page, grade: Grade) -> None:
         page.paragraph(f"not graded, through no fault of the submission: {why}", style="bold magenta")
     else:
         style = "bold green" if grade.score >= grade.max_score else "bold"
-        skipped = f"; {marks.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
-        page.line((marks.score(grade), style), skipped)
+        skipped = f"; {wording.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
+        page.line((wording.score(grade), style), skipped)
     page.blank()
 
 
 def _overview(page: Page, grade: Grade) -> None:
-    rows = [(item, marks.of_item(item)) for item in grade.items]
+    rows = [(item, wording.of_item(item)) for item in grade.items]
     room = max((len(text) for _, text in rows), default=0)
     words = max((len(look(item.result).word) for item, _ in rows), default=0)
     for item, text in rows:
@@ -287,7 +287,7 @@ def _skipped(page: Page, grade: Grade) -> None:
     if not skipped:
         return
     usual = (item.max_points for item in skipped if item.result.item.counts)
-    total = marks.counted(sum(usual, start=Fraction(0)))
+    total = wording.counted(sum(usual, start=Fraction(0)))
     page.blank()
     page.line((f"Not judged here: {total}, counted neither for nor against", STYLES[Verdict.SKIP]))
     for item in skipped:

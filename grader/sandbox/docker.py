@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from docker.errors import APIError
 
 from grader.errors import OurError, StorageError, ToolMissing
-from grader.sandbox import exchange, image_build
+from grader.sandbox import exchange, image
 from grader.sandbox.containers import configuration, owner_label
 from grader.sandbox.engine import connect, speaking
 from grader.sandbox.image import USER
@@ -285,7 +285,7 @@ def _some(connection: socket.socket, most: int, deadline: float) -> bytes:
 
 def profile() -> str:
     """Our seccomp profile, as JSON; raises StorageError where this installation has lost it."""
-    file = image_build.recipe_root() / PROFILE
+    file = image.recipe_root() / PROFILE
     try:
         return file.read_text(encoding="utf-8")
     except OSError as problem:

@@ -8,18 +8,24 @@ of it in a label, so the engine is the only store there is. One made from anothe
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import os
+import tarfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from grader.errors import OurError, UsageError
-from grader.sandbox import image_build
-from grader.sandbox.engine import using
+import grader
+from grader.errors import OurError, StorageError, UsageError
+from grader.sandbox.engine import speaking, using
 from grader.sandbox.job import Equipment
+from grader.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from docker import DockerClient
 
@@ -65,7 +71,7 @@ def find_image(target: str = "build", client: DockerClient | None = None) -> San
     """
     _known(target)
     with using(client) as engine:
-        base = image_build.id_of(engine, image_build.base_name())
+        base = id_of(engine, base_name())
         for candidate in engine.images.list(filters={"label": f"{LABEL_TARGET}={target}"}):
             labels = candidate.labels or {}
             made_on = labels.get(LABEL_BASE, "")
@@ -87,11 +93,11 @@ def build_image(target: str, tell: Callable[[str], None], client: DockerClient |
     with using(client) as engine:
         if target == THIN:
             return _import_thin(engine)
-        base = image_build.base_id(engine, tell)
+        base = base_id(engine, tell)
         image = _described(target, "", _recipe(target, base))
-        for line in image_build.build(engine, image.name, target, _labels(image, base)):
+        for line in build(engine, image.name, target, _labels(image, base)):
             tell(line)
-        return replace(image, id=image_build.id_of(engine, image.name))
+        return replace(image, id=id_of(engine, image.name))
 
 
 def thin_image(
@@ -141,7 +147,7 @@ _AGAIN = "make it again with `grader doctor --build-image`"
 
 def _contents_program() -> str:
     """Takes the digest, and shows it beside the one that the build left."""
-    source = dict(image_build.recipe_files())[f"{image_build.FOLDER}/contents.py"].decode()
+    source = dict(recipe_files())[f"{FOLDER}/contents.py"].decode()
     return f"{source}\n    print(Path({_CONTENTS!r}).read_text())\n"
 
 
@@ -174,11 +180,7 @@ def _known(target: str) -> None:
 
 
 def _recipe(target: str, base: str) -> str:
-    return (
-        image_build.digest_of(image_build.thin_root())
-        if target == THIN
-        else image_build.recipe_digest(target, base)
-    )
+    return digest_of(thin_root()) if target == THIN else recipe_digest(target, base)
 
 
 def _described(target: str, identity: str, digest: str) -> SandboxImage:
@@ -195,10 +197,10 @@ def _labels(image: SandboxImage, base: str) -> dict[str, str]:
 
 def _import_thin(client: DockerClient) -> SandboxImage:
     """Give the engine the root of empty folders; the same bytes make the same files."""
-    root = image_build.thin_root()
-    image = _described(THIN, "", image_build.digest_of(root))
-    image_build.import_root(client, image.name, root, USER, _labels(image, "none"))
-    return replace(image, id=image_build.id_of(client, image.name))
+    root = thin_root()
+    image = _described(THIN, "", digest_of(root))
+    import_root(client, image.name, root, USER, _labels(image, "none"))
+    return replace(image, id=id_of(client, image.name))
 
 
 def _host_paths() -> tuple[str, ...]:
@@ -210,3 +212,187 @@ def _outermost(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Each path once, and none that lies in another."""
     unique = tuple(dict.fromkeys(os.path.normpath(path) for path in paths))
     return tuple(p for p in unique if not any(p != o and Path(p).is_relative_to(o) for o in unique))
+
+
+BASE = "debian:bookworm-slim"
+BASE_VARIABLE = "GRADER_SANDBOX_BASE"
+"""The environment variable that names another base image: Debian 12, or what derives from it."""
+
+_LAST_LINES = 12
+
+
+def base_name() -> str:
+    """The image that the recipe starts from."""
+    return os.environ.get(BASE_VARIABLE) or BASE
+
+
+def id_of(client: DockerClient, name: str) -> str:
+    """The id of an image by its name; empty where it is not in the engine."""
+    from docker.errors import ImageNotFound  # noqa: PLC0415 - optional
+
+    with suppress(ImageNotFound):
+        return str(client.images.get(name).id)
+    return ""
+
+
+def base_id(client: DockerClient, tell: Callable[[str], None]) -> str:
+    """The id of the base image, fetched where it is not there; raises OurError where it cannot be."""
+    name = base_name()
+    identifier = id_of(client, name)
+    if identifier:
+        return identifier
+    tell(f"fetching {name}")
+    try:
+        with speaking():
+            client.images.pull(*_name_and_tag(name))
+            return id_of(client, name)
+    except OurError as problem:
+        raise OurError(
+            f"the base image {name} is not there and cannot be fetched: {problem}; "
+            f"bring it with `docker load`, or name one that is there in {BASE_VARIABLE}"
+        ) from None
+
+
+def _name_and_tag(name: str) -> tuple[str, str]:
+    repository, colon, tag = name.rpartition(":")
+    return (repository, tag) if colon and "/" not in tag else (name, "latest")
+
+
+def build(client: DockerClient, name: str, target: str, labels: Mapping[str, str]) -> Iterator[str]:
+    """Build a target of the recipe as ``name``; gives what the engine says, line by line.
+
+    The engine sees the recipe and nothing else. Raises StorageError where its disk is full, OurError where a
+    step fails.
+    """
+    account: Iterator[dict[str, Any]] = client.api.build(
+        fileobj=io.BytesIO(build_context()),
+        custom_context=True,
+        tag=name,
+        target=target,
+        buildargs={"BASE": base_name()},
+        labels=dict(labels),
+        network_mode="host",
+        rm=True,
+        forcerm=True,
+        decode=True,
+    )
+    return lines(account)
+
+
+def lines(account: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Every line of a build's account; raises as `build` does, with the last of them."""
+    last: list[str] = []
+    for event in account:
+        if "error" in event:
+            raise _failure(str(event["error"]), last)
+        for line in str(event.get("stream") or event.get("status") or "").splitlines():
+            shown = one_line(line, 300)
+            if shown:
+                last = [*last, shown][-_LAST_LINES:]
+                yield shown
+
+
+def _failure(error: str, last: list[str]) -> OurError:
+    reason = one_line(error, 300)
+    if "no space left" in reason:
+        return StorageError(f"the image does not fit on the engine's disk: {reason}; see `docker system df`")
+    return OurError(f"the image cannot be made: {reason}; the last it said was: {' | '.join(last)}")
+
+
+def import_root(client: DockerClient, name: str, root: bytes, user: str, labels: Mapping[str, str]) -> None:
+    """Make an image called ``name`` of a tar archive; raises OurError where the engine will not."""
+    repository, _, tag = name.partition(":")
+    changes = [f"USER {user}", "WORKDIR /job", *(f"LABEL {key}={value}" for key, value in labels.items())]
+    answer = client.api.import_image_from_data(root, repository, tag, changes=changes)
+    for line in str(answer).splitlines():
+        with suppress(ValueError):
+            problem = json.loads(line).get("error")
+            if problem:
+                raise _failure(str(problem), [])
+
+
+DOCKERFILE = "Dockerfile"
+FOLDER = "sandbox/image"
+_KINDS = (".cpp", ".py", ".txt")
+
+_DIRECTORIES = {
+    "dev": 0o755,
+    "etc": 0o755,
+    "job": 0o1777,
+    "proc": 0o555,
+    "sbin": 0o755,
+    "sys": 0o555,
+    "tmp": 0o1777,
+    "usr": 0o755,
+}
+# No link for /sbin: there the engine puts its init, which must not be hidden by what is mounted at /usr.
+_LINKS = {"bin": "usr/bin", "lib": "usr/lib", "lib64": "usr/lib64"}
+_TEXTS = {
+    "etc/passwd": "root:x:0:0::/:/sbin/nologin\ngrader:x:65532:65532::/job:/bin/sh\n",
+    "etc/group": "root:x:0:\ngrader:x:65532:\n",
+    "etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+}
+
+
+def recipe_root() -> Path:
+    """The folder that has the Dockerfile and `sandbox`: in the package, else around it (a clone)."""
+    package = Path(grader.__file__).resolve().parent
+    inside = package / "_data"
+    return inside if inside.is_dir() else package.parent
+
+
+def recipe_files() -> Named[bytes]:
+    """All that the build may see, by its path."""
+    top = recipe_root()
+    listed = sorted(path for path in (top / FOLDER).iterdir() if path.suffix in _KINDS)
+    return tuple((str(path.relative_to(top)), path.read_bytes()) for path in (top / DOCKERFILE, *listed))
+
+
+def recipe_digest(target: str, base: str) -> str:
+    """Of the recipe of a target on a base image, given by its id: 64 hexadecimal digits."""
+    parts = [target, base]
+    for name, content in recipe_files():
+        parts += [name, digest_of(content)]
+    return digest_of("\n".join(parts).encode())
+
+
+def digest_of(content: bytes) -> str:
+    """Of any bytes: 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def build_context() -> bytes:
+    """The build's context, a tar archive of exactly `files`."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, content in recipe_files():
+            _add(archive, name, content)
+    return stream.getvalue()
+
+
+def thin_root() -> bytes:
+    """A root for programs of the host, a tar archive: empty folders, the usual links, and who the user is."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, mode in _DIRECTORIES.items():
+            _add(archive, name, None, kind=tarfile.DIRTYPE, mode=mode)
+        for name, where in _LINKS.items():
+            _add(archive, name, None, kind=tarfile.SYMTYPE, link=where, mode=0o777)
+        for name, text in _TEXTS.items():
+            _add(archive, name, text.encode())
+    return stream.getvalue()
+
+
+def _add(
+    archive: tarfile.TarFile,
+    name: str,
+    content: bytes | None,
+    *,
+    kind: bytes = tarfile.REGTYPE,
+    mode: int = 0o644,
+    link: str = "",
+) -> None:
+    """A member that is the same in every archive: root's, and of no time."""
+    member = tarfile.TarInfo(name)
+    member.type, member.mode, member.linkname, member.size = kind, mode, link, len(content or b"")
+    archive.addfile(member, io.BytesIO(content) if content is not None else None)

@@ -24,9 +24,8 @@ from tarfile import BLOCKSIZE, TarError, TarFile
 from typing import IO, TYPE_CHECKING, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
-from grader.submission.files import Unusable, require_size
+from grader.submission.files import Unusable, ending, require_size
 from grader.submission.items import Item, by_name, is_ignored
-from grader.submission.names import ending
 from grader.text import escaped
 
 if TYPE_CHECKING:

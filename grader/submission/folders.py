@@ -12,8 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from grader.submission import archives
-from grader.submission.files import MAX_BYTES, Unusable, require_text
-from grader.submission.names import ARCHIVES, ending
+from grader.submission.files import ARCHIVES, MAX_BYTES, Unusable, ending, require_text
 from grader.text import escaped
 
 if TYPE_CHECKING:

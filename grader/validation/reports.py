@@ -8,7 +8,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from grader.reports import marks
+from grader.reports import wording
 from grader.reports.layout import Page
 from grader.text import count, one_line, source_line
 from grader.validation.records import is_counted
@@ -48,7 +48,7 @@ def render(report: Report, *, width: int = 100, ascii_only: bool = False) -> Tex
 def overview(report: Report) -> str:
     """What the assignment is made of, in a sentence."""
     cases = count(report.cases, "case")
-    return f"{report.kind}, {cases}, {marks.counted(report.points)} in the rubric; seed {report.seed}"
+    return f"{report.kind}, {cases}, {wording.counted(report.points)} in the rubric; seed {report.seed}"
 
 
 def verdict(report: Report) -> str:
@@ -130,7 +130,7 @@ def fewest(report: Report) -> str:
 
 
 def _score(score: object, of: object) -> str:
-    return f"{marks.shown(score)} of {marks.shown(of)}"  # type: ignore[arg-type]
+    return f"{wording.shown(score)} of {wording.shown(of)}"  # type: ignore[arg-type]
 
 
 def _counts(page: Page, report: Report) -> None:

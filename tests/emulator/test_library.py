@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.emulator.two_builds import is_steady, merge_runs
+from grader.backends.emulated_kernel import is_steady, merge_runs
 from tests.emulator.collection import EXAMPLES, LIBRARY, comparable, differing, emulate, source
 from tests.emulator.nvcc import HAZARDS, compile_one
 

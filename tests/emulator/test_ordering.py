@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.emulator.machine.state import Allowance
-from grader.emulator.races import event as events_of
+from grader.emulator.races import events as events_of
 from grader.emulator.races import ordering
-from grader.emulator.races.event import Event, Scope
+from grader.emulator.races.events import Event, Scope
 from grader.emulator.races.ordering import unordered
 from grader.emulator.races.pairs import compared_pairs
 from grader.emulator.races.rows import READ, WRITE, Rows

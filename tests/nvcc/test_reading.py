@@ -10,7 +10,7 @@ from grader.assignment import find_assignment, load_assignment
 from grader.cpp import CppText
 from grader.model import Resources
 from grader.nvcc import declarations, diagnostics
-from grader.nvcc.assembly import refusals, resources
+from grader.nvcc.compiler import refusals, resources_of
 from grader.nvcc.constants import (
     UNDEFINED,
     failed_names,
@@ -223,7 +223,7 @@ ptxas info    : Used 14 registers, used 1 barriers, 1024 bytes smem, 372 bytes c
 ptxas info    : Function properties for helper
     24 bytes stack frame, 20 bytes spill stores, 20 bytes spill loads
 """
-    assert resources(log, "k") == Resources(14, 1024, 400, 12, 380)
+    assert resources_of(log, "k") == Resources(14, 1024, 400, 12, 380)
 
 
 def test_other_errors_of_the_assembler_are_told() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from grader.model import CheckResult, Finding, FindingKind, RubricItem, Verdict
-from grader.reports import excerpts, marks, text
+from grader.reports import excerpts, text, wording
 from grader.reports.audience import student_view
 from grader.reports.class_table import note, render_class
 from grader.reports.record_json import dump, load
@@ -114,7 +114,7 @@ def test_an_error_of_ours_shows_no_score() -> None:
     """Nobody should read a number that means nothing."""
     shown = text.render(our_error()).plain
     assert "through no fault of the submission" in shown
-    assert marks.score(our_error()) not in shown
+    assert wording.score(our_error()) not in shown
 
 
 def test_all_findings_are_counted_though_only_some_are_shown() -> None:
@@ -234,7 +234,7 @@ def test_invisible_characters_are_spelt_out(raw: str, shown: str) -> None:
 )
 def test_points_are_rounded_for_display_only(exact: Fraction, shown: str) -> None:
     """At most two decimals, and none for whole points."""
-    assert marks.shown(exact) == shown
+    assert wording.shown(exact) == shown
 
 
 def test_the_class_table_notes_the_mistake_before_what_it_caused() -> None:
@@ -270,7 +270,7 @@ def test_the_class_shows_whom_the_emulator_gave_up() -> None:
     cases = (replace(whole.cases[0], too_much_work=True), *whole.cases[1:])
     table = render_class([whole, replace(whole, cases=cases)]).plain
     assert "too much work for the emulator" in note(replace(whole, cases=cases))
-    assert "1 with full marks, 1 to look at, with too much work for the emulator" in " ".join(table.split())
+    assert "1 with full wording, 1 to look at, with too much work for the emulator" in " ".join(table.split())
 
 
 def test_a_stored_grade_still_says_what_was_given_up() -> None:

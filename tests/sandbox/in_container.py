@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.sandbox import engine, image, image_build
+from grader.sandbox import engine, image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from docker import DockerClient
 
-PROFILE = json.loads((image_build.recipe_root() / "sandbox/seccomp.json").read_text(encoding="utf-8"))
+PROFILE = json.loads((image.recipe_root() / "sandbox/seccomp.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

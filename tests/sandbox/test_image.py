@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.errors import OurError, StorageError, UsageError
-from grader.sandbox import Equipment, image, image_build
+from grader.sandbox import Equipment, image
 from tests.sandbox.in_container import built, client, said
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class _Images:
         """The base image; every other name is unknown."""
         import docker.errors  # noqa: PLC0415 - only where the SDK is there
 
-        if name != image_build.BASE or not self._base:
+        if name != image.BASE or not self._base:
             raise docker.errors.ImageNotFound("no such image")
         return _Image(self._base, {}, [])
 
@@ -55,7 +55,7 @@ class _Engine:
 
 def made(target: str = "build", base: str = "sha256:base", **changed: str) -> _Image:
     """An image as our recipe makes it, with some of its labels changed."""
-    digest = image_build.recipe_digest(target, base)
+    digest = image.recipe_digest(target, base)
     labels = {image.LABEL_RECIPE: digest, image.LABEL_TARGET: target, image.LABEL_BASE: base}
     return _Image("sha256:made", labels | changed, [f"{image.REPOSITORY}:{target}-{digest[:12]}"])
 
@@ -110,14 +110,14 @@ def test_a_failed_build_tells_its_last_words() -> None:
     ]
     told: list[str] = []
     with pytest.raises(OurError, match=re.escape("cannot be made: code 1; the last it said was: Step 1/9")):
-        told.extend(image_build.lines(account))
-    assert list(image_build.lines(account[:2])) == ["Step 1/9 : FROM x", "cc1: out of \\x07luck"]
+        told.extend(image.lines(account))
+    assert list(image.lines(account[:2])) == ["Step 1/9 : FROM x", "cc1: out of \\x07luck"]
 
 
 def test_a_full_disk_is_told_as_such() -> None:
     """What to look at is said, and that it is the engine's disk."""
     with pytest.raises(StorageError, match="docker system df"):
-        list(image_build.lines([{"error": "write /x: no space left on device"}]))
+        list(image.lines([{"error": "write /x: no space left on device"}]))
 
 
 # --- in a real engine --------------------------------------------------------------------------------------

@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from grader.sandbox import image_build
+from grader.sandbox import image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from types import ModuleType
 
-FILES = {name: content.decode() for name, content in image_build.recipe_files()}
+FILES = {name: content.decode() for name, content in image.recipe_files()}
 
 
 @pytest.fixture
 def own_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the recipe that a test may change."""
-    shutil.copy(image_build.recipe_root() / image_build.DOCKERFILE, tmp_path)
-    shutil.copytree(image_build.recipe_root() / image_build.FOLDER, tmp_path / image_build.FOLDER)
-    monkeypatch.setattr(image_build, "recipe_root", lambda: tmp_path)
+    shutil.copy(image.recipe_root() / image.DOCKERFILE, tmp_path)
+    shutil.copytree(image.recipe_root() / image.FOLDER, tmp_path / image.FOLDER)
+    monkeypatch.setattr(image, "recipe_root", lambda: tmp_path)
     return tmp_path
 
 
 def program(name: str) -> ModuleType:
     """A program of the image's build, as a module."""
-    path = image_build.recipe_root() / image_build.FOLDER / f"{name}.py"
+    path = image.recipe_root() / image.FOLDER / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec
     assert spec.loader
@@ -67,7 +67,7 @@ def test_all_that_comes_from_pypi_is_pinned(name: str) -> None:
 
 def test_the_dockerfile_takes_nothing_else_from_the_network() -> None:
     """Packages come by hash or from the distribution; the image itself starts from nothing."""
-    text = FILES[image_build.DOCKERFILE]
+    text = FILES[image.DOCKERFILE]
     assert "FROM scratch AS build" in text
     assert "FROM build AS gpu" in text
     assert "PIP_REQUIRE_HASHES=1" in text
@@ -77,16 +77,16 @@ def test_the_dockerfile_takes_nothing_else_from_the_network() -> None:
 
 def test_the_context_holds_the_recipe_and_nothing_else() -> None:
     """No file of a course is sent to the engine, and the same recipe is the same archive."""
-    with tarfile.open(fileobj=io.BytesIO(image_build.build_context())) as archive:
+    with tarfile.open(fileobj=io.BytesIO(image.build_context())) as archive:
         names = archive.getnames()
-    assert names == [name for name, _ in image_build.recipe_files()]
+    assert names == [name for name, _ in image.recipe_files()]
     assert all(name == "Dockerfile" or name.startswith("sandbox/image/") for name in names)
-    assert image_build.build_context() == image_build.build_context()
+    assert image.build_context() == image.build_context()
 
 
 def test_what_the_dockerfile_copies_is_in_the_context() -> None:
     """A file that a step copies, and that an installed package would not send, would fail the build."""
-    copied = re.findall(r"sandbox/image/[\w.-]+", FILES[image_build.DOCKERFILE])
+    copied = re.findall(r"sandbox/image/[\w.-]+", FILES[image.DOCKERFILE])
     named = [name for name in copied if "*" not in name and name.rpartition(".")[2] in ("py", "txt", "cpp")]
     assert len(named) >= 6
     assert set(named) <= FILES.keys()
@@ -95,23 +95,23 @@ def test_what_the_dockerfile_copies_is_in_the_context() -> None:
 @pytest.mark.parametrize("name", ["Dockerfile", "sandbox/image/wanted.txt", "sandbox/image/gpu.txt"])
 def test_the_digest_follows_the_recipe(own_recipe: Path, name: str) -> None:
     """Another file, another target or another base image: another recipe."""
-    before = image_build.recipe_digest("build", "sha256:1")
+    before = image.recipe_digest("build", "sha256:1")
     assert re.fullmatch(r"[0-9a-f]{64}", before)
-    assert image_build.recipe_digest("build", "sha256:1") == before
+    assert image.recipe_digest("build", "sha256:1") == before
     assert before not in (
-        image_build.recipe_digest("gpu", "sha256:1"),
-        image_build.recipe_digest("build", "sha256:2"),
+        image.recipe_digest("gpu", "sha256:1"),
+        image.recipe_digest("build", "sha256:2"),
     )
     with (own_recipe / name).open("a", encoding="utf-8") as file:
         file.write("# more\n")
-    assert image_build.recipe_digest("build", "sha256:1") != before
+    assert image.recipe_digest("build", "sha256:1") != before
 
 
 def test_what_is_written_about_the_image_is_no_part_of_it(own_recipe: Path) -> None:
     """A better explanation makes nobody build the image again."""
-    before = image_build.recipe_digest("build", "")
-    (own_recipe / image_build.FOLDER / "README.md").write_text("better", encoding="utf-8")
-    assert image_build.recipe_digest("build", "") == before
+    before = image.recipe_digest("build", "")
+    (own_recipe / image.FOLDER / "README.md").write_text("better", encoding="utf-8")
+    assert image.recipe_digest("build", "") == before
 
 
 def test_the_last_pattern_that_fits_decides(programs: tuple[ModuleType, Any]) -> None:
@@ -151,7 +151,7 @@ def test_the_digest_of_contents_sees_every_change(programs: tuple[ModuleType, An
 
 def test_the_thin_root_holds_no_program() -> None:
     """Folders, links and three small files: everything else is the host's."""
-    with tarfile.open(fileobj=io.BytesIO(image_build.thin_root())) as archive:
+    with tarfile.open(fileobj=io.BytesIO(image.thin_root())) as archive:
         members = {member.name: member for member in archive}
     assert {name for name, member in members.items() if member.isfile()} == {
         "etc/passwd",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.reports import trace_html
+from grader.reports import trace_files
 from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _lesson() -> TraceScene:
 def lesson(tmp_path: Path) -> Path:
     """The page of the worked example."""
     path = tmp_path / "lesson.html"
-    path.write_text(trace_html.render(_lesson()), encoding="utf-8")
+    path.write_text(trace_files.render(_lesson()), encoding="utf-8")
     return path
 
 
@@ -122,7 +122,7 @@ def test_a_hazard_is_red_at_its_elements_and_lines(tmp_path: Path) -> None:
     """Without the second barrier: cells, lines, interval and sentence say so, not by colour alone."""
     source = (MATMUL / "mistakes/no_second_barrier.cu").read_text()
     path = tmp_path / "racy.html"
-    path.write_text(trace_html.render(scene(product(source, tiles(8, 4), tiles(8, 4), 4), source)))
+    path.write_text(trace_files.render(scene(product(source, tiles(8, 4), tiles(8, 4), 4), source)))
     page = shown(path, "step=10", tmp_path / "home")
     figure = next(part for part in page.split("<figure>") if "<strong>subTileM" in part)
     assert figure.split("</figure>")[0].count(" bad") == 16
@@ -135,7 +135,7 @@ def test_beyond_the_edge_cells_are_hatched(tmp_path: Path) -> None:
     """Zero fill has a look of its own as long as it lasts, and the sentence counts it."""
     path = tmp_path / "edge.html"
     trace = product(TILED, tiles(6, 4), tiles(6, 4), 4, at=(1, 1, 0))
-    path.write_text(trace_html.render(scene(trace, TILED)))
+    path.write_text(trace_files.render(scene(trace, TILED)))
     page = shown(path, "step=9", tmp_path / "home")
     assert "12 of them a zero" in words_of(page, "telling")
     figure = next(part for part in page.split("<figure>") if "<strong>tileA" in part)

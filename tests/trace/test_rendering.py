@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from grader.model import Finding, FindingKind
-from grader.reports import trace_html, trace_json, trace_text
+from grader.reports import trace_files, trace_text
 from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_text_can_do_without_anything_but_ascii() -> None:
 
 def test_the_json_of_a_trace_keeps_its_form(golden: Golden) -> None:
     """Version 1, whole: a difference here is a difference for whoever reads these files."""
-    text = trace_json.dump(_lesson())
+    text = trace_files.dump(_lesson())
     told = json.loads(text)
     assert (told["format"], told["format_version"]) == ("grader-trace", 1)
     golden("trace/lesson.json", json.dumps(told | {"source": []}, indent=1, sort_keys=True) + "\n")
@@ -61,7 +61,7 @@ def test_the_json_of_a_trace_keeps_its_form(golden: Golden) -> None:
 
 def test_json_spells_what_is_no_number() -> None:
     """NaN and infinity are texts, what nobody stored is null."""
-    told = trace_json.document(scene(_broken(), ""))
+    told = trace_files.document(scene(_broken(), ""))
     values = {str(value) for each in told["intervals"][-1]["sums"] for value in each["values"]}
     assert values == {"nan"}
     assert {value for each in told["arrays"] if each["name"] == "C" for value in each["values"]} == {None}
@@ -89,7 +89,7 @@ class _Elements(html.parser.HTMLParser):
 
 def test_the_page_needs_nothing_else_and_may_do_nothing_else() -> None:
     """No address in it, no handler in an attribute; the policy allows its own script and style by hash."""
-    page = trace_html.render(_lesson())
+    page = trace_files.render(_lesson())
     elements = _Elements(page).found
     assert not [name for _, attributes in elements for name in attributes if name in ("src", "href", "style")]
     assert not [name for _, attributes in elements for name in attributes if name.startswith("on")]
@@ -120,14 +120,14 @@ def test_a_hostile_source_stays_text(hostile: str) -> None:
     trace = replace(_lesson().trace, findings=(finding,), notes=(hostile,))
     trace = replace(trace, arrays=tuple(replace(each, name=hostile) for each in trace.arrays))
     told = scene(trace, hostile, file=hostile, title=hostile, kernel=hostile)
-    page = trace_html.render(told)
-    plain = [tag for tag, _ in _Elements(trace_html.render(_lesson())).found]
+    page = trace_files.render(told)
+    plain = [tag for tag, _ in _Elements(trace_files.render(_lesson())).found]
     assert [tag for tag, _ in _Elements(page).found] == plain
     assert "\u202e" not in page
     assert "\x1b" not in page
     assert "\x1b" not in trace_text.render(told).plain
     _, data, _ = (text for text in _Elements(page).texts if text.strip())
-    assert json.loads(data)["source"] == trace_json.document(told)["source"]
+    assert json.loads(data)["source"] == trace_files.document(told)["source"]
 
 
 def test_many_intervals_are_cut_in_the_text_only() -> None:
@@ -138,7 +138,7 @@ def test_many_intervals_are_cut_in_the_text_only() -> None:
     assert "18 intervals left out" in shown
     assert "interval 30" in shown
     assert "interval 15" not in shown
-    assert len(trace_json.document(told)["intervals"]) == 30
+    assert len(trace_files.document(told)["intervals"]) == 30
 
 
 def test_numbers_are_written_as_people_do() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from grader.assignment import find_assignment, load_assignment
 from grader.errors import UsageError
-from grader.validation.staff_files import read_staff
+from grader.validation.proof import read_staff
 
 if TYPE_CHECKING:
     from pathlib import Path

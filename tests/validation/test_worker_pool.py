@@ -15,7 +15,7 @@ import pytest
 
 from grader.errors import OurError
 from grader.validation.records import Made, Trial, TrialOutcome
-from grader.validation.worker_pool import WorkerPool, run_trials
+from grader.validation.trials import WorkerPool, run_trials
 from tests.validation import small_assignment
 from tests.validation.made_up import outcome
 
@@ -66,7 +66,7 @@ def _renamed(runner: TrialRunner, trial: Trial) -> str:  # noqa: ARG001 - as abo
 def test_each_program_is_graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same program shares the outcome, the model solution's is not run, what has no build is."""
     runner = MadeUpBench()
-    monkeypatch.setattr("grader.validation.worker_pool.TrialRunner", MadeUpBench)
+    monkeypatch.setattr("grader.validation.trials.TrialRunner", MadeUpBench)
     heard: list[tuple[int, int]] = []
     plain = Trial("mistake", "m.cu", b"", 1)
     found, building = run_trials(

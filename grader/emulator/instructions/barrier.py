@@ -21,7 +21,7 @@ from grader.emulator.machine.state import Group, WarpOperation
 from grader.emulator.machine.synchronisation import arrive
 from grader.emulator.machine.values import Value, select, spread
 from grader.emulator.memory import access
-from grader.emulator.races.event import AWAIT, COPIED, POST
+from grader.emulator.races.events import AWAIT, COPIED, POST
 from grader.ptx import Immediate
 from grader.ptx.facts import MBARRIER_WAITS
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from grader.emulator.instructions import tiles
+from grader.emulator.instructions import fragments
 from grader.emulator.instructions.fragments import (
     KINDS,
     ElementKind,
@@ -170,7 +170,7 @@ def wmma(ins: Instruction, link: Link) -> ControlStep:
     if ins.modifiers[0] not in ("load", "store"):
         raise link.unsupported()
     site = link.site()
-    build = tiles.load if ins.modifiers[0] == "load" else tiles.store
+    build = fragments.load if ins.modifiers[0] == "load" else fragments.store
     return _collective(link, site, build(ins, link, _extents(ins, link), site))
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.races.conflicts import numbered
-from grader.emulator.races.event import AT_LOCATION, OBSERVE, PUBLISH, UPDATE, Event
+from grader.emulator.races.events import AT_LOCATION, OBSERVE, PUBLISH, UPDATE, Event
 from grader.emulator.races.rows import COPY_ENGINE, UPDATES, is_strong, writes
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.emulator.races.event import Scope
+    from grader.emulator.races.events import Scope
     from grader.emulator.races.rows import Rows
 
 MOST_LOCATIONS = 256

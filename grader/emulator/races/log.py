@@ -20,9 +20,8 @@ import numpy as np
 
 from grader.emulator.machine.state import Allowance, TooMuchHeldError
 from grader.emulator.machine.values import spread
-from grader.emulator.races.conflicts import find_conflicts
-from grader.emulator.races.event import UPDATE, Scope
-from grader.emulator.races.launchwide import MOST_JUDGED, Chunk, suspicious_rows
+from grader.emulator.races.conflicts import MOST_JUDGED, Chunk, find_conflicts, suspicious_rows
+from grader.emulator.races.events import UPDATE, Scope
 from grader.emulator.races.pairs import find_unordered
 from grader.emulator.races.rows import (
     STRONG,
@@ -50,8 +49,7 @@ if TYPE_CHECKING:
     from grader.emulator.machine.values import Value
     from grader.emulator.memory.memory import Target
     from grader.emulator.races.conflicts import Conflict
-    from grader.emulator.races.event import Event
-    from grader.emulator.races.events import Events
+    from grader.emulator.races.events import Event, Events
 
 MOST_ROWS = 1 << 25
 """Accesses that may wait to be judged, over all lanes: to shared memory for a barrier, to global memory for

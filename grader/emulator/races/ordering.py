@@ -2,7 +2,7 @@
 
 Whole-block barriers and whole-warp `__syncwarp` are so common that rows carry them as epochs. Everything
 else is an `Event`: barriers of some warps of a block, `__syncwarp` of some lanes, fences with flags or
-atomics, asynchronous copies that landed. Each class of lanes (`grader.emulator.races.event`) has a
+atomics, asynchronous copies that landed. Each class of lanes (`grader.emulator.races.events`) has a
 clock: up to when it knows the accesses of each other class (Lamport 1978, Mattern 1989), and how many of the
 strong writes to each location in question (`grader.emulator.races.locations`). Clocks are built only where
 accesses were found that race but for these events, so the exact answer costs nothing where nobody needs it.
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from grader.emulator.machine.machine import FEW_LANES
-from grader.emulator.races.event import (
+from grader.emulator.races.events import (
     AT_LOCATION,
     AWAIT,
     BARRIER,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.state import Allowance
-    from grader.emulator.races.event import Event, LaneClasses, Scope
+    from grader.emulator.races.events import Event, LaneClasses, Scope
     from grader.emulator.races.rows import Rows
 
     Clock = NDArray[np.int32]

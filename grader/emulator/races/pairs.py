@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grader.emulator.races.conflicts import Conflict, numbered, one_value
-from grader.emulator.races.event import lane_classes
+from grader.emulator.races.events import lane_classes
 from grader.emulator.races.locations import observed, strong_accesses
 from grader.emulator.races.ordering import unordered
 from grader.emulator.races.rows import COPY_ENGINE, Rows, conflicting, is_strong, writes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.emulator.machine.state import Allowance
-    from grader.emulator.races.event import Event, Scope
+    from grader.emulator.races.events import Event, Scope
 
     Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 

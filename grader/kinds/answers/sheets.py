@@ -26,7 +26,7 @@ from grader.errors import UsageError
 from grader.kinds.answers.solving import is_drawn, numbers_of, setting_of, solve_question
 from grader.model import AnswersInterface, Finding, FindingKind
 from grader.submission import decode
-from grader.submission.names import ending
+from grader.submission.files import ending
 from grader.text import escaped
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from grader.analysis import SUBJECTS, Misconception, parameters, shown, study, value
 from grader.arithmetic import ArithmeticProblem, Name, exactly, names
 from grader.errors import OurError
-from grader.submission.names import safe
+from grader.submission.files import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

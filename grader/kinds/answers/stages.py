@@ -5,16 +5,19 @@ A file with answers becomes evidence: each answer as it was understood, beside w
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
 
+from grader.analysis import shown
 from grader.errors import OurError, UsageError
-from grader.kinds.answers.numbers import readings_of
 from grader.kinds.answers.sheets import Sheet, read_sheet
 from grader.kinds.answers.solving import is_drawn, solve_question
 from grader.model import AnswerEvidence, Build, CaseEvidence, Evidence, Finding, FindingKind
 from grader.plan import Plan, drawn_cases
-from grader.submission.names import safe
+from grader.submission.files import safe
 from grader.text import escaped
 
 if TYPE_CHECKING:
@@ -152,3 +155,149 @@ def _unknown_names(names: list[str], submission: Submission) -> tuple[Finding, .
         )
         for name in names[:10]
     )
+
+
+Readings: TypeAlias = "Named[Fraction]"
+
+LONGEST = 80
+"""Characters of an answer."""
+
+MOST_POWER = 18
+EXPECTED = "expected a number such as 64,704 or 4.72e6 or 1/16, with a unit if you like"
+
+_WHOLE = r"\d{1,3}(?:[, _]\d{3})+|\d{1,30}"
+_NUMBER = re.compile(
+    rf"(?P<sign>[+-]?)\s*(?:(?P<whole>{_WHOLE})?(?P<part>\.\d{{1,30}})?)"
+    r"(?:\s*[eE](?P<e>[+-]?\d{1,3})|\s*[x*·]\s*10\s*(?:\^|\*\*)\s*(?P<power>[+-]?\d{1,3}))?"
+    r"(?:\s*/\s*(?P<below>\d{1,18}))?"
+    r"\s*(?P<unit>[^\d\s.,/][^\d]{0,29})?"
+)
+
+_KILO = {"k": 1, "m": 2, "g": 3}
+_PLURALS = {"byte": "bytes", "operation": "operations"}
+
+
+def readings_of(text: str, unit: str) -> tuple[Readings, str]:
+    """What the text may mean, each in words and as a number of ``unit``; or why it means nothing."""
+    plain = _normalised(text)
+    if len(plain) > LONGEST:
+        return (), f"this is longer than a number: {EXPECTED}"
+    if re.fullmatch(r"\d+,\d{1,2}", plain) or re.fullmatch(r"\d{4,},\d+", plain):
+        return (), "a comma separates thousands here: write the fraction with a point, 3.5"
+    match = _NUMBER.fullmatch(plain)
+    if not match or not (match["whole"] or match["part"]):
+        return (), EXPECTED
+    number = _number(match)
+    if isinstance(number, str):
+        return (), number
+    written = (match["unit"] or "").strip()
+    scales = _scales(written, unit)
+    if not scales:
+        wanted = f"expected {unit}" if unit else "expected a number without a unit"
+        return (), f"the unit `{escaped(written, 30)}` is not understood: {wanted}"
+    return tuple((_words(number * scale, unit, kind), number * scale) for scale, kind in scales), ""
+
+
+def _normalised(text: str) -> str:
+    """The text with plain spaces, signs and digits."""
+    replacements = {
+        "−": "-",
+        "×": "x",
+        "⋅": "·",
+        "\N{THIN SPACE}": " ",
+        "\N{NARROW NO-BREAK SPACE}": " ",
+        "\N{NO-BREAK SPACE}": " ",
+    }
+    if len(text) > LONGEST:
+        return text
+    return " ".join(unicodedata.normalize("NFC", "".join(replacements.get(c, c) for c in text)).split())
+
+
+def _number(match: re.Match[str]) -> Fraction | str:
+    whole = re.sub(r"[, _]", "", match["whole"] or "0")
+    number = Fraction(whole + (match["part"] or ""))
+    power = int(match["e"] or match["power"] or 0)
+    if abs(power) > MOST_POWER:
+        return f"a power of ten beyond {MOST_POWER} is not believed: {EXPECTED}"
+    number *= Fraction(10) ** power
+    if match["below"]:
+        below = int(match["below"])
+        if not below:
+            return "nothing can be divided by 0"
+        number /= below
+    return -number if match["sign"] == "-" else number
+
+
+def _words(number: Fraction, unit: str, kind: str) -> str:
+    text = f"{shown(number)}{'' if unit == '%' else ' '}{unit}" if unit else shown(number)
+    text = text.replace("%", " %") if unit == "%" else text
+    return f"{text}{f' ({kind})' if kind else ''}"
+
+
+def _scales(written: str, unit: str) -> tuple[tuple[Fraction, str], ...]:
+    """What a number is to be multiplied by, and a remark, for each reading; nothing where there is none."""
+    unit_written = written.casefold().strip()
+    wanted = unit.casefold()
+    if not unit_written or _singular(unit_written) == _singular(wanted):
+        return ((Fraction(1), ""),)
+    family = {"bytes": _bytes, "flop": _operations, "%": _share, "": _ratio, "flop/byte": _intensity}.get(
+        wanted
+    )
+    return family(unit_written) if family else _counted(unit_written, wanted)
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s") if len(word) > 2 else word  # noqa: PLR2004 - "s" alone is a word of its own
+
+
+def _bytes(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    match = re.fullmatch(r"([kmg]?)(i?)(b|byte|bytes)", unit_written)
+    words = re.fullmatch(r"(kilo|mega|giga|kibi|mebi|gibi) ?bytes?", unit_written)
+    if words:
+        match = re.fullmatch(r"([kmg])(i?)(b)", words[1][0] + ("i" if words[1].endswith("bi") else "") + "b")
+    if unit_written in ("bit", "bits"):
+        return ((Fraction(1, 8), ""),)
+    if not match:
+        return ()
+    power = _KILO.get(match[1], 0)
+    if power == 0:
+        return ((Fraction(1), ""),) if not match[2] else ()
+    if match[2]:
+        return ((Fraction(1024) ** power, ""),)
+    prefix = match[1].upper()
+    return (
+        (Fraction(1024) ** power, f"1 {prefix}B taken as {1024**power:,} bytes"),
+        (Fraction(1000) ** power, f"1 {prefix}B taken as {1000**power:,} bytes"),
+    )
+
+
+def _operations(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    words = {"thousand": 1, "million": 2, "billion": 3, "k": 1, "m": 2, "g": 3}
+    match = re.fullmatch(
+        r"(?:(k|m|g|thousand|million|billion)\s*)?(?:flops?|ops?|operations?|floating[- ]point operations?)?",
+        unit_written,
+    )
+    return ((Fraction(1000) ** words.get(match[1] or "", 0), ""),) if match else ()
+
+
+def _share(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    return ((Fraction(1), ""),) if unit_written in ("percent", "per cent", "pct") else ()
+
+
+def _ratio(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    if unit_written in ("x", "times", "-fold", "fold"):
+        return ((Fraction(1), ""),)
+    return ((Fraction(1, 100), ""),) if unit_written in ("%", "percent", "per cent") else ()
+
+
+def _intensity(unit_written: str) -> tuple[tuple[Fraction, str], ...]:
+    match = re.fullmatch(r"(?:flops?|ops?|operations?)\s*(?:/|per)\s*(?:b|bytes?)", unit_written)
+    return ((Fraction(1), ""),) if match else ()
+
+
+def _counted(unit_written: str, wanted: str) -> tuple[tuple[Fraction, str], ...]:
+    """A number of blocks, threads, rows…: the unit may come in thousands."""
+    match = re.fullmatch(r"(k|thousand|million)?\s*([a-z ]*)", unit_written)
+    if not match or (match[2] and _singular(match[2].strip()) != _singular(wanted)):
+        return ()
+    return ((Fraction({"k": 1000, "thousand": 1000, "million": 10**6}.get(match[1] or "", 1)), ""),)

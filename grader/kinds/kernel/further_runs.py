@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from grader.compare import compare
-from grader.debug import log_swallowed
+from grader.errors import log_swallowed
 from grader.kinds.kernel.planning import arguments
 from grader.model import Finding, Visibility
 from grader.nvcc.launch import plan_launch

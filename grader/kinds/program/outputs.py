@@ -16,10 +16,9 @@ import numpy as np
 from grader.checks.array import ArrayCheck
 from grader.checks.program_output import quoted
 from grader.compare import compare
-from grader.debug import log_swallowed
 from grader.diagnosis import NO_HYPOTHESES, explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
-from grader.errors import OurError, UsageError
+from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
 from grader.model import Finding, FindingKind
 from grader.oracle import expected_of

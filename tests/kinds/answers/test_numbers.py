@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.kinds.answers.numbers import LONGEST, readings_of
+from grader.kinds.answers.stages import LONGEST, readings_of
 
 
 def values(text: str, unit: str = "bytes") -> list[Fraction]:
