@@ -21,7 +21,7 @@ from grader.backends.emulator import EMULATOR
 from grader.checks import run_checks
 from grader.diagnosis import advise, context_of_submission, first_cause
 from grader.kinds import kind_of
-from grader.messages import Sentences, sentences_of, speaking
+from grader.messages import Sentences, sentences_of, speaking, text_of
 from grader.model import (
     Build,
     Evidence,
@@ -191,7 +191,7 @@ def failed(plan: Plan, submission: Submission, reason: str) -> Grade:
 
 
 def _ours(reason: str) -> str:
-    return f"could not be judged, and that is the grader's fault, not yours: {reason}"
+    return text_of("grader-failed", reason=reason)
 
 
 def versions() -> Named[str]:

@@ -37,6 +37,7 @@ from grader.checks.text import TextCheck
 from grader.checks.traffic import TrafficCheck
 from grader.checks.wording import printable
 from grader.errors import OurError
+from grader.messages import text_of
 from grader.model import Verdict
 
 if TYPE_CHECKING:
@@ -132,7 +133,5 @@ def _after_needs(result: CheckResult, results: dict[str, CheckResult]) -> CheckR
 def _not_judged(need: RubricItem, verdict: Verdict) -> str:
     """Why an item was not judged, with the title of what it needs, which is what students see."""
     name = printable(need.title or need.id)
-    states = {Verdict.SKIP: "was skipped", Verdict.ERROR: "could not be judged"}
-    if verdict in states:
-        return f"not judged, because “{name}” {states[verdict]}"
-    return f"not judged until “{name}” passes"
+    because = {Verdict.SKIP: "not-judged-because-skipped", Verdict.ERROR: "not-judged-because-error"}
+    return text_of(because.get(verdict, "not-judged-until"), need=name)

@@ -13,6 +13,7 @@ from grader.checks import wording
 from grader.checks.check import Check, key
 from grader.checks.output import element_sentence
 from grader.checks.program_cases import RIGHT, RunVerdict, ended_early, failed, judge_cases
+from grader.messages import text_of
 from grader.model import FindingKind, Verdict
 
 if TYPE_CHECKING:
@@ -57,4 +58,6 @@ def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
     if not compared.wrong:
         return RIGHT
     explained = f"; {compared.explanation}" if compared.explanation else ""
-    return failed(compared.explanation or f"`{output}` is wrong", element_sentence(compared) + explained)
+    return failed(
+        compared.explanation or text_of("array-wrong", array=output), element_sentence(compared) + explained
+    )

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from grader.checks import wording
+from grader.messages import current, text_of
 from grader.model import (
     SEVERITIES,
     TOO_MUCH_WORK,
@@ -25,7 +26,6 @@ from grader.model import (
     Verdict,
     Visibility,
 )
-from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -75,7 +75,7 @@ def our_trouble(case: CaseEvidence) -> str:
     if case.error:
         return case.error
     if not case.completed and not case.findings and not case.too_much_work:
-        return "the run was cut short and nothing says why"
+        return text_of("cut-short")
     return ""
 
 
@@ -101,12 +101,12 @@ def stopped_by(case: CaseEvidence) -> str:
             return wording.sentence(wording.bare(finding))
     if is_visible(case):  # it never started, perhaps: what our_trouble let through has a finding
         return wording.with_line(case.findings[0])
-    return "the kernel could not be run"
+    return text_of("not-run")
 
 
 def error_result(item: RubricItem, reason: str) -> CheckResult:
     """The result of an item that could not be judged, through no fault of the submission."""
-    message = f"not judged, through no fault of the submission: {wording.printable(reason)}"
+    message = text_of("grader-at-fault", reason=wording.printable(reason))
     return CheckResult(item, Verdict.ERROR, NOTHING, message)
 
 
@@ -117,19 +117,12 @@ def nothing_to_judge(item: RubricItem, evidence: Evidence) -> CheckResult | None
     item's cases were simply not asked for (hidden ones in a self-check) the item is skipped.
     """
     if evidence.build.error:
-        return CheckResult(
-            item, Verdict.ERROR, NOTHING, f"not judged: {wording.printable(evidence.build.error)}"
-        )
+        message = text_of("not-judged", reason=wording.printable(evidence.build.error))
+        return CheckResult(item, Verdict.ERROR, NOTHING, message)
     if not evidence.build.ok:
-        return CheckResult(
-            item,
-            Verdict.FAIL,
-            NOTHING,
-            "nothing could be run, because the submission does not build",
-            judged=False,
-        )
+        return CheckResult(item, Verdict.FAIL, NOTHING, text_of("does-not-build"), judged=False)
     if not cases_of_item(item, evidence):
-        return CheckResult(item, Verdict.SKIP, NOTHING, "none of its cases was run this time")
+        return CheckResult(item, Verdict.SKIP, NOTHING, text_of("no-case-run"))
     return None
 
 
@@ -197,7 +190,9 @@ def refusal(case: CaseEvidence) -> str:
     """
     if case.launched:
         return ""
-    return f"cannot be launched: {stopped_by(case)}" if is_visible(case) else "cannot be launched"
+    if not is_visible(case):
+        return text_of("cannot-be-launched")
+    return text_of("cannot-be-launched-because", reason=stopped_by(case))
 
 
 def add_up_verdicts(
@@ -223,7 +218,7 @@ def add_up_verdicts(
     if errors and verdict is Verdict.PASS:
         broken = next((case for case in errors if case.visible), errors[0])
         verdict, fraction = Verdict.ERROR, NOTHING
-        message = f"not judged, through no fault of the submission: {wording.printable(broken.reason)}"
+        message = text_of("grader-at-fault", reason=wording.printable(broken.reason))
         hint, findings = "", ()
     elif skipped and verdict is Verdict.PASS:
         verdict, fraction, message, hint, findings = Verdict.SKIP, NOTHING, _not_judged(skipped), "", ()
@@ -241,8 +236,14 @@ def add_up_verdicts(
 def _not_judged(skipped: list[CaseVerdict]) -> str:
     """Why cases were not judged: of a visible one in full if there is one."""
     first = next((case for case in skipped if case.visible), skipped[0])
-    which = f"case `{wording.printable(first.case.case.id)}`" if first.visible else "a hidden case"
-    return f"not judged in {which}: {first.reason}"
+    return text_of("not-judged-in", case=_which(first), reason=first.reason)
+
+
+def _which(judged: CaseVerdict) -> str:
+    """A case by its id where the student may know it."""
+    if not judged.visible:
+        return text_of("hidden-case")
+    return text_of("case", case=wording.printable(judged.case.case.id))
 
 
 def verdicts_by_case(judged: tuple[CaseVerdict, ...]) -> Named[Verdict]:
@@ -296,16 +297,15 @@ def _findings_message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, 
     """The first finding and how many more; or why it could not be judged; or praise."""
     if findings:
         text = wording.with_line(findings[0])
-        times = f"{findings[0].count:,} times" if findings[0].count > 1 else ""
-        times = times and (f" ({times})" if text.endswith("?") else f", {times}")
-        return text + times + _elsewhere(findings[1:])
+        if findings[0].count > 1:
+            text = current().repeated(text, findings[0].count)
+        return text + _elsewhere(findings[1:])
     stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
     if stopped is None:
-        return f"{clean} in {count(len(judged), 'case')}"
-    which = f"case `{wording.printable(stopped.case.case.id)}`" if stopped.visible else "a hidden case"
+        return text_of("clean", clean=clean, count=len(judged))
     if refusal(stopped.case):
-        return f"could not be judged, because the kernel {refusal(stopped.case)}"
-    return f"could not be judged, because {which} did not run to its end: {stopped.reason}"
+        return text_of("not-judged-without-launch", refusal=refusal(stopped.case))
+    return text_of("not-judged-without-end", case=_which(stopped), reason=stopped.reason)
 
 
 def _elsewhere(findings: tuple[Finding, ...]) -> str:
@@ -313,5 +313,5 @@ def _elsewhere(findings: tuple[Finding, ...]) -> str:
     if not findings:
         return ""
     if all(finding.kind is FindingKind.RACE for finding in findings):
-        return f"; and {count(len(findings), 'more pair of lines', 'more pairs of lines')}"
-    return f"; and at {count(len(findings), 'more place')}"
+        return text_of("more-pairs", count=len(findings))
+    return text_of("more-places", count=len(findings))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING, error_result
 from grader.checks.check import Check
+from grader.messages import text_of
 from grader.model import CheckResult, Finding, FindingKind, Severity, Verdict
-from grader.text import count
 
 if TYPE_CHECKING:
     from grader.model import Build, Evidence
@@ -43,9 +43,9 @@ class CompileCheck(Check):
 def _pass_message(build: Build) -> str:
     """`compiles`, how many warnings there are to read, and which instance of a template is graded."""
     warnings = sum(finding.severity is Severity.WARNING for finding in build.warnings)
-    more = f", with {count(warnings, 'warning')}" if warnings else ""
-    instance = f"; {wording.instance(build)}" if build.instance else ""
-    return f"the submission compiles{more}{instance}"
+    more = text_of("with-warnings", count=warnings) if warnings else ""
+    instance = text_of("with-instance", sentence=wording.instance(build)) if build.instance else ""
+    return text_of("compiles", warnings=more, instance=instance)
 
 
 def _instance_finding(build: Build) -> tuple[Finding, ...]:
@@ -60,6 +60,6 @@ def _fail_message(build: Build) -> str:
         build.findings
     )
     if not errors:
-        return "the submission does not compile"
-    more = f" (and {count(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""
+        return text_of("does-not-compile")
+    more = text_of("more-errors", count=len(errors) - 1) if len(errors) > 1 else ""
     return wording.with_line(errors[0]) + more

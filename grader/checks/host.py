@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.cases import judge_findings
 from grader.checks.check import FindingsCheck
+from grader.messages import text_of
 from grader.model import FindingKind
 
 if TYPE_CHECKING:
@@ -23,4 +24,4 @@ class HostCheck(FindingsCheck):
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Fail on a mistake of the host in any of the item's cases."""
-        return judge_findings(self.item, evidence, (FindingKind.HOST,), "no mistake of the host")
+        return judge_findings(self.item, evidence, (FindingKind.HOST,), text_of("no-mistake-of-host"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.cases import judge_findings
 from grader.checks.check import FindingsCheck
+from grader.messages import text_of
 from grader.model import FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ class MemoryCheck(FindingsCheck):
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Fail on a bad access in any of the item's cases, or on a variable that nvcc sees used unset."""
-        return judge_findings(self.item, evidence, KINDS, "no bad access", extra=unset_variables(evidence))
+        return judge_findings(
+            self.item, evidence, KINDS, text_of("no-bad-access"), extra=unset_variables(evidence)
+        )
 
 
 def unset_variables(evidence: Evidence) -> tuple[Finding, ...]:

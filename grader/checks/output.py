@@ -28,8 +28,8 @@ from grader.checks.cases import (
     stopped_by,
 )
 from grader.checks.check import FindingsCheck
+from grader.messages import text_of
 from grader.model import Finding, FindingKind, Verdict
-from grader.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,11 +62,14 @@ class OutputCheck(FindingsCheck):
 def _assumed(build: Build) -> str:
     """Which instance of a template ran, and what was taken for granted, where constants have other names."""
     values = dict(build.constants)
-    side = dict.fromkeys(build.implied, ", the side of its shared arrays")
-    taken = " and ".join(
-        f"`{name}`, so it was launched with {values[name]}{side.get(name, '')}" for name in build.assumed
+    constants = tuple(
+        text_of(
+            "launched-with-side" if name in build.implied else "launched-with", name=name, value=values[name]
+        )
+        for name in build.assumed
     )
-    sentences = (wording.instance(build), f"The file defines no {taken}" if taken else "")
+    undefined = text_of("undefined-constants", constants=text_of("and").join(constants)) if constants else ""
+    sentences = (wording.instance(build), undefined)
     return "".join(f". {sentence}" for sentence in sentences if sentence)
 
 
@@ -74,17 +77,17 @@ def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
     """Whether one case gave the right answer; ``built`` knows what the student calls the arrays."""
     trouble = our_trouble(case)
     if not trouble and case.completed and not case.comparisons:
-        trouble = "no output was compared"
+        trouble = text_of("no-output-compared")
     if trouble:
         return CaseVerdict(case, Verdict.ERROR, trouble)
     if refusal(case):
-        return CaseVerdict(case, Verdict.FAIL, f"the kernel {refusal(case)}")
+        return CaseVerdict(case, Verdict.FAIL, text_of("the-kernel-cannot", refusal=refusal(case)))
     if not case.completed:
         return _cut_short(case)
     if case.changed_inputs:
         label = built.label if built else str
         names = ", ".join(wording.parameter(name, label(name)) for name in case.changed_inputs)
-        return CaseVerdict(case, Verdict.FAIL, f"the kernel wrote into its input {names}")
+        return CaseVerdict(case, Verdict.FAIL, text_of("wrote-into-input", names=names))
     wrong = wrong_comparison(case)
     if wrong is not None:
         return CaseVerdict(case, Verdict.FAIL, wrong.explanation)
@@ -95,7 +98,7 @@ def _cut_short(case: CaseEvidence) -> CaseVerdict:
     """A case that did not come to its end, by the kernel's own doing or because the emulator gave it up."""
     if case.too_much_work:
         return CaseVerdict(case, Verdict.SKIP, given_up(case))
-    return CaseVerdict(case, Verdict.FAIL, f"the run did not come to its end: {stopped_by(case)}")
+    return CaseVerdict(case, Verdict.FAIL, text_of("did-not-end", reason=stopped_by(case)))
 
 
 def wrong_comparison(case: CaseEvidence) -> Comparison | None:
@@ -134,7 +137,7 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     """How many cases are right, the first visible one that is not, and how many hidden ones are not."""
     total = len(judged)
     if not failing:
-        return ("the one case is right" if total == 1 else f"all {total} cases are right") + _verified(judged)
+        return text_of("all-right", count=total) + _verified(judged)
     parts = [_how_many_right(total - len(failing), total)]
     quoted = _to_quote(failing)
     if quoted is not None and quoted.visible:
@@ -142,14 +145,20 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
         explained = f"; {wrong.explanation}" if wrong is not None and wrong.explanation else ""
         parts.append(_quote(quoted) + explained)
         if quoted.case.smallest:
-            parts.append(f"The smallest shape found to fail: {_sizes(quoted.case.smallest)}")
+            parts.append(text_of("smallest-shape", sizes=_sizes(quoted.case.smallest)))
     hidden = sum(not case.visible for case in failing)
     if hidden:
-        verb = "fails" if hidden == 1 else "fail"
-        reason = f": {quoted.reason}" if quoted is not None and quoted.reason else ""
-        after = " as well" if quoted is not None and quoted.visible else reason
-        parts.append(f"{count(hidden, 'hidden case')} {verb}{after}")
+        parts.append(_hidden_message(hidden, quoted))
     return ". ".join([parts[0], *(wording.capital(part.removesuffix(".")) for part in parts[1:])])
+
+
+def _hidden_message(hidden: int, quoted: CaseVerdict | None) -> str:
+    """How many hidden cases fail, and why where no visible case has said it."""
+    if quoted is not None and quoted.visible:
+        return text_of("hidden-fail-as-well", count=hidden)
+    if quoted is not None and quoted.reason:
+        return text_of("hidden-fail-because", count=hidden, reason=quoted.reason)
+    return text_of("hidden-fail", count=hidden)
 
 
 def _verified(judged: tuple[CaseVerdict, ...]) -> str:
@@ -157,22 +166,20 @@ def _verified(judged: tuple[CaseVerdict, ...]) -> str:
     comparisons = [comparison for case in judged if case.visible for comparison in case.case.comparisons]
     if not comparisons:
         return ""
-    which = "" if all(case.visible for case in judged) else "in the visible ones "
     worst = max(comparison.max_relative_error for comparison in comparisons)
-    close = f"relative error at most {wording.small(worst)}" if worst else "no error"
+    close = text_of("relative-error", error=wording.small(worst)) if worst else text_of("no-error")
     if worst > TELLING:
-        close = f"off by at most {wording.small(max(comparison.max_error for comparison in comparisons))}"
-    return f" ({which}{count(sum(case.total for case in comparisons), 'element')}, {close})"
+        off = max(comparison.max_error for comparison in comparisons)
+        close = text_of("absolute-error", error=wording.small(off))
+    elements = text_of("elements", count=sum(case.total for case in comparisons))
+    name = "compared" if all(case.visible for case in judged) else "compared-visible"
+    return text_of(name, elements=elements, close=close)
 
 
 def _how_many_right(right: int, total: int) -> str:
     if total == 1:
-        return "the one case is wrong"
-    return f"{right or 'none'} of {total} cases {_is_or_are(max(right, 1))} right"
-
-
-def _is_or_are(number: int) -> str:
-    return "is" if number == 1 else "are"
+        return text_of("the-one-wrong")
+    return text_of("some-right", count=right, total=total) if right else text_of("none-right", total=total)
 
 
 def _quote(judged: CaseVerdict) -> str:
@@ -180,14 +187,14 @@ def _quote(judged: CaseVerdict) -> str:
     case = judged.case.case
     if refusal(judged.case):  # for all shapes alike, but for a grid that is too large
         return judged.reason
-    shape = _sizes(case.shape)
-    where = f"in case `{wording.printable(case.id)}`" + (f" ({shape})" if shape else "")
-    if case.kernel:
-        where += f" `{case.kernel}` is wrong:"
     wrong = wrong_comparison(judged.case)
-    if not judged.case.completed or judged.case.changed_inputs or wrong is None:
-        return f"{where} {judged.reason}"
-    return f"{where} {element_sentence(wrong, added=_added(judged.case, wrong))}"
+    sentence = judged.reason
+    if judged.case.completed and not judged.case.changed_inputs and wrong is not None:
+        sentence = element_sentence(wrong, added=_added(judged.case, wrong))
+    if case.kernel:
+        sentence = text_of("kernel-is-wrong", kernel=case.kernel, sentence=sentence)
+    name = "in-case-of-sizes" if case.shape else "in-case"
+    return text_of(name, case=wording.printable(case.id), sizes=_sizes(case.shape), sentence=sentence)
 
 
 def _sizes(shape: Named[int]) -> str:
@@ -208,22 +215,25 @@ def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
     """`C[54][0]` should be …: the first wrong element, and how many; ``added``: to what it held before."""
     named = wording.parameter(wrong.array, wrong.label)
     held = wording.printable(wrong.label or wrong.array)
-    total = f"{wrong.wrong:,} of {count(wrong.total, 'element')} {_is_or_are(wrong.wrong)} wrong"
+    elements = text_of("elements", count=wrong.total)
+    total = text_of("wrong-of", count=wrong.wrong, wrong=wrong.wrong, elements=elements)
     if wrong.unwritten and not added:
-        total += f", {wrong.unwritten:,} as before the launch"
+        total = text_of("as-before", sentence=total, unwritten=wrong.unwritten)
     if wrong.first is None:
-        return f"{named} is wrong ({total})"
+        return text_of("output-wrong", array=named, total=total)
     first = wrong.first
     index = "".join(f"[{i}]" for i in first.index)
     element = wording.parameter(wrong.array, wrong.label, index)
-    expected = f"{element} should be {wording.number(first.expected)}"
-    margin = f" (at most {wording.small(first.bound)} off)" if first.bound else ""
-    actual = f"is {wording.number(first.got)}"
+    margin = text_of("margin", bound=wording.small(first.bound)) if first.bound else ""
+    actual = text_of("element-is", value=wording.number(first.got))
     if added:  # bit for bit the poison, perhaps, but something was stored
-        actual += f", because `{held}` held NaN before the launch and `+=` keeps it"
+        actual = text_of("element-added", value=wording.number(first.got), array=held)
     elif first.unwritten:
-        actual = "is still what it was before the launch"
-    return f"{expected}{margin} but {actual} ({total})"
+        actual = text_of("element-unwritten")
+    expected = wording.number(first.expected)
+    return text_of(
+        "element-wrong", element=element, expected=expected, margin=margin, actual=actual, total=total
+    )
 
 
 def _findings(failing: tuple[CaseVerdict, ...]) -> tuple[Finding, ...]:

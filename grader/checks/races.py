@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.cases import judge_findings
 from grader.checks.check import FindingsCheck, key
+from grader.messages import text_of
 from grader.model import FindingKind, Severity
 
 if TYPE_CHECKING:
@@ -30,4 +31,4 @@ class RacesCheck(FindingsCheck):
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Fail on a race or a diverging barrier in any of the item's cases."""
-        return judge_findings(self.item, evidence, KINDS, "no race and no diverging barrier", self.severity)
+        return judge_findings(self.item, evidence, KINDS, text_of("no-race"), self.severity)

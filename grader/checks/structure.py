@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING, error_result
 from grader.checks.check import Check, key
+from grader.messages import text_of
 from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
-from grader.text import count
 
 if TYPE_CHECKING:
     from grader.model import CaseEvidence, Evidence, Named, Resources, Structure
@@ -23,18 +23,15 @@ MOST_NAMED = 4
 """Lines, or libraries, that a message names."""
 
 USES = {
-    "uses_shared_memory": "shared memory",
-    "uses_barriers": "barriers (`__syncthreads()`)",
-    "uses_atomics": "atomic operations",
-    "uses_shuffles": "warp shuffles",
-    "uses_constant_memory": "constant memory",
+    "uses_shared_memory": "shared-memory",
+    "uses_barriers": "barriers",
+    "uses_atomics": "atomics",
+    "uses_shuffles": "shuffles",
+    "uses_constant_memory": "constant-memory",
 }
-"""What a sentence calls the thing that is asked for."""
+"""The text for the thing that is asked for."""
 
-_NEVER = {
-    "uses_shared_memory": "stores there and loads it again",
-    "uses_constant_memory": "loads from there",
-}
+_NEVER = {"uses_shared_memory": "never-loaded-again", "uses_constant_memory": "never-loaded"}
 """How a thing is there and not used; the others are not executed."""
 
 
@@ -65,28 +62,26 @@ class StructureCheck(Check):
         if build.error:
             return error_result(self.item, build.error)
         if not build.ok:
-            message = "could not be looked at, because the submission does not build"
+            message = text_of("not-looked-at-without-build")
             return CheckResult(self.item, Verdict.FAIL, NOTHING, message)
         name = self.kernel or ""
         structures, others = dict(evidence.structures), dict(build.others)
         structure = structures.get(name) if name else next(iter(structures.values()), None)
         resources = others[name].resources if name in others else build.resources
         if structure is None and any(_by_hand(case) for case in evidence.cases):
-            message = "could not be looked at, because of an instruction written by hand"
+            message = text_of("not-looked-at-by-hand")
             return CheckResult(self.item, Verdict.FAIL, NOTHING, message)
         if structure is None or resources is None:
             return error_result(self.item, "nobody looked at the instructions of the kernel")
         facts = [_fact(key, value, structure, resources) for key, value in self.require]
         unmet = [fact for fact in facts if not fact.met]
         if not unmet:
-            return CheckResult(self.item, Verdict.PASS, FULL, f"{_called(name)} {_clauses_in_line(facts)}")
+            return CheckResult(self.item, Verdict.PASS, FULL, _said_of(name, _clauses_in_line(facts)))
         findings = tuple(
-            Finding(
-                FindingKind.STRUCTURE, f"{_called(name)} {fact.clause}", file=structure.file, line=fact.line
-            )
+            Finding(FindingKind.STRUCTURE, _said_of(name, fact.clause), file=structure.file, line=fact.line)
             for fact in unmet
         )
-        message = f"{_called(name)} {'; it '.join(fact.clause for fact in unmet)}"
+        message = _said_of(name, text_of("and-it").join(fact.clause for fact in unmet))
         return CheckResult(self.item, Verdict.FAIL, NOTHING, message, hint=self.item.hint, findings=findings)
 
 
@@ -95,51 +90,60 @@ def _by_hand(case: CaseEvidence) -> bool:
     return any(finding.kind is FindingKind.UNSUPPORTED for finding in case.findings)
 
 
-def _called(name: str) -> str:
-    """The kernel in a sentence, by its name where there are several."""
-    return f"the kernel `{wording.printable(name)}`" if name else "the kernel"
+def _said_of(name: str, clauses: str) -> str:
+    """A sentence about the kernel, by its name where there are several."""
+    if not name:
+        return text_of("the-kernel", clauses=clauses)
+    return text_of("the-named-kernel", name=wording.printable(name), clauses=clauses)
 
 
 def _clauses_in_line(facts: list[Fact]) -> str:
     """`uses shared memory, calls no library and takes 40 registers per thread`."""
-    clause = [fact.clause for fact in facts]
-    return ", ".join(clause[:-1]) + " and " + clause[-1] if len(clause) > 1 else clause[0]
+    clauses = [fact.clause for fact in facts]
+    return text_of("and").join(filter(None, (", ".join(clauses[:-1]), clauses[-1])))
 
 
 def _fact(key: str, value: int, structure: Structure, resources: Resources) -> Fact:
     """One requirement of the item, looked up; ``value`` is a limit, or whether a thing is wanted."""
     if key == "max_registers":
-        return _at_most(
-            f"takes {count(resources.registers, 'register')} per thread", value, resources.registers
-        )
+        taken = text_of("takes-registers", count=resources.registers)
+        return _at_most(taken, value, resources.registers)
     if key == "max_shared_bytes":
-        taken = f"takes {count(resources.shared_bytes, 'byte')} of shared memory per block"
+        taken = text_of("takes-shared-bytes", count=resources.shared_bytes)
         return _at_most(taken, value, resources.shared_bytes)
     if key == "no_library_calls":
         return _library(structure, wanted=not value)
     use = _use(key, structure)
-    clause = f"uses {USES[key]}{_on_lines(use)}" if use.counts else _unused(key, structure, use)
+    clause = _uses(key, use) if use.counts else _unused(key, structure, use)
     if use.counts == bool(value):
         return Fact(met=True, clause=clause)
-    wanted = "; its use is asked for" if use.count else ", which is asked for"
-    return Fact(False, f"{clause}{wanted if value else ', and must not'}", next(iter(use.lines), None))
+    wanted = "its-use-asked-for" if use.count else "asked-for"
+    clause = text_of(wanted if value else "must-not", clause=clause)
+    return Fact(met=False, clause=clause, line=next(iter(use.lines), None))
+
+
+def _uses(key: str, use: Use) -> str:
+    return text_of("uses", use=text_of(USES[key]), at=_on_lines(use))
 
 
 def _at_most(clause: str, limit: int, number: int) -> Fact:
-    return Fact(number <= limit, clause if number <= limit else f"{clause}; at most {limit:,} are asked for")
+    return Fact(
+        number <= limit, clause if number <= limit else text_of("too-many", clause=clause, limit=limit)
+    )
 
 
 def _library(structure: Structure, *, wanted: bool) -> Fact:
     """Functions of somebody else's, and whose headers the code is from."""
     names = [f"`{wording.printable(name)}`" for name, _ in structure.library]
     lines = sorted({line for _, use in structure.library for line in use.lines})
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    more = text_of("more-names", number=len(names) - MOST_NAMED) if len(names) > MOST_NAMED else ""
     if not names:
-        return Fact(not wanted, "uses no library" + (", which is asked for" if wanted else ""))
-    clause = (
-        f"uses {', '.join(names[:MOST_NAMED])}{more} of a library{_on_lines(Use(len(lines), tuple(lines)))}"
-    )
-    return Fact(wanted, clause if wanted else f"{clause}, and must do without", next(iter(lines), None))
+        clause = text_of("no-library")
+        return Fact(not wanted, text_of("asked-for", clause=clause) if wanted else clause)
+    at = _on_lines(Use(len(lines), tuple(lines)))
+    clause = text_of("library", names=", ".join(names[:MOST_NAMED]), more=more, at=at)
+    line = next(iter(lines), None)
+    return Fact(wanted, clause if wanted else text_of("must-do-without", clause=clause), line)
 
 
 def _use(key: str, structure: Structure) -> Use:
@@ -162,12 +166,12 @@ def _use(key: str, structure: Structure) -> Use:
 def _unused(key: str, structure: Structure, use: Use) -> str:
     """How a thing is missing: it may be there and never executed, and shared memory only half used."""
     if use.count:
-        return f"has {USES[key]}{_on_lines(use)}, but no case {_NEVER.get(key, 'executes them')}"
+        return text_of(_NEVER.get(key, "never-executed"), use=text_of(USES[key]), at=_on_lines(use))
     if key == "uses_shared_memory" and structure.shared_loads.count:
-        return "loads from shared memory and stores nothing there"
+        return text_of("loads-only")
     if key == "uses_shared_memory" and structure.shared_stores.count:
-        return "stores to shared memory and loads nothing from there"
-    return f"uses no {USES[key]}"
+        return text_of("stores-only")
+    return text_of("uses-no", use=text_of(USES[key]))
 
 
 def _on_lines(use: Use) -> str:
@@ -176,5 +180,6 @@ def _on_lines(use: Use) -> str:
     if not shown:
         return ""
     if use.lines[MOST_NAMED:]:
-        return f" on lines {', '.join(shown)} …"
-    return f" on line {shown[0]}" if len(shown) == 1 else f" on lines {', '.join(shown[:-1])} and {shown[-1]}"
+        return text_of("on-many-lines", lines=", ".join(shown))
+    lines = text_of("and").join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return text_of("on-lines", count=len(shown), lines=lines)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import isnan
 
-from grader.messages import current
+from grader.messages import current, text_of
 from grader.messages.hidden import LONGEST
 from grader.model import Build, Clause, Finding, FindingCode, Named, Visibility
 from grader.ptx.facts import needs_texture
@@ -32,13 +32,13 @@ def instance(build: Build) -> str:
     """Which instance of a template is graded; empty where the kernel is no template."""
     if not build.instance:
         return ""
-    return f"`{printable(build.instance)}` is the instance of the template that is graded"
+    return text_of("instance", instance=printable(build.instance))
 
 
 def parameter(name: str, label: str = "", index: str = "") -> str:
     """`C[54][0]` (your `P`): an element, or an array, with what the kernel calls it where that differs."""
-    name_in_file = f" (your `{printable(label)}`)" if label not in ("", name) else ""
-    return f"`{printable(name)}{index}`{name_in_file}"
+    element = f"`{printable(name)}{index}`"
+    return element if label in ("", name) else text_of("your-name", name=element, label=printable(label))
 
 
 def number(value: float) -> str:
@@ -113,7 +113,7 @@ def with_line(finding: Finding) -> str:
     text = printable(sentence(finding))
     if finding.line is None or f"line {finding.line}" in text or f"lines {finding.line}" in text:
         return text
-    return f"line {finding.line}: {text}"
+    return text_of("line-first", line=finding.line, sentence=text)
 
 
 def shown(finding: Finding, visibility: Visibility, case: str) -> Finding:

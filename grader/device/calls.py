@@ -77,6 +77,9 @@ _KERNEL_LIMIT = 0x8000_0000
 _POINTER_BYTES = 8
 MOST_DYNAMIC_SHARED, MOST_DYNAMIC_SHARED_OPT_IN = 48 << 10, 163 << 10
 
+_DISABLE_TIMING = 2
+"""``cudaEventDisableTiming``."""
+
 _UNREGISTERED, _HOST, _DEVICE, _MANAGED = 0, 1, 2, 3
 """``cudaMemoryType``."""
 
@@ -426,11 +429,11 @@ def _wait_for_event(device: Device, message: WaitForEvent, caller: int) -> Reply
 
 
 def _create_event(device: Device, message: CreateEvent, caller: int) -> Reply:
-    del message, caller
+    del caller
     handle = _new_handle(device)
     if handle is None:
         return CudaError.MEMORY_ALLOCATION, b""
-    device.events[handle] = Event()
+    device.events[handle] = Event(timed=not message.flags & _DISABLE_TIMING)
     return CudaError.SUCCESS, struct.pack("<Q", handle)
 
 
@@ -461,6 +464,10 @@ def _elapsed(device: Device, message: ElapsedTime, caller: int) -> Reply:
         event.seconds if (event := device.events.get(handle)) else None
         for handle in (message.start, message.end)
     ]
+    if not all(
+        event.timed for handle in (message.start, message.end) if (event := device.events.get(handle))
+    ):
+        return CudaError.INVALID_RESOURCE_HANDLE, b""
     if times[0] is None or times[1] is None:
         device.note(HostMistake(HostCode.EVENT_NEVER_RECORDED, caller))
         return CudaError.INVALID_RESOURCE_HANDLE, b""
@@ -482,7 +489,6 @@ def _synchronise(device: Device, message: Synchronise, caller: int) -> Reply:
 
 def _reset(device: Device, message: Reset, caller: int) -> Reply:
     del message, caller
-    code = device.settle()
     for allocation in list(device.memory.live.values()):
         if allocation.owner is Owner.PROGRAM:
             device.memory.free(allocation)
@@ -491,7 +497,7 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     device.events.clear()
     device.shared_limits.clear()
     device.broken = device.pending = CudaError.SUCCESS
-    return code, b""
+    return _DONE
 
 
 def _errors_asked(device: Device, message: ErrorsAsked, caller: int) -> Reply:

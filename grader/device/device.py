@@ -72,9 +72,10 @@ class Launches(Protocol):
 
 @dataclass(slots=True)
 class Event:
-    """An event: when it was recorded last, None if never."""
+    """An event: when it was recorded last, None if never; ``timed`` unless it was made without timing."""
 
     seconds: float | None = None
+    timed: bool = True
 
 
 @dataclass(eq=False, slots=True)

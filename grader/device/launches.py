@@ -95,7 +95,7 @@ class EmulatedLaunches:
     def __post_init__(self) -> None:
         module = parse(self.build.ptx)
         entries = [function for function in module.functions if function.is_entry]
-        self.kernels = tuple(map(_loaded, entries))
+        self.kernels = tuple(_loaded(module, entry) for entry in entries)
         for variable in module.variables:
             if variable.space in ("global", "const"):
                 sharing = Sharing.MANAGED if variable.managed else Sharing.DEVICE
@@ -128,7 +128,7 @@ class EmulatedLaunches:
             (request.block_x, request.block_y, request.block_z),
             request.shared_bytes,
         )
-        reason = _refused(launch, shared_limit)
+        reason = _refused(launch, shared_limit, kernel.most_threads)
         if reason:
             details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
@@ -240,14 +240,23 @@ class EmulatedLaunches:
                 self.memory.written[: len(written)] |= written
 
 
-def _loaded(function: Function) -> LoadedKernel:
+_REGISTERS = 32
+"""What a kernel is said to use of them: nothing here allocates registers."""
+
+
+def _loaded(module: Module, function: Function) -> LoadedKernel:
     """A kernel with the places of its parameters, as C lays out a struct of them."""
     places, end = [], 0
     for formal in function.parameters:
         start = -(-end // formal.align) * formal.align
         places.append((start, formal.size))
         end = start + formal.size
-    return LoadedKernel(function.name, 0, tuple(places), 32, 0, 0, 0, MOST_THREADS)
+    _, static_shared = shared_layout(module, function, Launch((1, 1, 1), (1, 1, 1)))
+    constants = sum(variable.size for variable in module.variables if variable.space == "const")
+    most_threads = min(function.most_threads or MOST_THREADS, MOST_THREADS)
+    return LoadedKernel(
+        function.name, 0, tuple(places), _REGISTERS, static_shared, 0, constants, most_threads
+    )
 
 
 _BYTES = {
@@ -266,12 +275,14 @@ def _pieces(content: bytes) -> dict[int, Any]:
     return dict(enumerate(np.frombuffer(content, np.uint8)))
 
 
-def _refused(launch: Launch, shared_limit: int) -> str:
+def _refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
     """Why a device refuses such a launch; empty if it does not."""
     if 0 in launch.grid or 0 in launch.block:
         return "nothing"
     if np.prod(launch.block, dtype=object) > MOST_THREADS:
         return "threads"
+    if np.prod(launch.block, dtype=object) > most_threads:
+        return "bounds"
     if any(extent > most for extent, most in zip(launch.block, MOST_EXTENTS, strict=True)):
         return "block"
     if any(extent > most for extent, most in zip(launch.grid, MOST_BLOCKS, strict=True)):

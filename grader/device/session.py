@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from grader.device.protocol import Message
 
 _PIECE = 1 << 20
-_FLUSHING = (Synchronise, LaunchKernel, Reset)
-"""Calls with which a device hands over what kernels printed, beside copies that wait (CUDA C++ guide,
-"Formatted Output")."""
+_FLUSHING = (Synchronise, Reset)
+"""Calls with which a device hands over what kernels printed, beside copies that wait, and launches, before
+they start (CUDA C++ guide, "Formatted Output")."""
 
 
 class EndedError(Exception):
@@ -74,24 +74,29 @@ class Session:
             raise ProtocolError("a program introduces itself once, and first")
         self.greeted = True
         rows: NDArray[np.uint8] | None = None
+        before = (b"", b"")
         if isinstance(message, CopyIn | Push):
             reply, rows = rows_to_receive(self.device, message, caller)
         elif isinstance(message, CopyOut | Pull):
             reply, rows = rows_to_send(self.device, message, caller)
         else:
+            if isinstance(message, LaunchKernel):
+                before = self.device.take_text()
             reply = TABLE[kind](self.device, message, caller)
         if kind not in WITHOUT_ANSWER:
-            self._answer(message, reply)
+            self._answer(message, reply, before)
         for row in () if rows is None else rows:
             if isinstance(message, CopyIn | Push):
                 self._receive_into(memoryview(row))
             else:
                 self._send_row(memoryview(row))
 
-    def _answer(self, message: Message, reply: Reply) -> None:
+    def _answer(self, message: Message, reply: Reply, text: tuple[bytes, bytes]) -> None:
+        """The code and the payload, behind the ``text`` of launches or what the device still holds of it."""
         code, payload = reply
         waiting = isinstance(message, CopyIn | CopyOut | CopyWithin) and not message.asynchronous
-        text = self.device.take_text() if waiting or isinstance(message, _FLUSHING) else (b"", b"")
+        if waiting or isinstance(message, _FLUSHING):
+            text = self.device.take_text()
         self._wait_no_longer()
         self._send(memoryview(protocol.answer(int(code), payload, *text)))
 

@@ -1,8 +1,8 @@
 """Sentences about findings, made of their codes and data in one place.
 
 The emulator and the readers of a device's answers say what is wrong as a code with its data
-(`grader.model.Finding`); `sentence` says it to people, before a finding leaves them. No stage reads a
-sentence back.
+(`grader.model.Finding`); `worded` says it to people, before a finding leaves them. What checks say of an
+item is made by `text_of`. No stage reads a sentence back.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from grader.messages import hidden
+from grader.messages import checks, hidden
 from grader.messages.sentences import CLAUSES, COMMON, ENGLISH, TEMPLATES, Sentences, named_fields
 from grader.model import FindingCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from grader.model import Clause, Finding, Named
+    from grader.model import Clause, Detail, Finding, Named
 
 __all__ = [
     "TABLES",
@@ -27,9 +27,9 @@ __all__ = [
     "clause",
     "current",
     "remarked",
-    "sentence",
     "sentences_of",
     "speaking",
+    "text_of",
     "worded",
 ]
 
@@ -37,8 +37,9 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "messages": {code.value: template for code, template in TEMPLATES.items()},
     "clauses": CLAUSES,
     "hidden": {str(key): template for key, template in hidden.SENTENCES.items()},
+    "checks": checks.TEXTS,
 }
-"""What staff may replace, by its key in their file of texts: sentences by code, their parts, and by kind."""
+"""What staff may replace, by its key in their file: sentences by code, parts of them, by kind, of checks."""
 
 _CURRENT: ContextVar[Sentences] = ContextVar("sentences", default=ENGLISH)
 
@@ -53,7 +54,7 @@ def sentences_of(feedback: Named[Named[str]]) -> Sentences:
     """The sentences of an assignment for which the course says ``feedback``."""
     tables = {name: dict(texts) for name, texts in feedback if name in TABLES}
     templates = {FindingCode(code): text for code, text in tables.get("messages", {}).items()}
-    return Sentences(templates, tables.get("clauses", {}), tables.get("hidden", {}))
+    return Sentences(templates, tables.get("clauses", {}), tables.get("hidden", {}), tables.get("checks", {}))
 
 
 @contextmanager
@@ -71,9 +72,9 @@ def current() -> Sentences:
     return _CURRENT.get()
 
 
-def sentence(finding: Finding) -> str:
-    """What a finding says, in lower case and without a full stop; empty where its code has no sentence."""
-    return ENGLISH.sentence(finding)
+def text_of(name: str, /, **values: Detail) -> str:
+    """What a check says, by its name in `grader.messages.checks`, in the language of `speaking`."""
+    return current().text(name, values)
 
 
 def worded(finding: Finding) -> Finding:

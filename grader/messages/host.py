@@ -55,6 +55,7 @@ SENTENCES: Mapping[FindingCode, str] = {
 CLAUSES: Mapping[str, str] = {
     "refused-nothing": "it has no blocks, or no threads",
     "refused-threads": "a block may have 1,024 threads, and this one has {threads:,}",
+    "refused-bounds": "__launch_bounds__ allows its blocks fewer threads than {threads:,}",
     "refused-block": "a block may have 1,024, 1,024 and 64 threads in its three dimensions",
     "refused-grid": "a grid may have 65,535 blocks in its second and third dimension",
     "refused-shared": "{bytes:,} bytes of dynamic shared memory are more than a block may have",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.messages.english import spell
 from grader.model import Clause, FindingCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from grader.model import Detail, Finding
+    from grader.model import Detail, Dim3, Finding
 
 _PAIR = "{later} {overwrites} {element}{at}, which {earlier} {writes}{other_at}: "
 _UNDEFINED = (
@@ -64,6 +63,12 @@ _LATER = {"RAW": "reads", "WAR": "overwrites", "WAW": "overwrites"}
 def at_line(line: int | None) -> tuple[Clause, ...]:
     """`` on line 7``, or nothing where the line is not known."""
     return (Clause("at-line", (("line", line),)),) if line else ()
+
+
+def spell(index: Dim3) -> str:
+    """``(3, 5)``: a thread or block index without a z that is 0."""
+    x, y, z = index
+    return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 
 
 def fields(finding: Finding) -> dict[str, Detail]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import barriers, device, faults, hidden, host, memory, races, remarks
-from grader.messages.english import spell
+from grader.messages import barriers, checks, device, faults, hidden, host, memory, races, remarks
+from grader.messages.races import spell
 from grader.model import Access, Clause, FindingKind
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Sentences:
     clauses: Mapping[str, str] = field(default_factory=dict)
     hidden: Mapping[str, str] = field(default_factory=dict)
     """By the kind of a finding, as `grader.messages.hidden`."""
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """By name, as `grader.messages.checks`."""
 
     def sentence(self, finding: Finding) -> str:
         """What a finding says, in lower case and without a full stop; empty where its code has no sentence.
@@ -92,6 +94,18 @@ class Sentences:
         name = f"{clause.name}-one" if values.get("count") == 1 else clause.name
         template = self._clause(name) or self._clause(clause.name)
         return template.format_map(self._filled(values))
+
+    def text(self, name: str, values: Mapping[str, Detail]) -> str:
+        """What a check says; the form for one where ``count`` is 1. Raises KeyError for an unknown name."""
+        if values.get("count") == 1 and f"{name}-one" in checks.TEXTS:
+            name = f"{name}-one"
+        template = self.checks.get(name) or checks.TEXTS[name]
+        return template.format_map(self._filled(values))
+
+    def repeated(self, sentence: str, times: int) -> str:
+        """The sentence with how many times it happened."""
+        name = "times-after-question" if sentence.endswith("?") else "times"
+        return self.text(name, {"sentence": sentence, "count": times})
 
     def _clause(self, name: str) -> str:
         return self.clauses.get(name) or CLAUSES.get(name, "")

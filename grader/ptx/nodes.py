@@ -179,6 +179,8 @@ class Function:
     targets: tuple[tuple[str, tuple[str, ...]], ...] = ()
     text: Extent = field(default=(0, 0), compare=False)
     named: Extent = field(default=(0, 0), compare=False)
+    most_threads: int = 0
+    """What ``__launch_bounds__`` allows a block to have; 0 where it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,9 +128,7 @@ class ModuleParser(DeclarationReader):
         token = self.take()
         name, named = token.text, (token.start, token.end)
         parameters = self.parameters() if self.peek().text == "(" else ()
-        while self.peek().text not in ("{", ";"):  # performance directives: .maxntid 256, 1, 1 …
-            if self.take().kind == "end":
-                raise self.unexpected(END, "`{`")
+        most_threads = self.performance_directives()
         if self.accept(";"):
             return Function(name, is_entry, parameters, results, defined=False, named=named)
         body = Body(self)
@@ -146,7 +144,21 @@ class ModuleParser(DeclarationReader):
             tuple(body.labels),
             targets=tuple(body.targets),
             named=named,
+            most_threads=most_threads,
         )
+
+    def performance_directives(self) -> int:
+        """Past them, up to the body; gives the threads of `.maxntid` (PTX ISA section 11.4), 0 without it."""
+        most_threads, bounded = 0, False
+        while self.peek().text not in ("{", ";"):
+            token = self.take()
+            if token.kind == "end":
+                raise self.unexpected(END, "`{`")
+            if token.text.startswith("."):
+                bounded = token.text == ".maxntid"
+            elif bounded and token.text.isdecimal():
+                most_threads = max(most_threads, 1) * int(token.text)
+        return most_threads
 
 
 class ModuleVariable(NamedTuple):

@@ -116,7 +116,7 @@ struct Facts {
 
 Facts facts(const void *kernel, int threads, std::size_t dynamic_shared, const void *caller) {
     std::int64_t number = kernel_number(kernel, caller);
-    if (number < 0) return {cudaErrorInvalidDeviceFunction, 0, 0, 0, 0, 0, 0, 0};
+    if (number < 0) return {cudaErrorInvalidResourceHandle, 0, 0, 0, 0, 0, 0, 0};
     Payload payload;
     payload.add(static_cast<std::uint32_t>(number)).add(static_cast<std::uint32_t>(threads));
     Answer answer = ask(Operation::occupancy, caller, payload.add(std::uint64_t{dynamic_shared}));
@@ -183,6 +183,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int device)
         describe(all);
         return all;
     }();
+    if (which <= 0 || which >= cudaDevAttrMax) return keep(cudaErrorInvalidValue);
     if (!attribute(which, properties, *value)) unsupported("this attribute of cudaDeviceGetAttribute", CALLER);
     return cudaSuccess;
 }
@@ -239,7 +240,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *ke
 cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute which, int value) {
     NEEDS_DEVICE;
     std::int64_t number = kernel_number(kernel, CALLER);
-    if (number < 0) return keep(cudaErrorInvalidDeviceFunction);
+    if (number < 0) return keep(cudaErrorInvalidResourceHandle);
     if (which == cudaFuncAttributePreferredSharedMemoryCarveout) return cudaSuccess;
     if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return keep(cudaErrorInvalidValue);
     Payload payload; // a limit of one kernel: its number, marked by a bit that no limit of the device has

@@ -75,12 +75,12 @@ const char *cudaGetErrorString(cudaError_t code) {
 cudaError_t cudaPeekAtLastError() {
     static const bool told = (forked() || (ask(Operation::errors_asked, CALLER), true));
     (void)told;
-    return breaking != cudaSuccess ? breaking.load() : last;
+    return last;
 }
 
 cudaError_t cudaGetLastError() {
     cudaError_t code = cudaPeekAtLastError();
-    last = breaking;
+    last = cudaSuccess; // of a broken context, too: the next call gives its error again
     return code;
 }
 

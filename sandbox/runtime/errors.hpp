@@ -13,6 +13,6 @@ cudaError_t broken();
 // Most calls begin like this: a broken context, or a forked process, does nothing any more.
 #define NEEDS_DEVICE                                                                                              \
     if (standin::forked()) return standin::keep(cudaErrorInitializationError);                                    \
-    if (standin::broken() != cudaSuccess) return standin::broken()
+    if (standin::broken() != cudaSuccess) return standin::keep(standin::broken())
 
 } // namespace standin

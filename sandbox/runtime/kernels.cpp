@@ -77,7 +77,7 @@ Kernel *kernel(const void *stub, const void *caller) {
 cudaError_t launch(const void *stub, const Configuration &how, void **arguments, bool cooperative) {
     NEEDS_DEVICE;
     Kernel *launched = kernel(stub, how.caller);
-    if (!launched || launched->number < 0) return keep(cudaErrorInvalidDeviceFunction);
+    if (!launched || launched->number < 0) return keep(cudaErrorInvalidResourceHandle);
     hand_over();
     std::vector<unsigned char> bytes(launched->parameter_bytes);
     for (std::size_t index = 0; index < launched->parameters.size(); ++index) {

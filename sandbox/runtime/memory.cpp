@@ -4,8 +4,11 @@
 #include "managed.hpp"
 #include "wire.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <mutex>
+#include <set>
 
 namespace standin {
 namespace {
@@ -13,6 +16,10 @@ namespace {
 constexpr std::size_t pitch_step = 512; // what rows are aligned to by cudaMallocPitch on devices of today
 
 enum class Waiting : std::uint32_t { waits = 0, asynchronous = 1 };
+
+// Where memory begins that cudaHostRegister was given.
+std::set<void *> registered_memory;
+std::mutex registered_mutex;
 
 struct Copy {
     void *to;
@@ -51,6 +58,10 @@ cudaError_t release(void *address, std::uint32_t kind, cudaStream_t stream, cons
 cudaError_t copy(const Copy &copy) {
     NEEDS_DEVICE;
     if (!copy.width || !copy.height) return cudaSuccess;
+    if (static_cast<unsigned>(copy.kind) > cudaMemcpyDefault) return keep(cudaErrorInvalidMemcpyDirection);
+    if (copy.height > 1 && copy.width > std::min(copy.to_pitch, copy.from_pitch)) {
+        return keep(cudaErrorInvalidPitchValue);
+    }
     bool to_device = on_device(copy.to), from_device = on_device(copy.from);
     hand_over();
     Payload payload;
@@ -127,7 +138,6 @@ cudaError_t cudaMallocAsync(void **address, std::size_t size, cudaStream_t strea
     return allocate(address, size, 0, stream, CALLER);
 }
 cudaError_t cudaMallocManaged(void **address, std::size_t size, unsigned) {
-    if (!size) return keep(cudaErrorInvalidValue);
     return allocate(address, size, managed, nullptr, CALLER);
 }
 cudaError_t cudaMallocHost(void **address, std::size_t size) {
@@ -151,11 +161,15 @@ cudaError_t cudaFreeHost(void *address) { return release(address, pinned, nullpt
 // Ordinary memory of the host stays what it is; a kernel cannot reach it here by its own address.
 cudaError_t cudaHostRegister(void *address, std::size_t size, unsigned) {
     NEEDS_DEVICE;
-    return keep(address && size ? cudaSuccess : cudaErrorInvalidValue);
+    if (!address || !size) return keep(cudaErrorInvalidValue);
+    std::lock_guard guard(registered_mutex);
+    return keep(registered_memory.insert(address).second ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered);
 }
 cudaError_t cudaHostUnregister(void *address) {
     NEEDS_DEVICE;
-    return keep(address ? cudaSuccess : cudaErrorInvalidValue);
+    if (!address) return keep(cudaErrorInvalidValue);
+    std::lock_guard guard(registered_mutex);
+    return keep(registered_memory.erase(address) ? cudaSuccess : cudaErrorHostMemoryNotRegistered);
 }
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned) {
     NEEDS_DEVICE;

@@ -9,6 +9,8 @@
 namespace standin {
 namespace {
 
+constexpr unsigned all_event_flags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+
 // What is waited for: one of the numbers that the session knows too.
 enum class Awaited : std::uint32_t { device = 0, stream = 1, event = 2 };
 
@@ -23,7 +25,8 @@ cudaError_t wait_for(Awaited what, const void *handle, const void *caller) {
 
 template <typename Handle> cudaError_t create(Operation operation, Handle *handle, unsigned flags, const void *caller) {
     NEEDS_DEVICE;
-    if (!handle) return keep(cudaErrorInvalidValue);
+    unsigned known = operation == Operation::event_create ? all_event_flags : unsigned{cudaStreamNonBlocking};
+    if (!handle || flags & ~known) return keep(cudaErrorInvalidValue);
     Payload payload;
     Answer answer = ask(operation, caller, payload.add(std::uint32_t{flags}));
     if (answer.code == cudaSuccess) *handle = reinterpret_cast<Handle>(answer.next<std::uint64_t>());

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,24 @@ import numpy as np
 import pytest
 
 from grader.assignment import load_assignment
+from grader.checks.races import RacesCheck
 from grader.checks.wording import concealed
 from grader.diagnosis import WrongOutput, advise, explain_findings, explain_output
 from grader.errors import SpecError
 from grader.messages import TABLES, sentences_of, speaking
 from grader.messages.sentences import named_fields
 from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts, placeholders, texts_of_course
-from grader.model import Access, Assignment, Cause, Finding, FindingCode, FindingKind
+from grader.model import (
+    Access,
+    Assignment,
+    Build,
+    Cause,
+    Evidence,
+    Finding,
+    FindingCode,
+    FindingKind,
+    RubricItem,
+)
 from grader.reports.text import caused
 from tests.assignment.conftest import SOUND
 from tests.references import MISTAKES, hypotheses
@@ -164,6 +176,15 @@ def test_what_is_told_of_a_hidden_case_is_in_the_words_of_the_course(write: Writ
             "(in einem verborgenen Fall)"
         )
     assert concealed(race).message.endswith("is still writing it on line 13 (in a hidden case)")
+
+
+def test_what_a_check_says_is_in_the_words_of_the_course(write: Write) -> None:
+    """Here of an item whose cases were not run."""
+    check = RacesCheck(item=RubricItem("races", "No races", Fraction(10), "races"))
+    evidence = Evidence("emulator", Build(ok=True))
+    with speaking(sentences_of(loaded(write, GERMAN).feedback)):
+        assert check.judge(evidence).message == "keiner der Fälle lief diesmal"
+    assert check.judge(evidence).message == "none of its cases was run this time"
 
 
 def test_every_flaw_is_told_with_its_place(write: Write) -> None:

@@ -17,6 +17,9 @@ __global__ void count() { atomicAdd(&counter, 1); shared_by_both += 1; }
 __global__ void read(const int *p, int *q) { *q = *p; }
 __global__ void dynamic(int *p) { extern __shared__ int s[]; s[threadIdx.x] = threadIdx.x; *p = s[0]; }
 __global__ void much() { __shared__ int s[4096]; extern __shared__ int t[]; s[0] = t[0] = 1; }
+__global__ void turn(int *p) {
+    __shared__ int s[64]; s[threadIdx.x] = p[threadIdx.x]; __syncthreads(); p[threadIdx.x] = s[63 - threadIdx.x];
+}
 __global__ void talk(int n) { std::printf("block %d of %d\n", blockIdx.x, n); }
 __global__ void claim(int n) { assert(n < 0); }
 __global__ void trap() { __trap(); }
@@ -150,7 +153,7 @@ CASE(launched_by_the_call) {
     SAY(cudaLaunchKernel((void *)add, 1, 4, arguments, 0, 0)); SAY(cudaMemcpy(h, d, 16, cudaMemcpyDeviceToHost)); std::printf("%d\n", h[3]);
 }
 CASE(attributes_of_kernels) {
-    cudaFuncAttributes a; SAY(cudaFuncGetAttributes(&a, much)); std::printf("%zu %zu\n", a.sharedSizeBytes, a.constSizeBytes);
+    cudaFuncAttributes a; SAY(cudaFuncGetAttributes(&a, turn)); std::printf("%zu\n", a.sharedSizeBytes);
     SAY(cudaFuncGetAttributes(&a, few)); std::printf("%d\n", a.maxThreadsPerBlock);
 }
 CASE(names_and_texts) {

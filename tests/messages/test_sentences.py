@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import grader
-from grader.messages import remarked, sentence, worded
-from grader.messages.sentences import CLAUSES, TEMPLATES, Sentences, named_fields
+from grader.messages import remarked, worded
+from grader.messages.checks import TEXTS
+from grader.messages.sentences import CLAUSES, ENGLISH, TEMPLATES, Sentences, named_fields
 from grader.model import Access, Clause, Finding, FindingCode, FindingKind
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def stray(code: FindingCode, verb: str = "read", address: str = "A[9]", **detail
 def test_how_far_an_array_is_missed_is_said_in_elements(index: int, missed: str) -> None:
     """After the end, before the start, or with its last bytes only."""
     finding = stray(FindingCode.BEYOND_ARRAY, address=f"A[{index}]", index=index, elements=9)
-    assert sentence(finding) == f"reads A[{index}], {missed}: A has 9 elements"
+    assert ENGLISH.sentence(finding) == f"reads A[{index}], {missed}: A has 9 elements"
 
 
 def test_the_extents_of_an_array_are_said_where_they_are_known() -> None:
@@ -54,7 +55,7 @@ def test_the_extents_of_an_array_are_said_where_they_are_known() -> None:
         access=access,
         details=(("index", 4), ("elements", 4), *extents),
     )
-    assert sentence(finding) == "writes A[2][0], 1 past its end, which is B[0]: A has 2 x 2 elements"
+    assert ENGLISH.sentence(finding) == "writes A[2][0], 1 past its end, which is B[0]: A has 2 x 2 elements"
 
 
 VERBS = [("read", "reads"), ("write", "writes"), ("update", "updates"), ("", "uses")]
@@ -63,7 +64,9 @@ VERBS = [("read", "reads"), ("write", "writes"), ("update", "updates"), ("", "us
 @pytest.mark.parametrize(("verb", "word"), VERBS)
 def test_the_verb_is_that_of_the_access(verb: str, word: str) -> None:
     """Where nobody says which, a thread uses memory."""
-    assert sentence(stray(FindingCode.NULL_POINTER, verb, "0x8")).startswith(f"{word} address 0x8, which")
+    assert ENGLISH.sentence(stray(FindingCode.NULL_POINTER, verb, "0x8")).startswith(
+        f"{word} address 0x8, which"
+    )
 
 
 def test_every_code_has_a_sentence() -> None:
@@ -75,7 +78,7 @@ def test_every_code_has_a_sentence() -> None:
 def test_every_field_of_a_sentence_is_filled(code: FindingCode) -> None:
     """By the finding itself, or by a detail of that name."""
     details = tuple((name, 7) for name in sorted(named_fields(TEMPLATES[code])))
-    text = sentence(Finding(FindingKind.OUT_OF_BOUNDS, code=code, details=details))
+    text = ENGLISH.sentence(Finding(FindingKind.OUT_OF_BOUNDS, code=code, details=details))
     assert text
     assert "{" not in text
 
@@ -98,6 +101,41 @@ def test_every_clause_that_the_source_names_has_a_text() -> None:
     assert names <= set(CLAUSES)
 
 
+def texts_asked_for() -> Iterator[str]:
+    """The names of texts that the source asks for; every name that is written there as a string."""
+    for file in Path(grader.__file__).parent.rglob("*.py"):
+        if file.parent.name == "messages":
+            continue
+        source = file.read_text()
+        if "text_of(" in source:
+            strings = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+            yield from (node.value for node in strings if isinstance(node.value, str))
+
+
+def test_every_text_of_a_check_is_asked_for() -> None:
+    """A text that nobody shows would be translated for nothing."""
+    named = {name.removesuffix("-one") for name in TEXTS} - {"times", "times-after-question"}
+    assert named <= set(texts_asked_for())
+
+
+def text_names() -> Iterator[str]:
+    """The names that are written where `text_of` is called."""
+    for file in Path(grader.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "text_of":
+                choices = [node.args[0]]
+                if isinstance(node.args[0], ast.IfExp):
+                    choices = [node.args[0].body, node.args[0].orelse]
+                yield from (str(name.value) for name in choices if isinstance(name, ast.Constant))
+
+
+def test_every_text_that_a_check_asks_for_is_there() -> None:
+    """A name that is written wrong would stop the judgement."""
+    names = set(text_names())
+    assert len(names) > 40
+    assert names <= set(TEXTS)
+
+
 def test_a_clause_about_one_is_in_the_singular() -> None:
     """Where its ``count`` is 1 and there is such a form."""
     assert Sentences().clause(Clause("in-some-loop", (("count", 1),))) == "1 thread is in a loop"
@@ -108,7 +146,7 @@ def test_a_remark_stands_around_the_sentence_and_stays_there() -> None:
     """It is data as the rest: the sentence can be made again."""
     finding = remarked(worded(stray(FindingCode.NULL_POINTER, address="0x8")), Clause("nothing-depends"))
     assert finding.message.endswith("a null pointer; nothing depends on it")
-    assert sentence(finding) == finding.message
+    assert ENGLISH.sentence(finding) == finding.message
     hidden = remarked(Finding(FindingKind.COMPILE, "says the compiler"), Clause("kernel-alone"))
     assert hidden.message == "not judged, for only the kernel is asked for: says the compiler"
 
@@ -133,7 +171,7 @@ def test_a_race_is_said_with_both_threads_and_what_is_missing() -> None:
         address="C[4]",
         code=FindingCode.RACE_BETWEEN_BLOCKS,
     )
-    assert sentence(race) == (
+    assert ENGLISH.sentence(race) == (
         "thread (2, 0) of block (1, 0) overwrites C[4] on line 9, which thread (3, 1) of block (0, 0) reads "
         "on line 7: blocks run in any order, and nothing orders these two"
     )
@@ -142,5 +180,5 @@ def test_a_race_is_said_with_both_threads_and_what_is_missing() -> None:
 def test_a_recursion_is_told_by_the_function_where_it_has_a_name() -> None:
     """A call through a pointer has none."""
     named = Finding(FindingKind.FAULT, "", code=FindingCode.STACK_OVERFLOW, details=(("function", "f"),))
-    assert sentence(named).startswith("calls `f` from within itself")
-    assert sentence(replace(named, details=())).startswith("calls a function from within itself")
+    assert ENGLISH.sentence(named).startswith("calls `f` from within itself")
+    assert ENGLISH.sentence(replace(named, details=())).startswith("calls a function from within itself")
