@@ -54,7 +54,7 @@ OTHERS = (
 )
 """Where findings have sentences that no code stands for: each makes its own."""
 
-CODED = ("nvcc/launch.py", "nvcc/suspicions.py", "checks/secrecy.py")
+CODED = ("nvcc/launch.py", "nvcc/declarations.py", "checks/secrecy.py")
 """What says things by code all the same."""
 
 

@@ -14,7 +14,7 @@ from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, grade_class
 from grader.batch.folder import is_whole, load_grades
-from grader.cli import arguments, setup
+from grader.cli import arguments, interruption, setup
 from grader.errors import StorageError, UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
@@ -174,7 +174,7 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
         for grade in grade_class(plan, waiting, tools, jobs=jobs):
             _store(out, grade, digests[grade.submission_id])
             bar.advance(task)
-            setup.stop_if_asked()
+            interruption.stop_if_asked()
 
 
 def _store(out: OutFolder, grade: Grade, digest: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader import __version__
-from grader.cli import setup
+from grader.cli import interruption
 from grader.errors import GraderError
 from grader.text import escaped
 
@@ -115,11 +115,11 @@ _OURS = 3
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
     if threading.current_thread() is threading.main_thread():
-        setup.listen()
+        interruption.listen()
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # even while something else is being said
-        setup.forget()
+        interruption.forget()
         _say("stopped; run the same command again to go on where it stopped")
         return INTERRUPTED
 

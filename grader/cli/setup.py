@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
     from pathlib import Path
-    from types import FrameType
 
     from rich.console import Console
 
@@ -205,34 +202,3 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
     screen.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
     screen.print("                record.json and grade.json name hidden cases: for staff only")
     screen.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")
-
-
-_asked = threading.Event()
-
-
-def listen() -> None:
-    """Take SIGTERM for Ctrl-C, and remember both."""
-    _asked.clear()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
-
-
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    _asked.set()
-    raise KeyboardInterrupt
-
-
-def stop_if_asked() -> None:
-    """Raise KeyboardInterrupt if somebody has asked and it got lost."""
-    if _asked.is_set():
-        raise KeyboardInterrupt
-
-
-def forget() -> None:
-    """Let the interpreter end with the exit code that it is given, after an interruption that was handled.
-
-    CPython remembers one that passed through the `exec` of a text, as dataclasses make their methods, and
-    with `python -m` ends by SIGINT in spite of the handler (`_Py_UnhandledKeyboardInterrupt`, pythonrun.c).
-    The next `exec` of a text clears that.
-    """
-    exec("")  # noqa: S102 - it does nothing else

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from grader.backends import AUTO, CHOICES
-from grader.cli import arguments, setup
+from grader.cli import arguments, interruption, setup
 from grader.gpu import RaceJudge
 from grader.validation import Effort, reports, validate
 
@@ -94,6 +94,6 @@ def _validated(options: argparse.Namespace, assignment: Assignment, tools: Tools
             if not console.is_terminal and (now := done * _TELLINGS // max(1, of)) > tenths[0]:
                 tenths[0] = now
                 console.print(f"{done} of {of} steps done")
-            setup.stop_if_asked()
+            interruption.stop_if_asked()
 
         return validate(assignment, tools, effort, backend=backend, progress=progress)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from grader import sandbox_choice
 from grader.doctor import containers
+from grader.doctor.report_line import ReportLine
 from grader.errors import GraderError, OurError
 from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
 from grader.nvcc import build, find_toolchain
@@ -108,16 +109,3 @@ def _cache(builds: Path) -> str:
     builds.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=builds):
         return f"builds are kept in {builds}"
-
-
-class ReportLine(NamedTuple):
-    """What was examined and its state; ``fix`` says how to mend what is not fine.
-
-    What is not ``needed`` may be missing: the emulator grades without it.
-    """
-
-    fine: bool
-    subject: str
-    state: str
-    fix: str = ""
-    needed: bool = True

@@ -270,7 +270,7 @@ def test_the_class_shows_whom_the_emulator_gave_up() -> None:
     cases = (replace(whole.cases[0], too_much_work=True), *whole.cases[1:])
     table = render_class([whole, replace(whole, cases=cases)]).plain
     assert "too much work for the emulator" in note(replace(whole, cases=cases))
-    assert "1 with full wording, 1 to look at, with too much work for the emulator" in " ".join(table.split())
+    assert "1 with full marks, 1 to look at, with too much work for the emulator" in " ".join(table.split())
 
 
 def test_a_stored_grade_still_says_what_was_given_up() -> None:

@@ -1,0 +1,44 @@
+"""Being asked to stop, by Ctrl-C or by the system.
+
+Python raises KeyboardInterrupt for it wherever the main thread is, and drops the exception where it
+ignores all: in a destructor, in a weak reference's callback. So it is also remembered, and loops ask.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_asked = threading.Event()
+
+
+def listen() -> None:
+    """Take SIGTERM for Ctrl-C, and remember both."""
+    _asked.clear()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    _asked.set()
+    raise KeyboardInterrupt
+
+
+def stop_if_asked() -> None:
+    """Raise KeyboardInterrupt if somebody has asked and it got lost."""
+    if _asked.is_set():
+        raise KeyboardInterrupt
+
+
+def forget() -> None:
+    """Let the interpreter end with the exit code that it is given, after an interruption that was handled.
+
+    CPython remembers one that passed through the `exec` of a text, as dataclasses make their methods, and
+    with `python -m` ends by SIGINT in spite of the handler (`_Py_UnhandledKeyboardInterrupt`, pythonrun.c).
+    The next `exec` of a text clears that.
+    """
+    exec("")  # noqa: S102 - it does nothing else
