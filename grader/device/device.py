@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import Allocation, DeviceMemory
     from grader.device.mistakes import HostMistake
-    from grader.device.protocol import LaunchKernel
+    from grader.device.requests import LaunchKernel
 
 MOST_MISTAKES = 200
 """A program that makes the same mistake in a loop is told of the first ones."""

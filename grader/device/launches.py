@@ -18,7 +18,7 @@ from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError
 from grader.device.memory import BASE, Owner
 from grader.device.mistakes import HostCode, HostMistake
-from grader.device.protocol import Sharing
+from grader.device.requests import Sharing
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.layout import Layout, shared_layout
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from grader.device.memory import Allocation, DeviceMemory
-    from grader.device.protocol import LaunchKernel
+    from grader.device.requests import LaunchKernel
     from grader.model import Build, Finding, Run
     from grader.ptx import Function, Module
 

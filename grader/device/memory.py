@@ -19,7 +19,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from grader.device.protocol import Sharing
+    from grader.device.requests import Sharing
 
 BASE = 0x7000_0000_0000
 """Where global memory lies among the addresses of a program (``device_base`` in ``wire.hpp``)."""

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.device import protocol
-from grader.device.calls import TABLE, rows_to_receive, rows_to_send
+from grader.device.calls import TABLE
+from grader.device.copies import rows_to_receive, rows_to_send
 from grader.device.errors import CudaError
-from grader.device.protocol import (
-    REQUEST,
-    WITHOUT_ANSWER,
+from grader.device.protocol import REQUEST, WITHOUT_ANSWER, ProtocolError
+from grader.device.requests import (
     CopyIn,
     CopyOut,
     CopyWithin,
     Hello,
     LaunchKernel,
-    ProtocolError,
     Pull,
     Push,
     Reset,
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from grader.device.calls import Reply
+    from grader.device.copies import Reply
     from grader.device.device import Device
-    from grader.device.protocol import Message
+    from grader.device.requests import Message
 
 _PIECE = 1 << 20
 _FLUSHING = (Synchronise, Reset)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from grader.device.device import LaunchOutcome, LoadedKernel
     from grader.device.memory import Allocation
-    from grader.device.protocol import LaunchKernel
+    from grader.device.requests import LaunchKernel
 
 _HEAD = """
 #include <cuda_runtime_api.h>

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.device import protocol
+from grader.device import protocol, requests
 from grader.device.device import Device
 from grader.device.memory import DeviceMemory
-from grader.device.protocol import OPERATIONS, REQUEST, Hello, ProtocolError
+from grader.device.protocol import REQUEST, ProtocolError
+from grader.device.requests import OPERATIONS, Hello
 from grader.device.session import Session
 from tests.device.hosts import NoLaunches
 
@@ -50,7 +51,7 @@ def test_any_numbers_in_any_message_are_refused_or_served(
 
 
 @pytest.mark.parametrize("kind", OPERATIONS)
-def test_a_message_of_the_right_size_is_read_and_one_of_another_is_not(kind: type[protocol.Message]) -> None:
+def test_a_message_of_the_right_size_is_read_and_one_of_another_is_not(kind: type[requests.Message]) -> None:
     """One byte less or more is no message, but for kernels' parameters, whose size the kernel says."""
     numbers = kind.LAYOUT.rstrip("tbc")
     last = {"t": "name", "b": b"bytes", "c": (1, 2)}.get(kind.LAYOUT[len(numbers) :])
@@ -68,7 +69,7 @@ def test_a_message_of_the_right_size_is_read_and_one_of_another_is_not(kind: typ
 
 def test_a_program_introduces_itself_first_and_once() -> None:
     """Whoever speaks before or again is no runtime of ours."""
-    info = protocol.write(protocol.MemoryInfo())
+    info = protocol.write(requests.MemoryInfo())
     assert "introduces itself" in _served(info)
     assert "introduces itself" in _served(_HELLO, _HELLO)
     assert _served(_HELLO, info) == ""

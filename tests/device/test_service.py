@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from grader.device import protocol
+from grader.device import protocol, requests
 from grader.device.device import Device
 from grader.device.memory import DeviceMemory
 from grader.device.service import VARIABLE, channel, serve
@@ -59,7 +59,7 @@ def _reset(device: Device, folder: Path) -> None:
     with serve(device, folder, 10) as served, socket.socket(socket.AF_UNIX) as program:
         program.connect(dict(served.environment)[VARIABLE])
         program.sendall(
-            protocol.write(protocol.Hello(protocol.VERSION, 0)) + protocol.write(protocol.Reset())
+            protocol.write(requests.Hello(protocol.VERSION, 0)) + protocol.write(requests.Reset())
         )
         while program.recv(100):
             pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.device.memory import Allocation
-from grader.device.protocol import Sharing
+from grader.device.requests import Sharing
 from grader.device.source import HostSource
 
 TEXT = """int main() {

@@ -9,7 +9,7 @@ from grader.device.device import Device
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import DeviceMemory, Owner
 from grader.device.mistakes import HostCode, HostMistake
-from grader.device.protocol import CopyKind
+from grader.device.requests import CopyKind
 from grader.device.source import HostSource
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity

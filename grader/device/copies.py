@@ -1,0 +1,192 @@
+"""Copies and fills of device memory: what a device refuses, what is noted, and which rows are moved.
+
+Data of copies are moved by `session`, which asks here for the rows first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from grader.device.errors import CudaError
+from grader.device.mistakes import HostCode, HostMistake
+from grader.device.protocol import ProtocolError
+from grader.device.requests import CopyIn, CopyKind, CopyOut, CopyWithin, Pull, Push, Sharing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.device.device import Device
+    from grader.device.memory import Allocation
+    from grader.device.requests import Copy, CopyOnHost, Fill
+
+Reply: TypeAlias = "tuple[CudaError, bytes]"
+"""What a call gives: the code, and the answer's payload."""
+
+DONE: Reply = (CudaError.SUCCESS, b"")
+REFUSED: Reply = (CudaError.INVALID_VALUE, b"")
+
+_POINTER_BYTES = 8
+
+
+def rows_to_receive(
+    device: Device, message: CopyIn | Push, caller: int
+) -> tuple[Reply, NDArray[np.uint8] | None]:
+    """Where the rows of a copy to the device go; None where the code refuses them."""
+    if isinstance(message, Push):
+        allocation = device.memory.starting_at(message.address)
+        if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
+            raise ProtocolError("the host writes what it does not share")
+        device.memory.written[allocation.start : allocation.end] = 1
+        return DONE, device.memory.rows(message.address, 0, message.size, 1)
+    code = _checked(device, message, caller)
+    if code is not CudaError.SUCCESS:
+        return (code, b""), None
+    device.memory.rows_written(message.to, message.to_pitch, message.width, message.height)[:] = 1
+    device.clock.copy(message.width * message.height)
+    return DONE, device.memory.rows(message.to, message.to_pitch, message.width, message.height)
+
+
+def rows_to_send(
+    device: Device, message: CopyOut | Pull, caller: int
+) -> tuple[Reply, NDArray[np.uint8] | None]:
+    """The rows that a copy to the host takes; None where the code says why there are none."""
+    if isinstance(message, Pull):
+        allocation = device.memory.starting_at(message.address)
+        if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
+            raise ProtocolError("the host reads what it does not share")
+        return DONE, device.memory.rows(message.address, 0, message.size, 1)
+    code = _checked(device, message, caller)
+    if code is not CudaError.SUCCESS:
+        return (code, b""), None
+    written = device.memory.rows_written(message.source, message.source_pitch, message.width, message.height)
+    if not written.all():
+        device.note(_never_written(device, message.source, written, caller))
+    device.clock.copy(message.width * message.height)
+    return DONE, device.memory.rows(message.source, message.source_pitch, message.width, message.height)
+
+
+def _never_written(device: Device, address: int, written: NDArray[np.uint8], caller: int) -> HostMistake:
+    """What is copied back of which nobody has written a part."""
+    allocation = device.memory.holding(address)
+    missing = int(written.size - np.count_nonzero(written))
+    first = int(np.argmin(written.reshape(-1)))
+    details = (("missing", missing), ("bytes", int(written.size)), ("first", first))
+    return HostMistake(HostCode.NEVER_WRITTEN, caller, allocation.number if allocation else 0, details)
+
+
+def copy_within(device: Device, message: CopyWithin, caller: int) -> Reply:
+    """A copy from device memory to device memory."""
+    code = _checked(device, message, caller)
+    if code is not CudaError.SUCCESS:
+        return code, b""
+    shape = (message.width, message.height)
+    source = (message.source, message.source_pitch, *shape)
+    target = (message.to, message.to_pitch, *shape)
+    content, target_rows = device.memory.rows(*source), device.memory.rows(*target)
+    if content is not None and target_rows is not None:
+        target_rows[:] = content.copy()  # the two may overlap
+        device.memory.rows_written(*target)[:] = device.memory.rows_written(*source).copy()
+    device.clock.copy(message.width * message.height)
+    return DONE
+
+
+def copy_on_host(device: Device, message: CopyOnHost, caller: int) -> Reply:
+    """A copy that the program makes by itself, if its direction is right."""
+    if message.kind not in (CopyKind.HOST_TO_HOST, CopyKind.DEFAULT):
+        device.note(_wrong_direction(device, message, caller))
+        return REFUSED
+    return device.settle() if not message.asynchronous else CudaError.SUCCESS, b""
+
+
+def _checked(device: Device, message: Copy, caller: int) -> CudaError:
+    """The code of a copy that has a side on the device; mistakes are noted, and a waiting copy settles."""
+    if not message.asynchronous and device.settle() is not CudaError.SUCCESS:
+        return device.broken
+    if message.width * message.height > device.memory.limit or message.kind not in set(CopyKind):
+        return CudaError.INVALID_VALUE
+    sides = []
+    if isinstance(message, CopyIn | CopyWithin):
+        sides.append((message.to, message.to_pitch))
+    if isinstance(message, CopyOut | CopyWithin):
+        sides.append((message.source, message.source_pitch))
+    for address, pitch in sides:
+        if device.memory.rows(address, pitch, message.width, message.height) is None:
+            device.note(_bad_copy(device, message, address, caller))
+            return CudaError.INVALID_VALUE
+    if not _direction_fits(device, message):
+        device.note(_wrong_direction(device, message, caller))
+        if not isinstance(message, CopyWithin):  # between two device pointers drivers go by the pointers
+            return CudaError.INVALID_VALUE
+    if message.height == 1 and message.width == _POINTER_BYTES:
+        _suspect_pointer_size(device, message, sides, caller)
+    return CudaError.SUCCESS
+
+
+def _direction_fits(device: Device, message: Copy) -> bool:
+    """Whether the kind of a copy says what its pointers are; shared memory is on both sides."""
+    if message.kind == CopyKind.DEFAULT:
+        return True
+    ends = []
+    for address in (message.source, message.to):
+        allocation = device.memory.holding(address)
+        if allocation is None:
+            ends.append({False})
+        else:
+            ends.append({True} if allocation.sharing is Sharing.DEVICE else {True, False})
+    from_device = message.kind in (CopyKind.DEVICE_TO_HOST, CopyKind.DEVICE_TO_DEVICE)
+    to_device = message.kind in (CopyKind.HOST_TO_DEVICE, CopyKind.DEVICE_TO_DEVICE)
+    return from_device in ends[0] and to_device in ends[1]
+
+
+def _wrong_direction(device: Device, message: Copy, caller: int) -> HostMistake:
+    source, target = device.memory.holding(message.source), device.memory.holding(message.to)
+    allocation = source or target
+    details = (
+        ("kind", message.kind),
+        ("source", source.number if source else 0),
+        ("target", target.number if target else 0),
+    )
+    return HostMistake(HostCode.WRONG_DIRECTION, caller, allocation.number if allocation else 0, details)
+
+
+def _bad_copy(device: Device, message: Copy, address: int, caller: int) -> HostMistake:
+    """Why there are no such rows in device memory."""
+    live, old = device.memory.holding(address), device.memory.once_holding(address)
+    if live is not None:
+        details = (
+            ("bytes", message.width * message.height),
+            ("has", live.end - (address - live.address + live.start)),
+            ("size", live.size),
+        )
+        return HostMistake(HostCode.COPY_TOO_LARGE, caller, live.number, details)
+    if old is not None:
+        return HostMistake(HostCode.COPY_OF_FREED, caller, old.number)
+    return HostMistake(HostCode.COPY_OF_NOTHING, caller, details=(("address", address),))
+
+
+def _suspect_pointer_size(device: Device, message: Copy, sides: list[tuple[int, int]], caller: int) -> None:
+    """Note a copy of as many bytes as a pointer has from or to the start of a larger array."""
+    for address, _ in sides:
+        allocation: Allocation | None = device.memory.starting_at(address)
+        if allocation is not None and allocation.size > message.width:
+            details = (("size", allocation.size),)
+            device.note(HostMistake(HostCode.POINTER_SIZED_COPY, caller, allocation.number, details))
+            return
+
+
+def fill(device: Device, message: Fill, caller: int) -> Reply:
+    """``cudaMemset`` and its kin."""
+    if message.width * message.height > device.memory.limit:
+        return REFUSED
+    place = (message.address, message.pitch, message.width, message.height)
+    rows = device.memory.rows(*place)
+    if rows is None:
+        as_copy = CopyIn(message.address, message.pitch, 0, 0, message.width, message.height, 1, 0, 0)
+        device.note(_bad_copy(device, as_copy, message.address, caller))
+        return REFUSED
+    rows[:] = message.value
+    device.memory.rows_written(*place)[:] = 1
+    device.clock.copy(0)
+    return DONE
