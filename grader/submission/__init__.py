@@ -22,7 +22,8 @@ from grader.model import Finding, FindingKind, Named, Submission
 from grader.submission.archives import opened_class
 from grader.submission.files import ARCHIVES, Unusable, decode, ending, ids, lines, safe, stem
 from grader.submission.folders import ANSWERS, MAX_DEPTH, SOURCE, read_item
-from grader.submission.items import Bundle, OnDisk, by_student, dotted, entries, is_download
+from grader.submission.items import Bundle, OnDisk, dotted, entries
+from grader.submission.platforms import by_student, is_download
 from grader.text import escaped
 
 if TYPE_CHECKING:
