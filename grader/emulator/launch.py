@@ -89,10 +89,17 @@ class Kernel:
     lay_out: LayOut = lay_out
     """Puts memory and parameters in place before each attempt at a launch."""
     _program: Program | None = field(default=None)
+    _synchronises: tuple[bool, bool] | None = None
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
     _all_at_once: bool = False
     """Whether blocks wait for each other, so that all run side by side that a device can hold at once."""
+
+    def synchronises(self) -> tuple[bool, bool]:
+        """Whether its module synchronises through memory, and whether some threads of a block do alone."""
+        if self._synchronises is None:
+            self._synchronises = synchronises_through_memory(self.module), synchronises_in_parts(self.module)
+        return self._synchronises
 
     def program(self, layout: Layout) -> Program:
         """The linked program; the same one as long as the variables lie where they lay."""
@@ -272,8 +279,7 @@ class Execution:
         self.local_bytes = local_bytes_of(kernel.module, self.function)
         events = Events(
             Strengths(kernel.module, program.sites),
-            synchronises_through_memory(kernel.module),
-            synchronises_in_parts(kernel.module),
+            *kernel.synchronises(),
             backwards=priority is not None,
         )
         self.log = AccessLog(events, grain_of(kernel.module), tracked)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from grader.emulator.machine.values import Shape, Value
@@ -68,8 +71,12 @@ def unflatten(index: int, extents: Dim3) -> Dim3:
     return (index % x, index // x % y, index // (x * y))
 
 
-def special_registers(shape: Geometry) -> dict[str, Value]:
-    """``%tid.x`` and the like (PTX ISA chapter 10), folded; scalars where all lanes agree."""
+@lru_cache(maxsize=4)
+def special_registers(shape: Geometry) -> Mapping[str, Value]:
+    """``%tid.x`` and the like (PTX ISA chapter 10), folded; scalars where all lanes agree.
+
+    They are cached, for a program may launch the same grid many times.
+    """
     grid, block = shape.launch.grid, shape.launch.block
     _, rows, columns = shape.shape
     thread = np.arange(shape.threads).reshape(1, rows, columns)

@@ -14,6 +14,8 @@ from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, merge
 from grader.emulator.memory.memory import Region
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from grader.emulator.machine.state import Frame, Parked
@@ -235,7 +237,7 @@ class Machine:
     bounds: Bounds
     """Of each site the bytes of the variable that its address stems from; None where that is not known."""
     memo: ValueMemo = field(init=False)
-    special: dict[str, Value] = field(default_factory=dict)
+    special: Mapping[str, Value] = field(default_factory=dict)
     priority: NDArray[np.int64] | None = None
     """Of each lane: who has more runs first, and of lanes that update one location in one instruction the
     highest comes first. None: whoever is furthest behind runs first, and the lowest lane."""
