@@ -39,6 +39,16 @@ _DETAIL = re.compile(r"\s+(?P<text>[a-z]+ types are: .*)")
 _ORIGIN = re.compile(r'\bat line (?P<line>\d+)(?: of "?(?P<file>[^"\n]+?)"?)?$')
 _MATCHING_BRACE = 'to match this "{"'
 _MISSING = re.compile(r"(?P<name>.+): No such file or directory$")
+_LIBRARY_HEADERS = {
+    **dict.fromkeys(("cublas.h", "cublas_v2.h", "cublasLt.h"), "cuBLAS"),
+    **dict.fromkeys(("cufft.h", "cufftXt.h"), "cuFFT"),
+    **dict.fromkeys(("curand.h", "curand_kernel.h"), "cuRAND"),
+    **dict.fromkeys(("cusolverDn.h", "cusolverSp.h"), "cuSOLVER"),
+    "cusparse.h": "cuSPARSE",
+    "mpi.h": "MPI",
+}
+"""Headers of libraries that a toolkit may come without, by the names that students include."""
+
 _OPTION = re.compile(r" \[-W[\w=+-]+\]$")
 _ADVICE = re.compile(r" \(use -f[^)]*\)")
 _UNSUPPORTED_HOST = re.compile(r"unsupported GNU version|unsupported clang version")
@@ -263,7 +273,9 @@ def _missing_header(message: Message, files: Files) -> str:
         return ""
     name = missing["name"]
     alike = get_close_matches(name, files.headers, 1)
-    if alike:
+    if name in _LIBRARY_HEADERS:
+        hint = f"it belongs to {_LIBRARY_HEADERS[name]}, which is not installed here"
+    elif alike:
         hint = f"did you mean `{alike[0]}`?"
     elif files.headers:
         hint = f"the headers that are there: {', '.join(f'`{header}`' for header in files.headers[:8])}"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.errors import ToolMissing
-from grader.nvcc import driver
+from grader.nvcc import diagnostics, driver
 from grader.nvcc.diagnostics import Message
 from grader.nvcc.driver import undefined_names
 from grader.nvcc.source import SOURCE_NAME
@@ -29,6 +29,17 @@ def test_a_name_that_is_missing_twice_is_told_for_each_line() -> None:
     messages = driver.linker_messages(log, ("mine/parts.h",))
     assert [(m.file, m.line) for m in messages] == [(SOURCE_NAME, 7), (SOURCE_NAME, 8), ("mine/parts.h", 2)]
     assert all(message.error for message in messages)
+
+
+@pytest.mark.parametrize(("header", "library"), [("cublas_v2.h", "cuBLAS"), ("mpi.h", "MPI")])
+def test_a_missing_header_of_a_library_names_the_library(header: str, library: str) -> None:
+    """Rather than the headers of the assignment, which are no help there."""
+    files = diagnostics.Files("x.cu", 3, ("npy.h",), ())
+    message = Message(True, f"{header}: No such file or directory", SOURCE_NAME, 1)
+    (finding,) = diagnostics.errors((message,), files)
+    assert finding.message == (
+        f"the header `{header}` was not found; it belongs to {library}, which is not installed here"
+    )
 
 
 def test_no_main_is_one_message_without_a_line() -> None:
