@@ -21,8 +21,8 @@ from grader.device.mistakes import HostCode, HostMistake
 from grader.device.requests import Sharing
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
-from grader.emulator.memory.layout import Layout, shared_layout
-from grader.emulator.memory.memory import WINDOW, AddressSpace, GlobalMemory
+from grader.emulator.memory.layout import Layout, shared_layout, takes_memory
+from grader.emulator.memory.memory import HEAP_BYTES, WINDOW, AddressSpace, GlobalMemory, Heap
 from grader.emulator.memory.memory import Allocation as Array
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, FindingKind, Launch
@@ -51,6 +51,9 @@ _ENDS: Mapping[str, CudaError] = {
     "block-hangs": CudaError.LAUNCH_TIMEOUT,
 }
 """What a launch that stops with a finding of this code gives the host."""
+
+_COOPERATIVE = "%envreg2"
+"""What a kernel reads to find what the blocks of a cooperative launch share."""
 
 _BAD_ACCESSES = (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED)
 
@@ -91,6 +94,8 @@ class EmulatedLaunches:
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
     """By where they start."""
+    _heap_was_left: bool = False
+    """Whether a launch left blocks on its heap, which ends with it here and not on a device."""
 
     def __post_init__(self) -> None:
         module = parse(self.build.ptx)
@@ -135,6 +140,14 @@ class EmulatedLaunches:
             return LaunchOutcome(CudaError.INVALID_VALUE)
         if self.gave_up or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
+        if request.cooperative and _COOPERATIVE in self.build.ptx:
+            self.unsupported = (
+                "not supported here: the grid of a cooperative launch (cooperative_groups::this_grid())"
+            )
+        elif self._heap_was_left:
+            self.unsupported = "not supported here: memory of malloc() in a kernel that outlives its launch"
+        if self.unsupported:
+            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
         arguments = self._arguments(kernel, request.parameters, caller)
         self._layouts.clear()
         began = time.monotonic()
@@ -206,9 +219,13 @@ class EmulatedLaunches:
             pointed[formal.name] = None if allocation is None else self._array(allocation, widths)
         arrays = tuple(self._array(allocation, widths) for allocation in self.memory.in_order())
         used = self.memory.end
-        memory = GlobalMemory(
-            _SPACE, arrays, self.memory.bytes[:used].copy(), self.memory.written[:used].copy()
-        )
+        heap_bytes = HEAP_BYTES if takes_memory(module) else 0
+        behind = np.zeros(heap_bytes, np.uint8)
+        data = np.concatenate((self.memory.bytes[:used], behind))
+        written = np.concatenate((self.memory.written[:used], behind))
+        memory = GlobalMemory(_SPACE, arrays, data, written)
+        if heap_bytes:
+            memory.heap = Heap(memory, used, used + heap_bytes)
         shared, shared_bytes = shared_layout(module, function, launch)
         addresses = {array.name: array.start for array in shared} | self._addresses(module)
         inouts = tuple(
@@ -240,9 +257,10 @@ class EmulatedLaunches:
                 changed.append(allocation.number)
             kept[:] = content.view(np.uint8)
         for layout in self._layouts:
-            written = layout.memory.initialised
+            used, written, heap = self.memory.end, layout.memory.initialised, layout.memory.heap
             if written is not None:
-                self.memory.written[: len(written)] |= written
+                self.memory.written[:used] |= written[:used]
+            self._heap_was_left |= heap is not None and bool(heap.taken)
         return tuple(changed)
 
 

@@ -157,7 +157,7 @@ def lay_out(
         for a in arguments
         if isinstance(a.value, np.ndarray) and not a.symbol
     ]
-    heap = plan.allocate(HEAP, HEAP_BYTES, 1) if _takes_memory(module) else None
+    heap = plan.allocate(HEAP, HEAP_BYTES, 1) if takes_memory(module) else None
     memory = GlobalMemory.planned(plan, AddressSpace.drawn(drawn_from(arguments)), track=track)
     for name, (argument, value) in filled.items():
         arrays.append((argument, value, replace(named[name], end=named[name].start + value.nbytes)))
@@ -244,7 +244,7 @@ def _is_out(held: Held | None) -> bool:
     return held is not None and held[0].direction == "out"
 
 
-def _takes_memory(module: Module) -> bool:
+def takes_memory(module: Module) -> bool:
     """Whether a kernel may take memory from the heap."""
     return any(function.name in _ALLOCATORS and not function.defined for function in module.functions)
 
