@@ -169,10 +169,15 @@ def _bad_copy(device: Device, message: Copy, address: int, caller: int) -> HostM
 
 
 def _suspect_pointer_size(device: Device, message: Copy, sides: list[tuple[int, int]], caller: int) -> None:
-    """Note a copy of as many bytes as a pointer has from or to the start of a larger array."""
+    """Note a copy of as many bytes as a pointer has from or to the start of a larger array.
+
+    An array that was written to its end before is changed in its first element: a struct gets a pointer.
+    """
     for address, _ in sides:
         allocation: Allocation | None = device.memory.starting_at(address)
         if allocation is not None and allocation.size > message.width:
+            if address == message.to and device.memory.written[allocation.start : allocation.end].all():
+                continue
             details = (("size", allocation.size),)
             device.note(HostMistake(HostCode.POINTER_SIZED_COPY, caller, allocation.number, details))
             return

@@ -56,6 +56,17 @@ CASES = {
         "cudaSuccess\n",
         ("never-written",),
     ),
+    "a copy of as many bytes as a pointer has": Case(
+        _ARRAYS + "SAY(cudaMemcpy(d, h, sizeof d, cudaMemcpyHostToDevice));",
+        "cudaSuccess\n",
+        ("pointer-sized-copy",),
+    ),
+    "a pointer that a struct gets after the rest": Case(
+        "struct Element { char *name; long value; } e = {nullptr, 3}, *d; char *name;"
+        "cudaMalloc(&d, sizeof e); cudaMalloc(&name, 8); cudaMemcpy(d, &e, sizeof e, cudaMemcpyHostToDevice);"
+        "SAY(cudaMemcpy(&d->name, &name, sizeof name, cudaMemcpyHostToDevice));",
+        "cudaSuccess\n",
+    ),
     "memory that is freed twice": Case(
         _ARRAYS + "SAY(cudaFree(d)); SAY(cudaFree(d));",
         "cudaSuccess\ncudaErrorInvalidValue\n",
