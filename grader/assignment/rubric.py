@@ -138,6 +138,7 @@ VALUES: dict[str, Any] = {
     "Lines": Lines,
     "Metric": Metric,
     "Name": Name,
+    "Names": Annotated[list[Name], Field(min_length=1, max_length=MOST_ARGUMENTS)],
     "Pattern": Pattern,
     "Requirements": RequirePart,
     "Sentence": Sentence,

@@ -41,10 +41,11 @@ class ArrayCheck(Check):
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Judge the array that the runs of the item's cases left."""
-        return judge_cases(self.item, evidence, lambda case, run: _judge(case, run, self.output))
+        return judge_cases(self.item, evidence, lambda case, run: judge_array(case, run, self.output))
 
 
-def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
+def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
+    """What the comparison of an array, or a finding about it, makes of a run that came to its end."""
     early = ended_early(run)
     if early is not None:
         return early
