@@ -134,3 +134,54 @@ def test_a_host_that_never_ends_is_the_programs_fault(graded: Graded) -> None:
     grade = graded(RIGHT.replace("cudaFree(device);", "for (volatile bool on = true; on;) {}"))
     assert _results(grade)["ends"].verdict is Verdict.FAIL
     assert "was not done by then" in _results(grade)["ends"].message
+
+
+SHARED = r"""#include <cstdio>
+__global__ void fill(int *p, int n) { if (threadIdx.x < n) p[threadIdx.x] = 8 - threadIdx.x; }
+int main() {
+    int *used, *other;
+    cudaMallocManaged(&used, 32);
+    cudaMallocManaged(&other, 32);
+    cudaStream_t s;
+    cudaStreamCreate(&s);
+    fill<<<1, 8, 0, s>>>(used, 8);
+    other[0] = 1;
+    cudaStreamSynchronize(s);
+    for (int i = 0; i < 8; ++i) std::printf("%d%c", used[i], i < 7 ? ' ' : '\n');
+    cudaStreamDestroy(s);
+    cudaFree(used);
+    cudaFree(other);
+}
+"""
+
+
+def test_managed_memory_that_no_kernel_is_at_work_on_may_be_used(graded: Graded) -> None:
+    """And that of a stream once it is waited for: what overlaps on purpose is no mistake."""
+    grade = graded(SHARED)
+    assert (grade.verdict, grade.score) == (Verdict.PASS, Fraction(40))
+
+
+def test_managed_memory_that_a_kernel_may_still_write_is_told_with_the_line(graded: Graded) -> None:
+    """The line on which the host reads it."""
+    result = _results(graded(SHARED.replace("cudaStreamSynchronize(s);", "")))["host"]
+    assert [(str(finding.code), finding.line) for finding in result.findings] == [("host-touched-early", 12)]
+
+
+def test_the_end_of_a_buffer_that_is_copied_back_unused_costs_nothing(graded: Graded) -> None:
+    """A right program may copy more than it needs; one that copies what nobody wrote at all is told."""
+    longer = RIGHT.replace("int host[8]", "int host[12]").replace(
+        "sizeof host, cudaMemcpyH", "32, cudaMemcpyH"
+    )
+    assert graded(longer).score == Fraction(40)
+    nothing = RIGHT.replace("reverse<<<1, 8>>>(device);", "").replace(
+        "cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);", ""
+    )
+    (finding,) = _results(graded(nothing))["host"].findings
+    assert str(finding.code) == "host-never-written"
+
+
+def test_a_fault_of_the_host_is_told_with_its_line(graded: Graded) -> None:
+    """Device memory that the host reads, and no memory at all."""
+    for line, code in (("host[0] = *device;", "host-device-pointer"), ("*(int *)8 = 1;", "host-fault")):
+        result = _results(graded(RIGHT.replace("cudaFree(device);", f"{line} cudaFree(device);")))["host"]
+        assert [(str(finding.code), finding.line) for finding in result.findings] == [(code, 15)]

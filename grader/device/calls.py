@@ -160,6 +160,7 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
         device.clock.launch(outcome.dram_bytes, outcome.lane_instructions)
         device.print(outcome.printed)
         device.complaints += outcome.complaints
+        device.in_use.update(outcome.changed)
         if device.pending is CudaError.SUCCESS:
             device.pending = outcome.later
     return outcome.code, b""
@@ -319,6 +320,7 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     device.events.clear()
     device.shared_limits.clear()
     device.broken = device.pending = CudaError.SUCCESS
+    device.in_use.clear()
     return DONE
 
 
@@ -337,6 +339,8 @@ def _interrupted(device: Device, message: Interruption, caller: int) -> Reply:
     """A touch of shared memory that came early, or the fault that ends the program."""
     live, old = device.memory.holding(message.address), device.memory.once_holding(message.address)
     if isinstance(message, Touched):
+        if live is None or live.number not in device.in_use:
+            return DONE
         code = HostCode.TOUCHED_EARLY
     elif live is not None:
         code = HostCode.DEVICE_POINTER
@@ -346,7 +350,9 @@ def _interrupted(device: Device, message: Interruption, caller: int) -> Reply:
     offset = message.address - allocation.address if allocation else message.address
     number = allocation.number if allocation else 0
     details = (("offset", offset),)
-    device.note(HostMistake(code, caller, number, details, message.callers))
+    # The first is the instruction itself: lines are looked up by the byte before an address.
+    callers = (caller + 1, *message.callers[1:])
+    device.note(HostMistake(code, caller + 1, number, details, callers))
     return DONE
 
 

@@ -87,6 +87,8 @@ def copy_within(device: Device, message: CopyWithin, caller: int) -> Reply:
     content, target_rows = device.memory.rows(*source), device.memory.rows(*target)
     if content is not None and target_rows is not None:
         target_rows[:] = content.copy()  # the two may overlap
+        if message.asynchronous:
+            _use(device, message.to)
         device.memory.rows_written(*target)[:] = device.memory.rows_written(*source).copy()
     device.clock.copy(message.width * message.height)
     return DONE
@@ -187,6 +189,23 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
         device.note(_bad_copy(device, as_copy, message.address, caller))
         return REFUSED
     rows[:] = message.value
+    if message.asynchronous:
+        _use(device, message.address)
+    elif _shared(device, message.address):  # "API synchronization behavior": the host waits for these
+        device.in_use.clear()
     device.memory.rows_written(*place)[:] = 1
     device.clock.copy(0)
     return DONE
+
+
+def _use(device: Device, address: int) -> None:
+    """Note that work which nobody has waited for changes a shared allocation."""
+    allocation = _shared(device, address)
+    if allocation is not None:
+        device.in_use.add(allocation.number)
+
+
+def _shared(device: Device, address: int) -> Allocation | None:
+    """The allocation at an address, if the host reaches it, too."""
+    allocation = device.memory.holding(address)
+    return None if allocation is None or allocation.sharing is Sharing.DEVICE else allocation

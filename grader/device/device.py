@@ -50,6 +50,8 @@ class LaunchOutcome:
     lane_instructions: int = 0
     printed: bytes = b""
     complaints: bytes = b""
+    changed: tuple[int, ...] = ()
+    """The numbers of the shared allocations whose bytes it changed."""
 
 
 class Launches(Protocol):
@@ -96,6 +98,8 @@ class Device:
     complaints: bytearray = field(default_factory=bytearray)
     mistakes: list[HostMistake] = field(default_factory=list)
     errors_asked: bool = False
+    in_use: set[int] = field(default_factory=set)
+    """Numbers of shared allocations that work which nobody has waited for has changed."""
     handles: int = 0x10
     launched: int = 0
 
@@ -106,7 +110,11 @@ class Device:
             self.mistakes.append(mistake)
 
     def settle(self) -> CudaError:
-        """What a call that waits for the device gives: an error of a launch breaks the device for good."""
+        """What a call that waits for the device gives: an error of a launch breaks the device for good.
+
+        Whatever it waits for counts as all: who waits for the wrong stream is not accused.
+        """
+        self.in_use.clear()
         if self.pending is not CudaError.SUCCESS:
             self.broken, self.pending = self.pending, CudaError.SUCCESS
         return self.broken

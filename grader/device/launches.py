@@ -147,7 +147,7 @@ class EmulatedLaunches:
             self.seconds += time.monotonic() - began
         self.steps -= run.work
         self.gave_up = run.too_much_work
-        self._keep(run)
+        changed = self._keep(run)
         self.runs.append(KernelRun(kernel.name, caller, launch, run))
         counters = run.counters
         return LaunchOutcome(
@@ -156,6 +156,7 @@ class EmulatedLaunches:
             dram_bytes=32 * (counters.global_load_sectors + counters.global_store_sectors),
             lane_instructions=counters.instructions,
             printed=run.printed.encode(),
+            changed=changed,
         )
 
     def _kernel(self, name: str) -> EmulatedKernel:
@@ -228,16 +229,21 @@ class EmulatedLaunches:
         name = self._variable_names.get(allocation.start) or self.name_of(allocation)
         return Array(name, allocation.start, allocation.end, width, (allocation.size // width,), direction)
 
-    def _keep(self, run: Run) -> None:
-        """Put what a launch wrote into the memory that stays."""
+    def _keep(self, run: Run) -> tuple[int, ...]:
+        """Put what a launch wrote into the memory that stays; gives the shared allocations it changed."""
+        changed = []
         for name, content in run.outputs:
             start = int(name)
             allocation = self.memory.live[start]
-            self.memory.bytes[start : allocation.end] = content.view(np.uint8)
+            kept = self.memory.bytes[start : allocation.end]
+            if allocation.sharing is not Sharing.DEVICE and not np.array_equal(kept, content.view(np.uint8)):
+                changed.append(allocation.number)
+            kept[:] = content.view(np.uint8)
         for layout in self._layouts:
             written = layout.memory.initialised
             if written is not None:
                 self.memory.written[: len(written)] |= written
+        return tuple(changed)
 
 
 _REGISTERS = 32

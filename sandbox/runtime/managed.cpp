@@ -139,11 +139,12 @@ void hand_over() {
     }
 }
 
-void device_at_work(const void *) { at_work = true; }
-
-void device_idle() {
-    at_work = false;
+// Whether the work is on the array that is touched is for the device's side to say: each is told once per work.
+void device_at_work(const void *) {
+    at_work = true;
     for (std::size_t number = 0; number < used; ++number) table[number].touched_early = false;
 }
+
+void device_idle() { at_work = false; }
 
 } // namespace standin

@@ -81,10 +81,49 @@ CASES = {
         "cudaSuccess\ncudaSuccess\ncudaSuccess\n1010101 8\ncudaSuccess\n",
     ),
     "managed memory before waiting": Case(
-        "int *m; cudaMallocManaged(&m, 8000); cudaMemset(m, 1, 8000); int early = m[5];"
+        "int *m; cudaMallocManaged(&m, 8000); cudaMemsetAsync(m, 1, 8000); int early = m[5];"
         'cudaDeviceSynchronize(); std::printf("%x\\n", early);',
         "1010101\n",
         ("touched-early",),
+    ),
+    "managed memory that was filled": Case(
+        'int *m; cudaMallocManaged(&m, 8000); cudaMemset(m, 1, 8000); std::printf("%x\\n", m[5]);',
+        "1010101\n",
+    ),
+    "managed memory after its stream": Case(
+        "int *m; cudaStream_t s; cudaStreamCreate(&s); cudaMallocManaged(&m, 8000);"
+        'cudaMemsetAsync(m, 1, 8000, s); cudaStreamSynchronize(s); std::printf("%x\\n", m[5]);',
+        "1010101\n",
+    ),
+    "pinned memory after its event": Case(
+        _ARRAYS + "float *p; cudaMallocHost((void **)&p, sizeof h); cudaEvent_t e; cudaEventCreate(&e);"
+        "cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);"
+        "cudaMemcpyAsync(p, d, sizeof h, cudaMemcpyDeviceToHost); cudaEventRecord(e);"
+        "cudaEventSynchronize(e);"
+        'std::printf("%g\\n", p[1]);',
+        "2\n",
+    ),
+    "pinned memory while another copy runs": Case(
+        _ARRAYS
+        + "float *p, *q; cudaMallocHost((void **)&p, sizeof h); cudaMallocHost((void **)&q, sizeof h);"
+        "p[0] = 5;"
+        "cudaMemcpyAsync(d, p, sizeof h, cudaMemcpyHostToDevice); q[0] = 6;"
+        'cudaDeviceSynchronize(); std::printf("%g %g\\n", p[0], q[0]);',
+        "5 6\n",
+    ),
+    "pinned memory before its copy is done": Case(
+        _ARRAYS + "float *p; cudaMallocHost((void **)&p, sizeof h);"
+        "cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);"
+        "cudaMemcpyAsync(p, d, sizeof h, cudaMemcpyDeviceToHost); float early = p[1];"
+        'cudaDeviceSynchronize(); std::printf("%g\\n", early);',
+        "2\n",
+        ("touched-early",),
+    ),
+    "managed memory after a waiting copy": Case(
+        _ARRAYS + "int *m; cudaMallocManaged(&m, 400); cudaMemsetAsync(m, 1, 400);"
+        "cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice); "
+        'std::printf("%x\\n", m[5]);',
+        "1010101\n",
     ),
     "an event that was never recorded": Case(
         "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); float ms;"

@@ -15,7 +15,7 @@ from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from grader.model import Build, Case, Detail
 
@@ -64,6 +64,14 @@ class EmulatedDevice:
             self._memory, build, file, self._note, self._source.name_of, steps=work
         )
         self.device = Device(self._memory, self._launches)
+
+    def look_up_lines(self, lines_of: Callable[[Iterable[int]], Mapping[int, int]]) -> None:
+        """Learn the lines of the instructions that touched what they must not: no calls, and so not known."""
+        lines = self._source.call_lines
+        addresses = {a for mistake in self.device.mistakes for a in (mistake.caller, *mistake.callers)}
+        unknown = {address for address in addresses if address and address not in lines}
+        if unknown:
+            self._source.call_lines = {**lines, **lines_of(unknown)}
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)
@@ -122,10 +130,17 @@ class EmulatedDevice:
             file=self._file,
             line=line,
             address=names.get(mistake.allocation, ""),
-            severity=Severity.INFO if mistake.code in _INFORMATION else Severity.ERROR,
+            severity=Severity.INFO if _is_information(mistake) else Severity.ERROR,
             code=CODES[mistake.code],
             details=_details(mistake),
         )
+
+
+def _is_information(mistake: HostMistake) -> bool:
+    """Whether it costs nothing: right programs, too, copy padding back, or the unused end of a buffer."""
+    details = dict(mistake.details)
+    in_part = mistake.code is HostCode.NEVER_WRITTEN and details["missing"] != details["bytes"]
+    return in_part or mistake.code in _INFORMATION
 
 
 def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:

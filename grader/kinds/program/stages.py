@@ -23,11 +23,14 @@ from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
 from grader.kinds.program.outputs import compared, verify
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc import build_program
+from grader.nvcc.call_lines import call_lines
+from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.oracle import load_oracle
 from grader.plan import Plan, drawn_cases
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from grader.backends.backend import Backend
@@ -256,6 +259,7 @@ class _Runner:
             result = self.sandbox.run(replace(job, limits=longer, environment=served.environment))
         if device.unsupported:
             raise OurError(device.unsupported)
+        device.look_up_lines(self._lines_of)
         run = program_run(result, longer)
         in_time = run.ending != Status.TIME
         too_much = device.too_much_work(run.seconds, limits.wall_seconds, in_time=in_time)
@@ -268,6 +272,11 @@ class _Runner:
         seen = [f for f in device.findings(case) if not too_much or f.kind is not FindingKind.HOST]
         judged = self._judged(case, run, tuple(seen))
         return replace(judged, too_much_work=too_much, undecided=undecided)
+
+    def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, int]:
+        """The student's lines of some addresses in the program."""
+        with self.tools.sandbox.stage(Stage(BUILD_LIMITS)) as sandbox:
+            return call_lines(sandbox, self.built.program, self.built.source_name, addresses)
 
     def _ran(self, job: Job) -> Result:
         """A run; on a GPU a second one, alone, where the first did not end: it may have been kept waiting."""
