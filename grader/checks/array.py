@@ -54,6 +54,8 @@ def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
     if malformed is not None:
         return failed(f"there is no array `{output}` to look at", wording.printable(malformed.message))
     compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
+    if compared is None and case.undecided:
+        return RunVerdict(Verdict.SKIP, case.undecided[0][1])
     if compared is None:
         return RunVerdict(Verdict.ERROR, f"no array `{output}` was compared")
     if not compared.wrong:

@@ -1,7 +1,7 @@
 """`kernel-output`: what a launch of the program left in device memory is what the oracle computes.
 
-The oracle is given what was in device memory when the kernel was launched. What the program prints of its
-result, or writes to a file, counts nothing here. The memory was compared before (`grader.kinds.program.launched`).
+The oracle is given what was in device memory when the kernel was launched; what the program prints of its
+result, or writes to a file, counts nothing here. It was compared before (`grader.kinds.program.outputs`).
 """
 
 from __future__ import annotations
