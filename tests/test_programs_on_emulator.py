@@ -188,6 +188,23 @@ def test_a_fault_of_the_host_is_told_with_its_line(graded: Graded) -> None:
         assert [(str(finding.code), finding.line) for finding in result.findings] == [(code, 15)]
 
 
+def test_a_program_that_talks_to_the_device_by_itself_is_a_question_to_staff(graded: Graded) -> None:
+    """It prints what is asked for and breaks the protocol: no points, and no zero without a look."""
+    cheat = """#include <cstdio>
+    #include <sys/socket.h>
+    int main() {
+        int *d;
+        cudaMalloc(&d, 4);
+        std::puts("8 7 6 5 4 3 2 1");
+        std::fflush(stdout);
+        for (int fd = 3; fd < 64; ++fd) send(fd, "this is no message", 18, MSG_NOSIGNAL);
+    }
+    """
+    grade = graded(cheat)
+    assert (grade.verdict, grade.score) == (Verdict.ERROR, Fraction(0))
+    assert "talks to its device by itself" in _results(grade)["says"].message
+
+
 # --- kernel-output ---------------------------------------------------------------------------------------
 
 PRODUCT_YAML = """

@@ -268,6 +268,10 @@ class _Runner:
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
             result = self.sandbox.run(replace(job, limits=longer, environment=served.environment))
+        if served.refused:
+            raise OurError(
+                f"the program talks to its device by itself, or has overwritten it: {served.refused}"
+            )
         if device.unsupported:
             raise OurError(device.unsupported)
         device.look_up_lines(self._lines_of)
