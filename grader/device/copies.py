@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from grader.device.device import Device
     from grader.device.memory import Allocation
-    from grader.device.requests import CopyOnHost
+    from grader.device.requests import CopyOnHost, Extent
 
 Reply: TypeAlias = "tuple[CudaError, bytes]"
 """What a call gives: the code, and the answer's payload."""
@@ -35,9 +35,7 @@ def rows_to_receive(
 ) -> tuple[Reply, NDArray[np.uint8] | None]:
     """Where the rows of a copy to the device go; None where the code refuses them."""
     if isinstance(message, Push):
-        allocation = device.memory.starting_at(message.address)
-        if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
-            raise ProtocolError("the host writes what it does not share")
+        allocation = _shared_whole(device, message, "writes")
         device.memory.written[allocation.start : allocation.end] = 1
         return DONE, device.memory.rows(message.address, 0, message.size, 1)
     code = _checked(device, message, caller)
@@ -53,9 +51,7 @@ def rows_to_send(
 ) -> tuple[Reply, NDArray[np.uint8] | None]:
     """The rows that a copy to the host takes; None where the code says why there are none."""
     if isinstance(message, Pull):
-        allocation = device.memory.starting_at(message.address)
-        if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
-            raise ProtocolError("the host reads what it does not share")
+        _shared_whole(device, message, "reads")
         return DONE, device.memory.rows(message.address, 0, message.size, 1)
     code = _checked(device, message, caller)
     if code is not CudaError.SUCCESS:
@@ -65,6 +61,14 @@ def rows_to_send(
         device.note(_never_written(device, message.source, written, caller))
     device.clock.copy(message.width * message.height)
     return DONE, device.memory.rows(message.source, message.source_pitch, message.width, message.height)
+
+
+def _shared_whole(device: Device, message: Extent, verb: str) -> Allocation:
+    """The shared allocation that a message names, whole; raises ProtocolError."""
+    allocation = device.memory.starting_at(message.address)
+    if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
+        raise ProtocolError(f"the host {verb} what it does not share")
+    return allocation
 
 
 def _never_written(device: Device, address: int, written: NDArray[np.uint8], caller: int) -> HostMistake:

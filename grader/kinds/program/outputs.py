@@ -17,7 +17,7 @@ from grader.checks.array import ArrayCheck
 from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.program_output import quoted
 from grader.compare import compare
-from grader.diagnosis import NO_HYPOTHESES, explain_output, load_hypotheses
+from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.launches import SeenLaunch
-    from grader.model import Assignment, Case, Comparison, ProgramRun
-    from grader.oracle import Expected, Oracle
+    from grader.model import Assignment, Case, Comparison, Named, ProgramRun
+    from grader.oracle import Oracle
 
     Array = NDArray[Any]
 
@@ -63,7 +63,7 @@ def compared(
             findings.append(replace(comparison, case=case.id))
         else:
             comparisons.append(comparison)
-    for launched in _kernel_checks(assignment):
+    for launched in kernel_checks(assignment):
         if seen is None or run.ending != "exit" or not launched.item.looks_at(case):
             continue
         comparison = _in_device_memory(assignment, launched, seen.get(launched.kernel), oracle)
@@ -81,8 +81,9 @@ def verify(assignment: Assignment, oracle: Oracle | None) -> None:
     """
     for check in _array_checks(assignment):
         try:
-            _expected(check, oracle)
-            differ = _differ(_inputs(check, oracle, seed=1), _inputs(check, oracle, seed=2))
+            able = _able(check, oracle)
+            _expected(check, able, _inputs(check, able))
+            differ = _differ(_inputs(check, able, seed=1), _inputs(check, able, seed=2))
         except OurError as problem:
             raise UsageError(f"rubric item `{check.item.id}`: {problem}") from None
         if differ:
@@ -90,10 +91,12 @@ def verify(assignment: Assignment, oracle: Oracle | None) -> None:
                 f"rubric item `{check.item.id}`: inputs of kind `{check.inputs}` depend on chance, and a "
                 "program does not get them; expected a kind that is always the same"
             )
-    for launched in _kernel_checks(assignment):
+    for launched in kernel_checks(assignment):
         try:
-            missing = sorted(set(_inputs(launched, oracle)) - set(launched.arguments))
-            _expected(launched, oracle)
+            able = _able(launched, oracle)
+            inputs = _inputs(launched, able)
+            missing = sorted(set(inputs) - set(launched.arguments))
+            _expected(launched, able, inputs)
         except OurError as problem:
             raise UsageError(f"rubric item `{launched.item.id}`: {problem}") from None
         if missing:
@@ -106,7 +109,8 @@ def _array_checks(assignment: Assignment) -> Iterator[ArrayCheck]:
     return (ArrayCheck.from_item(item) for item in assignment.rubric if item.check == ArrayCheck.name)
 
 
-def _kernel_checks(assignment: Assignment) -> Iterator[KernelOutputCheck]:
+def kernel_checks(assignment: Assignment) -> Iterator[KernelOutputCheck]:
+    """The items that ask what a kernel of the program computes."""
     items = (item for item in assignment.rubric if item.check == KernelOutputCheck.name)
     return (KernelOutputCheck.from_item(item) for item in items)
 
@@ -119,8 +123,9 @@ def _in_device_memory(
     if launch is None:
         message = f"no launch of `{check.kernel}` came to its end"
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
+    able = _able(check, oracle)
     inputs: dict[str, Array] = {}
-    for argument, example in _inputs(check, oracle).items():
+    for argument, example in _inputs(check, able).items():
         before, _ = launch.pointers.get(check.arguments.index(argument), (b"", b""))
         array = _as_array(before, example.dtype, example.shape)
         if array is None or not np.isfinite(array).all():
@@ -130,15 +135,13 @@ def _in_device_memory(
             )
             return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
         inputs[argument] = array
-    values, bound = expected_of(oracle, inputs, dict(check.shape), [check.output])[check.output]  # type: ignore[arg-type]
+    values, bound = _expected(check, able, inputs)
     _, after = launch.pointers.get(check.arguments.index(check.output), (b"", b""))
     got = _as_array(after, np.dtype(check.dtype), values.shape)
     if got is None:
         message = f"the output of `{check.kernel}` is smaller than {_extents(values.shape)} of {check.dtype}"
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
-    return _explained(
-        assignment, WrongOutput(name, got, values, bound, _nowhere(got), tuple(inputs.items())), oracle
-    )
+    return _explained(assignment, WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs)), able)
 
 
 def _as_array(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | None:
@@ -154,25 +157,28 @@ def _nowhere(array: Array) -> NDArray[np.bool_]:
 def _in_file(
     assignment: Assignment, check: ArrayCheck, run: ProgramRun, oracle: Oracle | None
 ) -> Comparison | Finding:
-    output = check.output
-    expected = _expected(check, oracle)
-    values, bound = expected[output]
+    output, able = check.output, _able(check, oracle)
+    inputs = _inputs(check, able)
+    values, bound = _expected(check, able, inputs)
     got = _read(run, check.of, np.dtype(check.dtype), values.shape)
     if isinstance(got, str):
         return Finding(FindingKind.WRONG_OUTPUT, got, address=output)
-    inputs = tuple(_inputs(check, oracle).items())
     return _explained(
-        assignment, WrongOutput(output, got, values, bound, _nowhere(got), inputs=inputs), oracle
+        assignment, WrongOutput(output, got, values, bound, _nowhere(got), _named(inputs)), able
     )
 
 
-def _explained(assignment: Assignment, wrong: WrongOutput, oracle: Oracle | None) -> Comparison:
+def _named(arrays: dict[str, Array]) -> Named[Array]:
+    return tuple(arrays.items())
+
+
+def _explained(assignment: Assignment, wrong: WrongOutput, oracle: Oracle) -> Comparison:
     """The comparison of an array, with the mistake that explains it if there is one."""
     with np.errstate(invalid="ignore"):  # a signalling NaN, which is no number like any other
         comparison = compare(wrong.array, wrong.got, wrong.expected, wrong.bound)
     if not comparison.wrong or not np.isfinite(wrong.got).all():
         return comparison
-    hypotheses = load_hypotheses(oracle.folder) if oracle else NO_HYPOTHESES
+    hypotheses = load_hypotheses(oracle.folder)
     try:
         explanation = explain_output(hypotheses, wrong, assignment.feedback)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
@@ -185,18 +191,24 @@ def _explained(assignment: Assignment, wrong: WrongOutput, oracle: Oracle | None
     )
 
 
-def _inputs(check: ArrayCheck | KernelOutputCheck, oracle: Oracle | None, seed: int = 0) -> dict[str, Array]:
-    kind, shape = check.inputs, dict(check.shape)
+def _able(check: ArrayCheck | KernelOutputCheck, oracle: Oracle | None) -> Oracle:
+    """The oracle, if it can tell what the item asks; raises OurError."""
     if oracle is None:
         raise OurError("there is no oracle to say what the array should hold")
-    if kind not in oracle.kinds:
-        raise OurError(f"no inputs of kind `{kind}`; the oracle makes {', '.join(oracle.kinds)}")
-    return oracle.inputs(kind, shape, np.random.default_rng(seed))
+    if check.inputs not in oracle.kinds:
+        raise OurError(f"no inputs of kind `{check.inputs}`; the oracle makes {', '.join(oracle.kinds)}")
+    return oracle
 
 
-def _expected(check: ArrayCheck | KernelOutputCheck, oracle: Oracle | None) -> Expected:
-    inputs = _inputs(check, oracle)
-    return expected_of(oracle, inputs, dict(check.shape), [check.output]) if oracle else {}
+def _inputs(check: ArrayCheck | KernelOutputCheck, oracle: Oracle, seed: int = 0) -> dict[str, Array]:
+    return oracle.inputs(check.inputs, dict(check.shape), np.random.default_rng(seed))
+
+
+def _expected(
+    check: ArrayCheck | KernelOutputCheck, oracle: Oracle, inputs: dict[str, Array]
+) -> tuple[Array, Array]:
+    """The values of the item's output, and how far off each may be."""
+    return expected_of(oracle, inputs, dict(check.shape), [check.output])[check.output]
 
 
 def _differ(one: dict[str, Array], other: dict[str, Array]) -> bool:

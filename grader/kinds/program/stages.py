@@ -20,7 +20,7 @@ from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
-from grader.kinds.program.outputs import compared, verify
+from grader.kinds.program.outputs import compared, kernel_checks, verify
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc import build_program
 from grader.nvcc.call_lines import call_lines
@@ -262,8 +262,7 @@ class _Runner:
         text = self.submission.source.decode(errors="replace")
         interface = self.plan.assignment.program
         work = int(interface.emulator_seconds * STEPS_A_SECOND)
-        rubric = self.plan.assignment.rubric
-        watched = frozenset(dict(item.options)["kernel"] for item in rubric if item.check == "kernel-output")
+        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
         device = EmulatedDevice(self.built, self.submission.file, text, interface.device_bytes, work, watched)
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
