@@ -9,6 +9,7 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import load_assignment
+from grader.errors import UsageError
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
@@ -185,3 +186,124 @@ def test_a_fault_of_the_host_is_told_with_its_line(graded: Graded) -> None:
     for line, code in (("host[0] = *device;", "host-device-pointer"), ("*(int *)8 = 1;", "host-fault")):
         result = _results(graded(RIGHT.replace("cudaFree(device);", f"{line} cudaFree(device);")))["host"]
         assert [(str(finding.code), finding.line) for finding in result.findings] == [(code, 15)]
+
+
+def test_a_program_that_talks_to_the_device_by_itself_is_a_question_to_staff(graded: Graded) -> None:
+    """It prints what is asked for and breaks the protocol: no points, and no zero without a look."""
+    cheat = """#include <cstdio>
+    #include <sys/socket.h>
+    int main() {
+        int *d;
+        cudaMalloc(&d, 4);
+        std::puts("8 7 6 5 4 3 2 1");
+        std::fflush(stdout);
+        for (int fd = 3; fd < 64; ++fd) send(fd, "this is no message", 18, MSG_NOSIGNAL);
+    }
+    """
+    grade = graded(cheat)
+    assert (grade.verdict, grade.score) == (Verdict.ERROR, Fraction(0))
+    assert "talks to its device by itself" in _results(grade)["says"].message
+
+
+# --- kernel-output ---------------------------------------------------------------------------------------
+
+PRODUCT_YAML = """
+id: multiply
+title: Multiply
+reference: matmul
+submission: {kind: program, seconds: 2, emulator_seconds: 5}
+cases:
+  - {id: plain}
+rubric:
+  - {id: says, points: 5, check: text, lines: PASSED}
+  - id: product
+    points: 20
+    check: kernel-output
+    kernel: multiply
+    arguments: [A, B, C]
+    output: C
+    dtype: float32
+    shape: {M: 20, K: 24, N: 18}
+    inputs: random
+"""
+PRODUCT = r"""#include <cstdio>
+#include <vector>
+__global__ void multiply(const float *A, const float *B, float *C, int M, int K, int N) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || column >= N) return;
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+int main() {
+    const int M = 20, K = 24, N = 18;
+    std::vector<float> a(M * K), b(K * N), c(M * N);
+    for (int i = 0; i < M * K; ++i) a[i] = i % 7 - 3;
+    for (int i = 0; i < K * N; ++i) b[i] = i % 5 - 2;
+    float *A, *B, *C;
+    cudaMalloc(&A, a.size() * 4); cudaMalloc(&B, b.size() * 4); cudaMalloc(&C, c.size() * 4);
+    cudaMemcpy(A, a.data(), a.size() * 4, cudaMemcpyHostToDevice);
+    cudaMemcpy(B, b.data(), b.size() * 4, cudaMemcpyHostToDevice);
+    multiply<<<dim3(2, 2), dim3(16, 16)>>>(A, B, C, M, K, N);
+    cudaMemcpy(c.data(), C, c.size() * 4, cudaMemcpyDeviceToHost);
+    std::puts("PASSED");
+    cudaFree(A); cudaFree(B); cudaFree(C);
+}
+"""
+
+
+@pytest.fixture
+def product(tools: Tools, tmp_path: Path) -> Callable[[str], CheckResult]:
+    """What the item about the kernel says of a program."""
+    folder = tmp_path / "assignments" / "multiply"
+    folder.mkdir(parents=True)
+    (folder / "assignment.yaml").write_text(PRODUCT_YAML)
+    plan = pipeline.make_plan(load_assignment(folder), 1, tools, visible_only=False)
+
+    def judge(source: str) -> CheckResult:
+        grade = pipeline.grade(plan, Submission("ada", "multiply.cu", source.encode(), "0" * 8), tools)
+        results = _results(grade)
+        assert results["says"].verdict is Verdict.PASS
+        return results["product"]
+
+    return judge
+
+
+def test_what_a_kernel_computes_is_judged_whatever_its_inputs(product: Callable[[str], CheckResult]) -> None:
+    """The oracle takes what was in device memory."""
+    assert product(PRODUCT).verdict is Verdict.PASS
+
+
+def test_a_program_that_prints_passed_and_computes_wrongly_fails(
+    product: Callable[[str], CheckResult],
+) -> None:
+    """The first wrong element is named."""
+    result = product(PRODUCT.replace("k < K;", "k < K - 1;"))
+    assert result.verdict is Verdict.FAIL
+    assert "multiply.C[0][" in result.message
+
+
+def test_a_program_that_prints_passed_and_launches_nothing_fails(
+    product: Callable[[str], CheckResult],
+) -> None:
+    """It is told that no launch was there to judge."""
+    start, end = PRODUCT.index("    multiply<<<"), PRODUCT.index("    cudaMemcpy(c.data()")
+    result = product(PRODUCT[:start] + PRODUCT[end:])
+    assert result.verdict is Verdict.FAIL
+    assert "no launch of `multiply` came to its end" in result.message
+
+
+def test_an_array_that_is_too_small_is_told(product: Callable[[str], CheckResult]) -> None:
+    """The kernel was given half of an input."""
+    result = product(PRODUCT.replace("cudaMalloc(&B, b.size() * 4)", "cudaMalloc(&B, b.size())"))
+    assert result.verdict is Verdict.FAIL
+    assert "argument 2 of `multiply`, `B`, holds no such array" in result.message
+
+
+def test_an_oracle_that_needs_more_than_the_arguments_is_refused(tools: Tools, tmp_path: Path) -> None:
+    """Before anything is graded."""
+    folder = tmp_path / "assignments" / "multiply"
+    folder.mkdir(parents=True)
+    (folder / "assignment.yaml").write_text(PRODUCT_YAML.replace("[A, B, C]", "[A, C]"))
+    with pytest.raises(UsageError, match="the oracle needs `B`, none of `arguments`"):
+        pipeline.make_plan(load_assignment(folder), 1, tools, visible_only=False)

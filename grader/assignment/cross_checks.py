@@ -17,6 +17,7 @@ from grader.assignment.execution import drawn_ids
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramPart, RandomCases
 from grader.checks.array import ArrayCheck
+from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.speedup import SpeedupCheck
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
 
 def _arrays_without_an_oracle(draft: Draft) -> Iterator[Flaw]:
     for index, item in enumerate(draft.rubric):
-        if item is None or item.CHECK is not ArrayCheck:
+        if item is None or item.CHECK not in (ArrayCheck, KernelOutputCheck):
             continue
         if draft.reference is None:
             message = "an array is compared with what an oracle computes: expected a key `reference`"
@@ -197,17 +198,18 @@ def _arrays_compared_twice(draft: Draft) -> Iterator[Flaw]:
     owner: dict[tuple[str, str], int] = {}
     for index, item in enumerate(draft.rubric):
         check = item.as_check() if item else None
-        if not isinstance(check, ArrayCheck):
+        if not isinstance(check, ArrayCheck | KernelOutputCheck):
             continue
+        name = check.arrays[0]
         looked_at = {
             case.id
             for case in draft.cases
             if case and (not check.item.cases or {case.id, *case.tags} & set(check.item.cases))
         }
-        pairs = [(case, check.output) for case in sorted(looked_at)]
+        pairs = [(case, name) for case in sorted(looked_at)]
         taken = next((pair for pair in pairs if pair in owner), None)
         if taken:
-            message = f"`{check.output}` of case `{taken[0]}` is compared by rubric[{owner[taken]}] already"
+            message = f"`{name}` of case `{taken[0]}` is compared by rubric[{owner[taken]}] already"
             yield Flaw(("rubric", index, "output"), message)
         owner = dict.fromkeys(pairs, index) | owner
 

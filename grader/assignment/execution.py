@@ -86,8 +86,9 @@ def _asked_for(item: RubricItem, cases: list[Case]) -> Iterator[tuple[str, str]]
     if item.check == "traffic":
         kernel = options["baseline"]
         yield from ((f"the counters of the {kernel} kernel in case `{case.id}`", "") for case in cases)
-    elif item.check == "array":
-        what = f"the array `{options['output']}`"
+    elif item.check in ("array", "kernel-output"):
+        of = f" of `{options['kernel']}`" if "kernel" in options else ""
+        what = f"the array `{options['output']}`{of}"
         yield from ((f"{what} in case `{case.id}`", _digest(item.options)) for case in cases)
     elif item.check == "text" and options["of"] not in STREAMS:
         yield f"the file `{options['of']}`", ""

@@ -56,6 +56,7 @@ KEYS_WE_KNOW = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 """Validators are built when the first file is read, once for all mappings instead of once for each."""
 
 MOST_STEPS = 20
+MOST_ARGUMENTS = 32
 """Steps of credit."""
 
 
@@ -138,6 +139,7 @@ VALUES: dict[str, Any] = {
     "Lines": Lines,
     "Metric": Metric,
     "Name": Name,
+    "Names": Annotated[list[Name], Field(min_length=1, max_length=MOST_ARGUMENTS)],
     "Pattern": Pattern,
     "Requirements": RequirePart,
     "Sentence": Sentence,

@@ -28,6 +28,7 @@ from grader.checks.cases import FULL, NOTHING
 from grader.checks.compile import CompileCheck
 from grader.checks.exit import ExitCheck
 from grader.checks.host import HostCheck
+from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.memory import MemoryCheck
 from grader.checks.output import OutputCheck
 from grader.checks.races import RacesCheck
@@ -56,6 +57,7 @@ CHECKS: tuple[type[Check], ...] = (
     ExitCheck,
     TextCheck,
     ArrayCheck,
+    KernelOutputCheck,
     AnswersCheck,
 )
 """Every check there is; a new one is its own file and a line here."""

@@ -41,10 +41,11 @@ class ArrayCheck(Check):
 
     def judge(self, evidence: Evidence) -> CheckResult:
         """Judge the array that the runs of the item's cases left."""
-        return judge_cases(self.item, evidence, lambda case, run: _judge(case, run, self.output))
+        return judge_cases(self.item, evidence, lambda case, run: judge_array(case, run, self.output))
 
 
-def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
+def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
+    """What the comparison of an array, or a finding about it, makes of a run that came to its end."""
     early = ended_early(run)
     if early is not None:
         return early
@@ -53,6 +54,8 @@ def _judge(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
     if malformed is not None:
         return failed(f"there is no array `{output}` to look at", wording.printable(malformed.message))
     compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
+    if compared is None and case.undecided:
+        return RunVerdict(Verdict.SKIP, case.undecided[0][1])
     if compared is None:
         return RunVerdict(Verdict.ERROR, f"no array `{output}` was compared")
     if not compared.wrong:

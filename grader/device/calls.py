@@ -25,7 +25,6 @@ from grader.device.requests import (
     DestroyStream,
     ElapsedTime,
     ErrorsAsked,
-    Extent,
     Fault,
     Fill,
     FindKernel,
@@ -283,18 +282,14 @@ def _query_event(device: Device, message: QueryEvent, caller: int) -> Reply:
 
 
 def _elapsed(device: Device, message: ElapsedTime, caller: int) -> Reply:
-    times = [
-        event.seconds if (event := device.events.get(handle)) else None
-        for handle in (message.start, message.end)
-    ]
-    if not all(
-        event.timed for handle in (message.start, message.end) if (event := device.events.get(handle))
-    ):
+    nothing = Event()
+    start, end = (device.events.get(handle, nothing) for handle in (message.start, message.end))
+    if not (start.timed and end.timed):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
-    if times[0] is None or times[1] is None:
+    if start.seconds is None or end.seconds is None:
         device.note(HostMistake(HostCode.EVENT_NEVER_RECORDED, caller))
         return CudaError.INVALID_RESOURCE_HANDLE, b""
-    return CudaError.SUCCESS, struct.pack("<f", 1000 * (times[1] - times[0]))
+    return CudaError.SUCCESS, struct.pack("<f", 1000 * (end.seconds - start.seconds))
 
 
 def _synchronise(device: Device, message: Synchronise, caller: int) -> Reply:
@@ -387,5 +382,3 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     Fault: _interrupted,
 }
 """What is done for each message; copies that carry data are in `session`."""
-
-__all__ = ["TABLE", "Extent"]

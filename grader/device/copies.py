@@ -12,14 +12,14 @@ import numpy as np
 from grader.device.errors import CudaError
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import ProtocolError
-from grader.device.requests import CopyIn, CopyKind, CopyOut, CopyWithin, Pull, Push, Sharing
+from grader.device.requests import Copy, CopyIn, CopyKind, CopyOut, CopyWithin, Fill, Pull, Push, Sharing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.device import Device
     from grader.device.memory import Allocation
-    from grader.device.requests import Copy, CopyOnHost, Fill
+    from grader.device.requests import CopyOnHost, Extent
 
 Reply: TypeAlias = "tuple[CudaError, bytes]"
 """What a call gives: the code, and the answer's payload."""
@@ -27,7 +27,7 @@ Reply: TypeAlias = "tuple[CudaError, bytes]"
 DONE: Reply = (CudaError.SUCCESS, b"")
 REFUSED: Reply = (CudaError.INVALID_VALUE, b"")
 
-_POINTER_BYTES = 8
+_POINTER_BYTES, _LARGEST_BYTE = 8, 0xFF
 
 
 def rows_to_receive(
@@ -35,9 +35,7 @@ def rows_to_receive(
 ) -> tuple[Reply, NDArray[np.uint8] | None]:
     """Where the rows of a copy to the device go; None where the code refuses them."""
     if isinstance(message, Push):
-        allocation = device.memory.starting_at(message.address)
-        if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
-            raise ProtocolError("the host writes what it does not share")
+        allocation = _shared_whole(device, message, "writes")
         device.memory.written[allocation.start : allocation.end] = 1
         return DONE, device.memory.rows(message.address, 0, message.size, 1)
     code = _checked(device, message, caller)
@@ -53,9 +51,7 @@ def rows_to_send(
 ) -> tuple[Reply, NDArray[np.uint8] | None]:
     """The rows that a copy to the host takes; None where the code says why there are none."""
     if isinstance(message, Pull):
-        allocation = device.memory.starting_at(message.address)
-        if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
-            raise ProtocolError("the host reads what it does not share")
+        _shared_whole(device, message, "reads")
         return DONE, device.memory.rows(message.address, 0, message.size, 1)
     code = _checked(device, message, caller)
     if code is not CudaError.SUCCESS:
@@ -65,6 +61,14 @@ def rows_to_send(
         device.note(_never_written(device, message.source, written, caller))
     device.clock.copy(message.width * message.height)
     return DONE, device.memory.rows(message.source, message.source_pitch, message.width, message.height)
+
+
+def _shared_whole(device: Device, message: Extent, verb: str) -> Allocation:
+    """The shared allocation that a message names, whole; raises ProtocolError."""
+    allocation = device.memory.starting_at(message.address)
+    if allocation is None or allocation.sharing is Sharing.DEVICE or message.size != allocation.size:
+        raise ProtocolError(f"the host {verb} what it does not share")
+    return allocation
 
 
 def _never_written(device: Device, address: int, written: NDArray[np.uint8], caller: int) -> HostMistake:
@@ -96,17 +100,29 @@ def copy_within(device: Device, message: CopyWithin, caller: int) -> Reply:
 
 def copy_on_host(device: Device, message: CopyOnHost, caller: int) -> Reply:
     """A copy that the program makes by itself, if its direction is right."""
+    _require_sound(message)
     if message.kind not in (CopyKind.HOST_TO_HOST, CopyKind.DEFAULT):
         device.note(_wrong_direction(device, message, caller))
         return REFUSED
     return device.settle() if not message.asynchronous else CudaError.SUCCESS, b""
 
 
+def _require_sound(message: Copy | Fill) -> None:
+    """Raise ProtocolError for numbers that the stand-in never sends: it answers such calls by itself."""
+    if not message.width or not message.height:
+        raise ProtocolError("a copy or fill of nothing")
+    if isinstance(message, Copy) and message.kind not in set(CopyKind):
+        raise ProtocolError(f"a copy of kind {message.kind}")
+    if isinstance(message, Fill) and message.value > _LARGEST_BYTE:
+        raise ProtocolError(f"a fill with {message.value}")
+
+
 def _checked(device: Device, message: Copy, caller: int) -> CudaError:
     """The code of a copy that has a side on the device; mistakes are noted, and a waiting copy settles."""
+    _require_sound(message)
     if not message.asynchronous and device.settle() is not CudaError.SUCCESS:
         return device.broken
-    if message.width * message.height > device.memory.limit or message.kind not in set(CopyKind):
+    if message.width * message.height > device.memory.limit:
         return CudaError.INVALID_VALUE
     sides = []
     if isinstance(message, CopyIn | CopyWithin):
@@ -185,6 +201,7 @@ def _suspect_pointer_size(device: Device, message: Copy, sides: list[tuple[int, 
 
 def fill(device: Device, message: Fill, caller: int) -> Reply:
     """``cudaMemset`` and its kin."""
+    _require_sound(message)
     if message.width * message.height > device.memory.limit:
         return REFUSED
     place = (message.address, message.pitch, message.width, message.height)

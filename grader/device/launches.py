@@ -68,9 +68,22 @@ class KernelRun:
     run: Run
 
 
+@dataclass(frozen=True, slots=True)
+class SeenLaunch:
+    """What a launch found in device memory and what it left there, by the position of each pointer.
+
+    A pair holds the bytes from where the pointer points to the end of its allocation, before and after.
+    """
+
+    pointers: Mapping[int, tuple[bytes, bytes]]
+
+
 @dataclass(eq=False, slots=True)
 class EmulatedLaunches:
-    """The kernels of a program; ``name_of`` says what the program calls an allocation."""
+    """The kernels of a program; ``name_of`` says what the program calls an allocation.
+
+    ``watched`` are the names of kernels of which the last launch that came to its end is ``seen``.
+    """
 
     memory: DeviceMemory
     build: Build
@@ -78,6 +91,8 @@ class EmulatedLaunches:
     note: Callable[[HostMistake], None]
     name_of: Callable[[Allocation], str]
     runs: list[KernelRun] = field(default_factory=list)
+    watched: frozenset[str] = frozenset()
+    seen: dict[str, SeenLaunch] = field(default_factory=dict)
     steps: int = STEPS
     """Work that all launches together may take."""
     seconds: float = 0.0
@@ -149,6 +164,9 @@ class EmulatedLaunches:
         if self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
         arguments = self._arguments(kernel, request.parameters, caller)
+        name = read_name(kernel.name).name
+        pointers = self._pointers(arguments) if name in self.watched else {}
+        before = {position: self._bytes_from(address) for position, address in pointers.items()}
         self._layouts.clear()
         began = time.monotonic()
         try:
@@ -161,6 +179,9 @@ class EmulatedLaunches:
         self.steps -= run.work
         self.gave_up = run.too_much_work
         changed = self._keep(run)
+        if name in self.watched and run.completed:
+            after = {position: self._bytes_from(address) for position, address in pointers.items()}
+            self.seen[name] = SeenLaunch({p: (before[p], after[p]) for p in after})
         self.runs.append(KernelRun(kernel.name, caller, launch, run))
         counters = run.counters
         return LaunchOutcome(
@@ -193,6 +214,19 @@ class EmulatedLaunches:
                     details = (("kernel", str(read_name(kernel.name))), ("argument", number + 1))
                     self.note(HostMistake(HostCode.POINTER_IN_KERNEL, caller, details=details))
         return tuple(arguments)
+
+    def _pointers(self, arguments: tuple[Argument, ...]) -> dict[int, int]:
+        """The addresses in device memory among the arguments of a launch, by their position."""
+        values = ((p, np.asarray(argument.value).tobytes()) for p, argument in enumerate(arguments))
+        numbers = {p: struct.unpack("<Q", value)[0] for p, value in values if len(value) == _POINTER_BYTES}
+        return {p: address for p, address in numbers.items() if self.memory.holding(address) is not None}
+
+    def _bytes_from(self, address: int) -> bytes:
+        """Device memory from an address to the end of its allocation."""
+        allocation = self.memory.holding(address)
+        if allocation is None:
+            return b""
+        return self.memory.bytes[allocation.start + address - allocation.address : allocation.end].tobytes()
 
     def _lay_out(
         self,

@@ -41,6 +41,8 @@ class Served:
 
     environment: tuple[tuple[str, str], ...]
     cut: str = ""
+    refused: str = ""
+    """What the program sent that the runtime never sends."""
     failure: Exception | None = None
 
 
@@ -75,7 +77,9 @@ def _serve(served: Served, device: Device, listener: socket.socket, deadline: fl
     try:
         connection = welcome(listener, deadline)
         if connection is not None:
-            served.cut = Session(device, connection, deadline).run()
+            session = Session(device, connection, deadline)
+            served.cut = session.run()
+            served.refused = session.refused
     except Exception as failure:  # noqa: BLE001 - told by the thread that waits
         served.failure = failure
 

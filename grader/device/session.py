@@ -50,6 +50,8 @@ class Session:
     connection: socket.socket
     deadline: float
     greeted: bool = False
+    refused: str = ""
+    """What the program sent that the runtime never sends; it was cut off for it."""
 
     def run(self) -> str:
         """Serve until the program ends; gives why it was cut off, or an empty text."""
@@ -59,6 +61,7 @@ class Session:
         except EndedError:
             return ""
         except ProtocolError as problem:
+            self.refused = str(problem)
             return f"the program sent what the runtime never sends: {problem}"
         except TimeoutError:
             return "the program was still running when its time was over"

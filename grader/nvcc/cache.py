@@ -1,5 +1,7 @@
 """Builds by digest in a folder, so that the same file is compiled once.
 
+The digest counts our own code in: a new version never takes up what an older one made of a file.
+
 An entry is two lines, a checksum and the build as JSON, and after them the bytes of a program where it is
 one. Entries appear whole or not at all; one that cannot be read, or does not match its checksum, is as good
 as none. A folder that cannot be written is left alone: grading goes on without.
@@ -13,8 +15,11 @@ import os
 import tempfile
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.data_files import data_root
 from grader.model import (
     Build,
     Clause,
@@ -27,14 +32,19 @@ from grader.model import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.model import KernelInterface, Parameter, Submission
     from grader.nvcc.toolchain import Toolchain
     from grader.sandbox import Limits
 
-FORMAT = 8
-"""Changes whenever a build of the same files would come out differently."""
+
+@cache
+def made_by() -> str:
+    """The SHA-256 of the code that builds: this package, the records, and what programs are linked with."""
+    package = Path(__file__).parent
+    folders = (package, package.parent / "model", data_root() / "sandbox" / "runtime")
+    files = [file for folder in folders for file in folder.iterdir() if file.is_file()]
+    parts = sorted((file.name, hashlib.sha256(file.read_bytes()).hexdigest()) for file in files)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def digest(
@@ -46,7 +56,7 @@ def digest(
 ) -> str:
     """The SHA-256 of everything that a build depends on; ``architecture`` is what a program is made for."""
     parts = [
-        ("format", FORMAT),
+        ("made by", made_by()),
         ("toolchain", (toolchain.version, toolchain.host_version, toolchain.compile, toolchain.preprocess)),
         ("limits", limits),
         ("file", submission.file),

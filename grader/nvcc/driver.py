@@ -201,7 +201,7 @@ def undefined_names(code: bytes) -> frozenset[str]:
         raise ValueError("no ELF file for 64 bits")
     try:
         return frozenset(_undefined(code))
-    except struct.error as problem:
+    except (struct.error, OverflowError) as problem:
         raise ValueError(f"no whole object file: {problem}") from None
 
 

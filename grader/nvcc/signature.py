@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import itanium_demangler
@@ -279,8 +280,12 @@ class Signature:
         return "::".join((*scopes, self.name)) + (f"<{arguments}>" if self.template else "")
 
 
+@lru_cache(maxsize=256)
 def read_name(symbol: str) -> Signature:
-    """The signature behind a PTX name; one that we cannot read counts as a plain C name."""
+    """The signature behind a PTX name; one that we cannot read counts as a plain C name.
+
+    It is cached: each launch of a program asks for that of its kernel.
+    """
     if not symbol.startswith("_Z") or len(symbol) > MOST_CHARACTERS:
         return Signature((), symbol)
     try:

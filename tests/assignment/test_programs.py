@@ -189,3 +189,39 @@ def test_the_example_of_the_format_is_an_assignment(write: Write) -> None:
     folder = write("id: greet\ntitle: Greet\nreference: scaling\n" + example)
     (folder.parent.parent / "reference" / "scaling" / "oracle.py").write_text("")
     assert [item.check for item in load_assignment(folder).rubric] == ["exit", *["text"] * 3, "array"]
+
+
+KERNEL_OUTPUT = """
+id: multiply
+title: Multiply
+reference: matmul
+submission: {kind: program}
+cases: [{id: plain}]
+rubric:
+  - id: product
+    points: 20
+    check: kernel-output
+    kernel: multiply
+    arguments: [A, B, C]
+    output: C
+    dtype: float32
+    shape: {M: 20, K: 24, N: 18}
+    inputs: random
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("[A, B, C]", "[A, B, A, C]", "arguments[2]: `A` is there already"),
+        ("output: C", "output: D", "output: expected one of `A`, `B`, `C`"),
+        ("[A, B, C]", "[]", "arguments"),
+        ("reference: matmul\n", "", "expected a key `reference`"),
+    ],
+)
+def test_what_a_kernel_is_given_is_named_once(write: Write, old: str, new: str, problem: str) -> None:
+    """The output is one of the arguments, and there is an oracle to say what it should be."""
+    assert old in KERNEL_OUTPUT
+    with pytest.raises(SpecError) as raised:
+        load_assignment(write(KERNEL_OUTPUT.replace(old, new)))
+    assert problem in str(raised.value)

@@ -28,6 +28,14 @@ SOUND: dict[str, dict[str, Any]] = {
     "structure": {"require": ()},
     "speedup": {"baseline": "naive"},
     "array": {"of": "c.npy", "output": "C", "dtype": "float32", "shape": (), "inputs": "random"},
+    "kernel-output": {
+        "kernel": "scale",
+        "arguments": ("A", "C"),
+        "output": "C",
+        "dtype": "float32",
+        "shape": (),
+        "inputs": "random",
+    },
 }
 """The options that an item of a sound rubric has."""
 

@@ -11,9 +11,11 @@ from grader.device.device import MOST_MISTAKES
 from grader.device.requests import (
     OPERATIONS,
     Allocate,
+    CopyOnHost,
     CopyOut,
     CreateStream,
     Fault,
+    Fill,
     Hello,
     LaunchKernel,
     MemoryInfo,
@@ -146,6 +148,22 @@ ATTACKS = {
         f"void *d; cudaMalloc(&d, 64); {_copy_out('U(d)', _HUGE, '8', '4')}" + _SAY_CODE,
         "",
         "1\n",
+    ),
+    "rows of nothing without end": Attack(
+        f"void *d; cudaMalloc(&d, 64); {_copy_out('U(d)', '0', '0', '1ull << 40')} hear();", "of nothing"
+    ),
+    "a copy of no rows": Attack(
+        f"void *d; cudaMalloc(&d, 64); {_copy_out('U(d)', '8', '8', '0')} hear();", "of nothing"
+    ),
+    "a copy of a kind that is not there": Attack(
+        f"Bytes b; for (int i = 0; i < 6; ++i) b.add(U{{1}}); b.add(std::uint32_t{{77}}).add(U{{0}});"
+        f"b.add(std::uint32_t{{0}}); say({_number(CopyOnHost)}, b); hear();",
+        "a copy of kind 77",
+    ),
+    "a fill with more than a byte": Attack(
+        "void *d; cudaMalloc(&d, 64); Bytes b; b.add(U(d)).add(U{8}).add(std::uint32_t{256}).add(U{8});"
+        f"b.add(U{{1}}).add(U{{0}}).add(std::uint32_t{{0}}); say({_number(Fill)}, b); hear();",
+        "a fill with 256",
     ),
     "a name that is no text": Attack(
         f"say({_number(Unsupported)}, Bytes{{}}.add(std::uint32_t{{2}}).add('\\xff').add('\\xfe')); hear();",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.data_files import data_root
 from grader.messages import remarked
 from grader.model import Build, Clause, Finding, FindingKind, Resources, Severity, Submission
 from grader.nvcc import LIMITS, build, cache, find_toolchain
@@ -100,6 +102,25 @@ def test_the_key_knows_everything_that_decides_a_build() -> None:
     assert len(set(keys)) == len(keys)
     assert cache.digest(replace(SUBMISSION, id="bob"), INTERFACE, toolchain, LIMITS) == keys[0]
     assert cache.digest(SUBMISSION, replace(INTERFACE, grid=()), toolchain, LIMITS) == keys[0]
+
+
+def test_what_other_code_of_ours_built_is_not_taken_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that an older version linked with the toolkit's runtime cannot run on the emulator."""
+    toolchain = find_toolchain()
+    today = cache.digest(SUBMISSION, INTERFACE, toolchain, LIMITS)
+    runtime = tmp_path / "sandbox" / "runtime"
+    shutil.copytree(data_root() / "sandbox" / "runtime", runtime)
+    monkeypatch.setattr(cache, "data_root", lambda: tmp_path)
+    try:
+        cache.made_by.cache_clear()
+        assert cache.digest(SUBMISSION, INTERFACE, toolchain, LIMITS) == today
+        (runtime / "calls.cpp").write_text("// another stand-in")
+        cache.made_by.cache_clear()
+        assert cache.digest(SUBMISSION, INTERFACE, toolchain, LIMITS) != today
+    finally:
+        cache.made_by.cache_clear()
 
 
 def test_the_second_build_runs_nothing(tmp_path: Path) -> None:

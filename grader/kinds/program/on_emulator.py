@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.device.device import Device
-from grader.device.launches import EmulatedLaunches
+from grader.device.launches import EmulatedLaunches, SeenLaunch
 from grader.device.memory import DeviceMemory, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.requests import CopyKind
@@ -56,12 +56,20 @@ class EmulatedDevice:
     It has ``memory_bytes``, and all launches together may take so much ``work``.
     """
 
-    def __init__(self, build: Build, file: str, text: str, memory_bytes: int, work: int) -> None:
+    def __init__(
+        self,
+        build: Build,
+        file: str,
+        text: str,
+        memory_bytes: int,
+        work: int,
+        watched: frozenset[str] = frozenset(),
+    ) -> None:
         self._source = HostSource(text, dict(build.call_lines))
         self._file = file
         self._memory = DeviceMemory(memory_bytes)
         self._launches = EmulatedLaunches(
-            self._memory, build, file, self._note, self._source.name_of, steps=work
+            self._memory, build, file, self._note, self._source.name_of, steps=work, watched=watched
         )
         self.device = Device(self._memory, self._launches)
 
@@ -75,6 +83,11 @@ class EmulatedDevice:
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)
+
+    @property
+    def seen(self) -> Mapping[str, SeenLaunch]:
+        """The last launches of the kernels that were watched, by the kernels' names."""
+        return self._launches.seen
 
     @property
     def unsupported(self) -> str:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.checks.array import ArrayCheck
+from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.program_output import quoted
 from grader.compare import compare
-from grader.diagnosis import NO_HYPOTHESES, explain_output, load_hypotheses
+from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
@@ -24,20 +25,27 @@ from grader.model import Finding, FindingKind
 from grader.oracle import expected_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from grader.model import Assignment, Case, Comparison, ProgramRun
-    from grader.oracle import Expected, Oracle
+    from grader.device.launches import SeenLaunch
+    from grader.model import Assignment, Case, Comparison, Named, ProgramRun
+    from grader.oracle import Oracle
 
     Array = NDArray[Any]
 
 
 def compared(
-    assignment: Assignment, case: Case, run: ProgramRun, oracle: Oracle | None
+    assignment: Assignment,
+    case: Case,
+    run: ProgramRun,
+    oracle: Oracle | None,
+    seen: Mapping[str, SeenLaunch] | None = None,
 ) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
     """The comparisons of what a run wrote, and a finding for each file that holds no array to compare.
+
+    So with what launches left in device memory, where they were ``seen``.
 
     Both carry the name of the oracle's output: a comparison as ``array``, a finding as ``address``. Nothing
     is compared where the run did not come to its end.
@@ -50,7 +58,15 @@ def compared(
     for check in _array_checks(assignment):
         if run.ending != "exit" or not check.item.looks_at(case):
             continue
-        comparison = _compared(assignment, check, run, oracle)
+        comparison = _in_file(assignment, check, run, oracle)
+        if isinstance(comparison, Finding):
+            findings.append(replace(comparison, case=case.id))
+        else:
+            comparisons.append(comparison)
+    for launched in kernel_checks(assignment):
+        if seen is None or run.ending != "exit" or not launched.item.looks_at(case):
+            continue
+        comparison = _in_device_memory(assignment, launched, seen.get(launched.kernel), oracle)
         if isinstance(comparison, Finding):
             findings.append(replace(comparison, case=case.id))
         else:
@@ -65,8 +81,9 @@ def verify(assignment: Assignment, oracle: Oracle | None) -> None:
     """
     for check in _array_checks(assignment):
         try:
-            _expected(check, oracle)
-            differ = _differ(_inputs(check, oracle, seed=1), _inputs(check, oracle, seed=2))
+            able = _able(check, oracle)
+            _expected(check, able, _inputs(check, able))
+            differ = _differ(_inputs(check, able, seed=1), _inputs(check, able, seed=2))
         except OurError as problem:
             raise UsageError(f"rubric item `{check.item.id}`: {problem}") from None
         if differ:
@@ -74,29 +91,94 @@ def verify(assignment: Assignment, oracle: Oracle | None) -> None:
                 f"rubric item `{check.item.id}`: inputs of kind `{check.inputs}` depend on chance, and a "
                 "program does not get them; expected a kind that is always the same"
             )
+    for launched in kernel_checks(assignment):
+        try:
+            able = _able(launched, oracle)
+            inputs = _inputs(launched, able)
+            missing = sorted(set(inputs) - set(launched.arguments))
+            _expected(launched, able, inputs)
+        except OurError as problem:
+            raise UsageError(f"rubric item `{launched.item.id}`: {problem}") from None
+        if missing:
+            raise UsageError(
+                f"rubric item `{launched.item.id}`: the oracle needs `{missing[0]}`, none of `arguments`"
+            )
 
 
 def _array_checks(assignment: Assignment) -> Iterator[ArrayCheck]:
     return (ArrayCheck.from_item(item) for item in assignment.rubric if item.check == ArrayCheck.name)
 
 
-def _compared(
+def kernel_checks(assignment: Assignment) -> Iterator[KernelOutputCheck]:
+    """The items that ask what a kernel of the program computes."""
+    items = (item for item in assignment.rubric if item.check == KernelOutputCheck.name)
+    return (KernelOutputCheck.from_item(item) for item in items)
+
+
+def _in_device_memory(
+    assignment: Assignment, check: KernelOutputCheck, launch: SeenLaunch | None, oracle: Oracle | None
+) -> Comparison | Finding:
+    """What a launch left, against what the oracle computes of what it was given."""
+    name = check.compared_as
+    if launch is None:
+        message = f"no launch of `{check.kernel}` came to its end"
+        return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
+    able = _able(check, oracle)
+    inputs: dict[str, Array] = {}
+    for argument, example in _inputs(check, able).items():
+        before, _ = launch.pointers.get(check.arguments.index(argument), (b"", b""))
+        array = _as_array(before, example.dtype, example.shape)
+        if array is None or not np.isfinite(array).all():
+            what = "holds no such array" if array is None else "holds what is no number"
+            message = (
+                f"argument {check.arguments.index(argument) + 1} of `{check.kernel}`, `{argument}`, {what}"
+            )
+            return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
+        inputs[argument] = array
+    values, bound = _expected(check, able, inputs)
+    _, after = launch.pointers.get(check.arguments.index(check.output), (b"", b""))
+    got = _as_array(after, np.dtype(check.dtype), values.shape)
+    if got is None:
+        message = f"the output of `{check.kernel}` is smaller than {_extents(values.shape)} of {check.dtype}"
+        return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
+    return _explained(assignment, WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs)), able)
+
+
+def _as_array(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | None:
+    """The array at the beginning of some bytes; None where they are too few."""
+    size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    return None if len(content) < size else np.frombuffer(content[:size], dtype).reshape(shape)
+
+
+def _nowhere(array: Array) -> NDArray[np.bool_]:
+    return np.zeros(array.shape, np.bool_)
+
+
+def _in_file(
     assignment: Assignment, check: ArrayCheck, run: ProgramRun, oracle: Oracle | None
 ) -> Comparison | Finding:
-    output = check.output
-    expected = _expected(check, oracle)
-    values, bound = expected[output]
+    output, able = check.output, _able(check, oracle)
+    inputs = _inputs(check, able)
+    values, bound = _expected(check, able, inputs)
     got = _read(run, check.of, np.dtype(check.dtype), values.shape)
     if isinstance(got, str):
         return Finding(FindingKind.WRONG_OUTPUT, got, address=output)
+    return _explained(
+        assignment, WrongOutput(output, got, values, bound, _nowhere(got), _named(inputs)), able
+    )
+
+
+def _named(arrays: dict[str, Array]) -> Named[Array]:
+    return tuple(arrays.items())
+
+
+def _explained(assignment: Assignment, wrong: WrongOutput, oracle: Oracle) -> Comparison:
+    """The comparison of an array, with the mistake that explains it if there is one."""
     with np.errstate(invalid="ignore"):  # a signalling NaN, which is no number like any other
-        comparison = compare(output, got, values, bound)
-    if not comparison.wrong or not np.isfinite(got).all():
+        comparison = compare(wrong.array, wrong.got, wrong.expected, wrong.bound)
+    if not comparison.wrong or not np.isfinite(wrong.got).all():
         return comparison
-    unwritten = np.zeros(got.shape, np.bool_)
-    inputs = tuple(_inputs(check, oracle).items())
-    wrong = WrongOutput(output, got, values, bound, unwritten, inputs=inputs)
-    hypotheses = load_hypotheses(oracle.folder) if oracle else NO_HYPOTHESES
+    hypotheses = load_hypotheses(oracle.folder)
     try:
         explanation = explain_output(hypotheses, wrong, assignment.feedback)
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
@@ -109,18 +191,24 @@ def _compared(
     )
 
 
-def _inputs(check: ArrayCheck, oracle: Oracle | None, seed: int = 0) -> dict[str, Array]:
-    kind, shape = check.inputs, dict(check.shape)
+def _able(check: ArrayCheck | KernelOutputCheck, oracle: Oracle | None) -> Oracle:
+    """The oracle, if it can tell what the item asks; raises OurError."""
     if oracle is None:
         raise OurError("there is no oracle to say what the array should hold")
-    if kind not in oracle.kinds:
-        raise OurError(f"no inputs of kind `{kind}`; the oracle makes {', '.join(oracle.kinds)}")
-    return oracle.inputs(kind, shape, np.random.default_rng(seed))
+    if check.inputs not in oracle.kinds:
+        raise OurError(f"no inputs of kind `{check.inputs}`; the oracle makes {', '.join(oracle.kinds)}")
+    return oracle
 
 
-def _expected(check: ArrayCheck, oracle: Oracle | None) -> Expected:
-    inputs = _inputs(check, oracle)
-    return expected_of(oracle, inputs, dict(check.shape), [check.output]) if oracle else {}
+def _inputs(check: ArrayCheck | KernelOutputCheck, oracle: Oracle, seed: int = 0) -> dict[str, Array]:
+    return oracle.inputs(check.inputs, dict(check.shape), np.random.default_rng(seed))
+
+
+def _expected(
+    check: ArrayCheck | KernelOutputCheck, oracle: Oracle, inputs: dict[str, Array]
+) -> tuple[Array, Array]:
+    """The values of the item's output, and how far off each may be."""
+    return expected_of(oracle, inputs, dict(check.shape), [check.output])[check.output]
 
 
 def _differ(one: dict[str, Array], other: dict[str, Array]) -> bool:

@@ -20,7 +20,7 @@ from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
-from grader.kinds.program.outputs import compared, verify
+from grader.kinds.program.outputs import compared, kernel_checks, verify
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc import build_program
 from grader.nvcc.call_lines import call_lines
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.backends.backend import Backend
+    from grader.device.launches import SeenLaunch
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool
     from grader.model import Assignment, Case, Named, ProgramInterface, Submission
@@ -62,7 +63,7 @@ WATCHED = (
 )
 """What only the emulator sees of a program."""
 
-_WATCHING = ("races", "memory", "host")
+_WATCHING = ("races", "memory", "host", "kernel-output")
 """The checks that judge it."""
 
 PROCESSES = 64
@@ -137,9 +138,11 @@ def _watched(
 
 def _with_findings(case: CaseEvidence, seen: CaseEvidence) -> CaseEvidence:
     reason = seen.error or seen.too_much_work
+    compared_here = {comparison.array for comparison in case.comparisons}
     findings = tuple(finding for finding in seen.findings if finding.kind in WATCHED)
     return replace(
         case,
+        comparisons=(*case.comparisons, *(c for c in seen.comparisons if c.array not in compared_here)),
         findings=(*case.findings, *findings),
         too_much_work=seen.too_much_work,
         undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
@@ -236,9 +239,15 @@ class _Runner:
         except OurError as problem:
             return CaseEvidence(case, completed=False, error=str(problem))
 
-    def _judged(self, case: Case, run: ProgramRun, seen: tuple[Finding, ...] = ()) -> CaseEvidence:
-        """What a run printed and wrote, beside what was ``seen`` of it."""
-        comparisons, findings = compared(self.plan.assignment, case, run, self.oracle)
+    def _judged(
+        self,
+        case: Case,
+        run: ProgramRun,
+        seen: tuple[Finding, ...] = (),
+        launches: Mapping[str, SeenLaunch] | None = None,
+    ) -> CaseEvidence:
+        """What a run printed and wrote, beside what was ``seen`` of it and of its ``launches``."""
+        comparisons, findings = compared(self.plan.assignment, case, run, self.oracle, launches)
         return CaseEvidence(
             case,
             comparisons=comparisons,
@@ -253,10 +262,15 @@ class _Runner:
         text = self.submission.source.decode(errors="replace")
         interface = self.plan.assignment.program
         work = int(interface.emulator_seconds * STEPS_A_SECOND)
-        device = EmulatedDevice(self.built, self.submission.file, text, interface.device_bytes, work)
+        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
+        device = EmulatedDevice(self.built, self.submission.file, text, interface.device_bytes, work, watched)
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
             result = self.sandbox.run(replace(job, limits=longer, environment=served.environment))
+        if served.refused:
+            raise OurError(
+                f"the program talks to its device by itself, or has overwritten it: {served.refused}"
+            )
         if device.unsupported:
             raise OurError(device.unsupported)
         device.look_up_lines(self._lines_of)
@@ -270,7 +284,7 @@ class _Runner:
                 case, completed=False, too_much_work=too_much, undecided=undecided, program=run
             )
         seen = [f for f in device.findings(case) if not too_much or f.kind is not FindingKind.HOST]
-        judged = self._judged(case, run, tuple(seen))
+        judged = self._judged(case, run, tuple(seen), device.seen)
         return replace(judged, too_much_work=too_much, undecided=undecided)
 
     def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, int]:
