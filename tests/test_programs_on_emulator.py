@@ -181,6 +181,97 @@ def test_the_end_of_a_buffer_that_is_copied_back_unused_costs_nothing(graded: Gr
     assert str(finding.code) == "host-never-written"
 
 
+STREAMS = r"""#include <cstdio>
+__global__ void twice(int *p) { p[threadIdx.x] *= 2; }
+int main() {
+    int *host, *device;
+    cudaStream_t s[2];
+    cudaMallocHost(&host, 8 * sizeof(int));
+    cudaMalloc(&device, 8 * sizeof(int));
+    for (int i = 0; i < 8; ++i) host[i] = 8 - i;
+    for (auto &stream : s) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    for (int i = 0; i < 2; ++i) {
+        cudaMemcpyAsync(device + 4 * i, host + 4 * i, 16, cudaMemcpyHostToDevice, s[i]);
+        twice<<<1, 4, 0, s[i]>>>(device + 4 * i);
+        cudaMemcpyAsync(host + 4 * i, device + 4 * i, 16, cudaMemcpyDeviceToHost, s[i]);
+    }
+    for (auto &stream : s) cudaStreamSynchronize(stream);
+    for (int i = 0; i < 8; ++i) std::printf("%d%c", host[i] / 2, i < 7 ? ' ' : '\n');
+    for (auto &stream : s) cudaStreamDestroy(stream);
+    cudaFree(device);
+    cudaFreeHost(host);
+}
+"""
+
+
+def test_two_streams_may_work_on_two_halves(graded: Graded) -> None:
+    """Copies and kernels overlap, and share nothing."""
+    grade = graded(STREAMS)
+    assert (grade.verdict, grade.score) == (Verdict.PASS, Fraction(40))
+
+
+def test_a_race_of_two_streams_is_told_with_both_lines(graded: Graded) -> None:
+    """The kernels of both halves run in the first stream, and their copies in their own."""
+    result = _results(graded(STREAMS.replace("0, s[i]>>>", "0, s[0]>>>")))["host"]
+    races = {(finding.line, finding.other_line) for finding in result.findings}
+    assert races == {(12, 11), (13, 12)}
+    assert {finding.address for finding in result.findings} == {"device"}
+    assert result.findings[0].message == (
+        "kernel twice reads device while a copy writes it in another stream, and nothing makes one wait for "
+        "the other"
+    )
+
+
+_TIMED = """cudaEvent_t a, b;
+    cudaEventCreate(&a), cudaEventCreate(&b), cudaEventRecord(a), cudaEventRecord(b);
+    float ms;
+    cudaEventElapsedTime(&ms, a, b);
+    cudaFree(device);"""
+
+OTHER_MISTAKES = {
+    "leak": ("cudaFree(device);", ""),
+    "never-copied-back": ("cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);", ""),
+    "memset-of-elements": ("reverse<<<", "cudaMemset(device + 8, 1000, 4); reverse<<<"),
+    "event-not-waited-for": ("cudaFree(device);", _TIMED),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_MISTAKES)
+def test_a_mistake_that_gives_right_results_is_told(graded: Graded, name: str) -> None:
+    """By its code."""
+    source = RIGHT.replace("&device, sizeof host", "&device, 2 * sizeof host")
+    assert f"host-{name}" not in _codes(graded(source))
+    assert f"host-{name}" in _codes(graded(source.replace(*OTHER_MISTAKES[name])))
+
+
+def _codes(grade: Grade) -> set[str]:
+    return {str(finding.code) for item in grade.items for finding in item.result.findings}
+
+
+@pytest.mark.parametrize(
+    ("item", "mistake", "points"),
+    [
+        ("{id: host, points: 10, check: host}", "leak", 10),
+        ("{id: host, points: 10, check: host, severity: info}", "leak", 0),
+        ("{id: host, points: 10, check: host, severity: info, ignore: [leak]}", "leak", 10),
+        ("{id: host, points: 10, check: host}", "event-not-waited-for", 0),
+        ("{id: host, points: 10, check: host, severity: error}", "event-not-waited-for", 10),
+        ("{id: host, points: 10, check: host, ignore: [event-not-waited-for]}", "event-not-waited-for", 10),
+        ("{id: host, points: 10, check: host, ignore: [leak]}", "event-not-waited-for", 0),
+    ],
+)
+def test_an_item_says_what_costs_it(
+    tools: Tools, tmp_path: Path, item: str, mistake: str, points: int
+) -> None:
+    """By how grave a mistake is, and by its name."""
+    head, _, _ = YAML.partition("rubric:")
+    (tmp_path / "assignment.yaml").write_text(f"{head}rubric:\n  - {item}\n")
+    plan = pipeline.make_plan(load_assignment(tmp_path), 1, tools, visible_only=False)
+    source = RIGHT.replace(*OTHER_MISTAKES[mistake]).encode()
+    grade = pipeline.grade(plan, Submission("ada", "shift.cu", source, "0" * 8), tools)
+    assert grade.score == points
+
+
 def test_a_fault_of_the_host_is_told_with_its_line(graded: Graded) -> None:
     """Device memory that the host reads, and no memory at all."""
     for line, code in (("host[0] = *device;", "host-device-pointer"), ("*(int *)8 = 1;", "host-fault")):

@@ -47,6 +47,7 @@ from grader.assignment.program_fields import (
 )
 from grader.checks import CHECKS
 from grader.checks.check import REQUIRED, Check
+from grader.checks.host import MISTAKES
 from grader.model import ExpectedNumber, RubricItem, Threshold, Visibility
 
 if TYPE_CHECKING:
@@ -128,12 +129,15 @@ class NumberPart(BaseModel):
         )
 
 
+_MISTAKE_OF_HOST: Any = Literal[MISTAKES]
+
 VALUES: dict[str, Any] = {
     "ArrayFile": ArrayFile,
     "Dtype": Dtype,
     "Exact": Exact,
     "ExpectedNumbers": Annotated[list[NumberPart], Field(min_length=1, max_length=MOST_NUMBERS)],
     "Flag": Flag,
+    "HostMistakes": Annotated[list[_MISTAKE_OF_HOST], Field(min_length=1)],
     "Identifier": Identifier,
     "KernelName": KernelName,
     "Lines": Lines,

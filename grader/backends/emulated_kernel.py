@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from grader.emulator.by_hand import Handwriting
+    from grader.emulator.machine.machine import Observer
     from grader.emulator.memory.layout import LayOut
     from grader.model import (
         Advice,
@@ -55,6 +56,8 @@ class EmulatedKernel:
     text: tuple[str, ...] = ()
     lay_out: LayOut = lay_out
     """Puts memory in place before each attempt at a launch."""
+    observers: Callable[[], tuple[Observer, ...]] = tuple
+    """Those who look on at the build that counts."""
     _trials: dict[str, RepairCase] = field(default_factory=dict)
     _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
@@ -209,7 +212,13 @@ class EmulatedKernel:
             module = parse(self.build.hazard_ptx if detect else self.build.ptx)
             shapes = self.build.shared_shapes
             self._kernels[detect] = Kernel(
-                module, self.build.entry, self.source, self.file, shapes, lay_out=self.lay_out
+                module,
+                self.build.entry,
+                self.source,
+                self.file,
+                shapes,
+                lay_out=self.lay_out,
+                observers=tuple if detect else self.observers,
             )
         return self._kernels[detect]
 

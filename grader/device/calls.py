@@ -47,6 +47,8 @@ from grader.device.requests import (
     Unsupported,
     WaitForEvent,
 )
+from grader.device.streams import StreamOrder, Work
+from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,6 +104,7 @@ def _free(device: Device, message: Free, caller: int) -> Reply:
         device.note(_bad_free(device, message.address, caller))
         return REFUSED
     device.memory.free(allocation)
+    device.order.host_waits()
     return device.settle(), b""
 
 
@@ -153,10 +156,14 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
     if not _known_stream(device, message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     limit = device.shared_limits.get(message.kernel, MOST_DYNAMIC_SHARED)
-    outcome = device.launches.launch(message, caller, limit)
+    outcome = device.launches.launch(message, caller, limit, watch=device.order.is_needed)
     device.launched += outcome.code is CudaError.SUCCESS
     if outcome.code is CudaError.SUCCESS:
         device.clock.launch(outcome.dram_bytes, outcome.lane_instructions)
+        name = str(read_name(kernel.name))
+        device.give(message.stream, Work(name, caller, outcome.uses))
+        used_already = outcome.changed or outcome.printed or outcome.later is not CudaError.SUCCESS
+        device.unread = None if used_already else (caller, name)
         device.print(outcome.printed)
         device.complaints += outcome.complaints
         device.in_use.update(outcome.changed)
@@ -221,11 +228,12 @@ def _new_handle(device: Device) -> int | None:
 
 
 def _create_stream(device: Device, message: CreateStream, caller: int) -> Reply:
-    del message, caller
+    del caller
     handle = _new_handle(device)
     if handle is None:
         return CudaError.MEMORY_ALLOCATION, b""
     device.streams.add(handle)
+    device.order.create(handle, message.flags)
     return CudaError.SUCCESS, struct.pack("<Q", handle)
 
 
@@ -241,13 +249,16 @@ def _query_stream(device: Device, message: QueryStream, caller: int) -> Reply:
     del caller
     if not _known_stream(device, message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
+    device.order.host_waits(stream=message.stream)
     return device.settle(), b""
 
 
 def _wait_for_event(device: Device, message: WaitForEvent, caller: int) -> Reply:
     del caller
-    known = _known_stream(device, message.stream) and message.event in device.events
-    return (CudaError.SUCCESS if known else CudaError.INVALID_RESOURCE_HANDLE), b""
+    if not _known_stream(device, message.stream) or message.event not in device.events:
+        return CudaError.INVALID_RESOURCE_HANDLE, b""
+    device.order.wait(message.stream, message.event)
+    return DONE
 
 
 def _create_event(device: Device, message: CreateEvent, caller: int) -> Reply:
@@ -270,7 +281,9 @@ def _record_event(device: Device, message: RecordEvent, caller: int) -> Reply:
     del caller
     if message.event not in device.events or not _known_stream(device, message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
-    device.events[message.event].seconds = device.clock.record()
+    event = device.events[message.event]
+    event.seconds, event.waits = device.clock.record(), device.waits
+    device.order.record(message.event, message.stream)
     return DONE
 
 
@@ -278,6 +291,7 @@ def _query_event(device: Device, message: QueryEvent, caller: int) -> Reply:
     del caller
     if message.event not in device.events:
         return CudaError.INVALID_RESOURCE_HANDLE, b""
+    device.order.host_waits(event=message.event)
     return device.settle(), b""
 
 
@@ -289,6 +303,8 @@ def _elapsed(device: Device, message: ElapsedTime, caller: int) -> Reply:
     if start.seconds is None or end.seconds is None:
         device.note(HostMistake(HostCode.EVENT_NEVER_RECORDED, caller))
         return CudaError.INVALID_RESOURCE_HANDLE, b""
+    if device.waits in (start.waits, end.waits):
+        device.note(HostMistake(HostCode.EVENT_NOT_WAITED_FOR, caller))
     return CudaError.SUCCESS, struct.pack("<f", 1000 * (end.seconds - start.seconds))
 
 
@@ -299,6 +315,10 @@ def _synchronise(device: Device, message: Synchronise, caller: int) -> Reply:
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     if message.what == event and message.handle not in device.events:
         return CudaError.INVALID_RESOURCE_HANDLE, b""
+    device.order.host_waits(
+        stream=message.handle if message.what == stream else None,
+        event=message.handle if message.what == event else None,
+    )
     return device.settle(), b""
 
 
@@ -316,6 +336,7 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     device.shared_limits.clear()
     device.broken = device.pending = CudaError.SUCCESS
     device.in_use.clear()
+    device.order = StreamOrder()
     return DONE
 
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from grader.device.errors import CudaError
+from grader.device.memory import BASE
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import ProtocolError
 from grader.device.requests import Copy, CopyIn, CopyKind, CopyOut, CopyWithin, Fill, Pull, Push, Sharing
+from grader.device.streams import DEFAULT, Use, Work, rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +44,7 @@ def rows_to_receive(
     if code is not CudaError.SUCCESS:
         return (code, b""), None
     device.memory.rows_written(message.to, message.to_pitch, message.width, message.height)[:] = 1
-    device.clock.copy(message.width * message.height)
+    _copied(device, message, caller)
     return DONE, device.memory.rows(message.to, message.to_pitch, message.width, message.height)
 
 
@@ -52,6 +54,7 @@ def rows_to_send(
     """The rows that a copy to the host takes; None where the code says why there are none."""
     if isinstance(message, Pull):
         _shared_whole(device, message, "reads")
+        device.unread = None
         return DONE, device.memory.rows(message.address, 0, message.size, 1)
     code = _checked(device, message, caller)
     if code is not CudaError.SUCCESS:
@@ -59,8 +62,25 @@ def rows_to_send(
     written = device.memory.rows_written(message.source, message.source_pitch, message.width, message.height)
     if not written.all():
         device.note(_never_written(device, message.source, written, caller))
-    device.clock.copy(message.width * message.height)
+    device.unread = None
+    _copied(device, message, caller)
     return DONE, device.memory.rows(message.source, message.source_pitch, message.width, message.height)
+
+
+def _copied(device: Device, message: Copy, caller: int) -> None:
+    """Time passes, and a stream has more behind it; a copy that waits is the default stream's."""
+    device.clock.copy(message.width * message.height)
+    shape = (message.width, message.height)
+    uses = []
+    if isinstance(message, CopyIn | CopyWithin):
+        uses.append((Use.WRITES, rows(message.to - BASE, message.to_pitch, *shape)))
+    if isinstance(message, CopyOut | CopyWithin):
+        uses.append((Use.READS, rows(message.source - BASE, message.source_pitch, *shape)))
+    stream = message.stream if message.asynchronous else DEFAULT
+    device.give(stream, Work("", caller, tuple(uses)))
+    to_pageable = isinstance(message, CopyOut)  # the host has it when the call returns
+    if to_pageable or not message.asynchronous:
+        device.order.host_waits(stream=stream)
 
 
 def _shared_whole(device: Device, message: Extent, verb: str) -> Allocation:
@@ -94,7 +114,9 @@ def copy_within(device: Device, message: CopyWithin, caller: int) -> Reply:
         if message.asynchronous:
             _use(device, message.to)
         device.memory.rows_written(*target)[:] = device.memory.rows_written(*source).copy()
-    device.clock.copy(message.width * message.height)
+        if _shared(device, message.to):
+            device.unread = None
+    _copied(device, message, caller)
     return DONE
 
 
@@ -113,8 +135,6 @@ def _require_sound(message: Copy | Fill) -> None:
         raise ProtocolError("a copy or fill of nothing")
     if isinstance(message, Copy) and message.kind not in set(CopyKind):
         raise ProtocolError(f"a copy of kind {message.kind}")
-    if isinstance(message, Fill) and message.value > _LARGEST_BYTE:
-        raise ProtocolError(f"a fill with {message.value}")
 
 
 def _checked(device: Device, message: Copy, caller: int) -> CudaError:
@@ -205,18 +225,27 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
     if message.width * message.height > device.memory.limit:
         return REFUSED
     place = (message.address, message.pitch, message.width, message.height)
-    rows = device.memory.rows(*place)
-    if rows is None:
+    content = device.memory.rows(*place)
+    if content is None:
         as_copy = CopyIn(message.address, message.pitch, 0, 0, message.width, message.height, 1, 0, 0)
         device.note(_bad_copy(device, as_copy, message.address, caller))
         return REFUSED
-    rows[:] = message.value
+    value = message.value & _LARGEST_BYTE
+    signed = message.value - (1 << 32) if message.value >> 31 else message.value
+    if not -(_LARGEST_BYTE + 1) // 2 <= signed <= _LARGEST_BYTE:
+        allocation = device.memory.holding(message.address)
+        details = (("value", signed), ("byte", value))
+        number = allocation.number if allocation else 0
+        device.note(HostMistake(HostCode.MEMSET_OF_ELEMENTS, caller, number, details))
+    content[:] = value
     if message.asynchronous:
         _use(device, message.address)
     elif _shared(device, message.address):  # "API synchronization behavior": the host waits for these
         device.in_use.clear()
     device.memory.rows_written(*place)[:] = 1
     device.clock.copy(0)
+    spans = rows(message.address - BASE, message.pitch, message.width, message.height)
+    device.give(message.stream, Work("", caller, ((Use.WRITES, spans),)))
     return DONE
 
 

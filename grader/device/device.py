@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.device.clock import Clock
 from grader.device.errors import CudaError
+from grader.device.memory import BASE
+from grader.device.mistakes import HostCode, HostMistake
+from grader.device.streams import StreamOrder, Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.device.memory import Allocation, DeviceMemory
-    from grader.device.mistakes import HostMistake
     from grader.device.requests import LaunchKernel
+    from grader.device.streams import Spans, Use
 
 MOST_MISTAKES = 200
 """A program that makes the same mistake in a loop is told of the first ones."""
@@ -52,6 +55,8 @@ class LaunchOutcome:
     complaints: bytes = b""
     changed: tuple[int, ...] = ()
     """The numbers of the shared allocations whose bytes it changed."""
+    uses: tuple[tuple[Use, Spans], ...] = ()
+    """What it did with which bytes, if that was asked for."""
 
 
 class Launches(Protocol):
@@ -65,8 +70,10 @@ class Launches(Protocol):
     def variables(self) -> Mapping[tuple[int, str], Allocation]:
         """The variables in device memory, by file and name."""
 
-    def launch(self, request: LaunchKernel, caller: int, shared_limit: int) -> LaunchOutcome:
-        """Run a kernel; never raises for what a program asks."""
+    def launch(
+        self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False
+    ) -> LaunchOutcome:
+        """Run a kernel, and ``watch`` which bytes it uses; never raises for what a program asks."""
 
     def reset(self) -> None:
         """Put variables back to what they hold at the start."""
@@ -74,10 +81,14 @@ class Launches(Protocol):
 
 @dataclass(slots=True)
 class Event:
-    """An event: when it was recorded last, None if never; ``timed`` unless it was made without timing."""
+    """An event: when it was recorded last, None if never; ``timed`` unless it was made without timing.
+
+    ``waits`` counts how often the host had waited for the device by then.
+    """
 
     seconds: float | None = None
     timed: bool = True
+    waits: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -88,6 +99,7 @@ class Device:
     launches: Launches
     clock: Clock = field(default_factory=Clock)
     streams: set[int] = field(default_factory=set)
+    order: StreamOrder = field(default_factory=StreamOrder)
     events: dict[int, Event] = field(default_factory=dict)
     shared_limits: dict[int, int] = field(default_factory=dict)
     """Bytes of dynamic shared memory that a kernel was allowed beyond the usual."""
@@ -102,6 +114,10 @@ class Device:
     """Numbers of shared allocations that work which nobody has waited for has changed."""
     handles: int = 0x10
     launched: int = 0
+    waits: int = 0
+    """How often the host has waited for something."""
+    unread: tuple[int, str] | None = None
+    """Where the last kernel was launched, and its name, while nothing has come back from the device since."""
 
     def note(self, mistake: HostMistake) -> None:
         """Keep a mistake, once for each place in the program."""
@@ -109,12 +125,29 @@ class Device:
         if not same and len(self.mistakes) < MOST_MISTAKES:
             self.mistakes.append(mistake)
 
+    def give(self, stream: int, work: Work) -> None:
+        """Give a stream work; a conflict with what other streams may be doing is noted."""
+        conflict = self.order.add(stream, work)
+        if conflict is None:
+            return
+        allocation = self.memory.holding(BASE + conflict.byte)
+        earlier, later = conflict.earlier, conflict.later
+        details = (
+            ("earlier", earlier.what),
+            ("earlier_use", conflict.earlier_use.value),
+            ("later", later.what),
+            ("later_use", conflict.later_use.value),
+        )
+        number = allocation.number if allocation else 0
+        self.note(HostMistake(HostCode.STREAM_RACE, later.caller, number, details, other=earlier.caller))
+
     def settle(self) -> CudaError:
         """What a call that waits for the device gives: an error of a launch breaks the device for good.
 
         Whatever it waits for counts as all: who waits for the wrong stream is not accused.
         """
         self.in_use.clear()
+        self.waits += 1
         if self.pending is not CudaError.SUCCESS:
             self.broken, self.pending = self.pending, CudaError.SUCCESS
         return self.broken

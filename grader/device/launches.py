@@ -19,11 +19,14 @@ from grader.device.errors import CudaError
 from grader.device.memory import BASE, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.requests import Sharing
+from grader.device.streams import Use, marked
+from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.layout import Layout, shared_layout, takes_memory
 from grader.emulator.memory.memory import HEAP_BYTES, WINDOW, AddressSpace, GlobalMemory, Heap
 from grader.emulator.memory.memory import Allocation as Array
+from grader.emulator.races.strength import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, FindingKind, Launch
 from grader.nvcc.signature import read_name
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import Allocation, DeviceMemory
     from grader.device.requests import LaunchKernel
+    from grader.device.streams import Spans
     from grader.model import Build, Finding, Run
     from grader.ptx import Function, Module
 
@@ -109,6 +113,8 @@ class EmulatedLaunches:
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
     """By where they start."""
+    _touched: TouchedBytes | None = None
+    """Which bytes the launch uses that runs now, if that was asked for."""
     _heap_was_left: bool = False
     """Whether a launch left blocks on its heap, which ends with it here and not on a device."""
 
@@ -140,7 +146,9 @@ class EmulatedLaunches:
     def _addresses(self, module: Module) -> dict[str, int]:
         return {name: a.address for (_, name), a in self.variables.items()} | function_addresses(module)
 
-    def launch(self, request: LaunchKernel, caller: int, shared_limit: int) -> LaunchOutcome:
+    def launch(
+        self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False
+    ) -> LaunchOutcome:
         """Run a kernel; a launch that a device refuses is noted, and never runs."""
         kernel = self.kernels[request.kernel]
         launch = Launch(
@@ -168,6 +176,7 @@ class EmulatedLaunches:
         pointers = self._pointers(arguments) if name in self.watched else {}
         before = {position: self._bytes_from(address) for position, address in pointers.items()}
         self._layouts.clear()
+        self._touched = TouchedBytes(self.memory.end) if watch else None
         began = time.monotonic()
         try:
             run = self._kernel(kernel.name).launch(launch, arguments, steps=max(1, self.steps))
@@ -191,14 +200,33 @@ class EmulatedLaunches:
             lane_instructions=counters.instructions,
             printed=run.printed.encode(),
             changed=changed,
+            uses=self._uses(),
         )
 
     def _kernel(self, name: str) -> EmulatedKernel:
         if name not in self._emulated:
             build = replace(self.build, entry=name)
             source = self.build.source_name
-            self._emulated[name] = EmulatedKernel(build, source, self.file, lay_out=self._lay_out)
+            self._emulated[name] = EmulatedKernel(
+                build, source, self.file, lay_out=self._lay_out, observers=self._observers
+            )
         return self._emulated[name]
+
+    def _observers(self) -> tuple[TouchedBytes, ...]:
+        return (self._touched,) if self._touched else ()
+
+    def _uses(self) -> tuple[tuple[Use, Spans], ...]:
+        """What a launch did with which bytes, as far as that was asked for.
+
+        Kernels that synchronise through memory may have an order of their own among themselves.
+        """
+        touched = self._touched
+        if touched is None or synchronises_through_memory(self._modules[self.build.ptx]):
+            return ()
+        ranges = [(allocation.start, allocation.end) for allocation in self.memory.in_order()]
+        marks = {Use.READS: touched.read, Use.WRITES: touched.written, Use.UPDATES: touched.updated}
+        uses = ((use, marked(of_use, ranges)) for use, of_use in marks.items())
+        return tuple((use, spans) for use, spans in uses if len(spans))
 
     def _arguments(self, kernel: LoadedKernel, content: bytes, caller: int) -> tuple[Argument, ...]:
         """The parameters as they are; pointers to memory of the host are noted."""

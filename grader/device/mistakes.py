@@ -24,8 +24,14 @@ class HostCode(StrEnum):
     POINTER_SIZED_COPY = "pointer-sized-copy"
     NEVER_WRITTEN = "never-written"
     """Bytes are copied back that neither a kernel nor a copy has written."""
+    NEVER_COPIED_BACK = "never-copied-back"
+    """Nothing comes back from the device after the last kernel."""
+    MEMSET_OF_ELEMENTS = "memset-of-elements"
+    """`cudaMemset` is given a value that is no byte."""
     TOUCHED_EARLY = "touched-early"
-    NEVER_FREED = "never-freed"
+    STREAM_RACE = "stream-race"
+    """Work of two streams uses the same bytes, and nothing decides its order."""
+    LEAK = "leak"
     FREED_TWICE = "freed-twice"
     FREE_OF_HOST = "free-of-host"
     FREE_INSIDE = "free-inside"
@@ -34,6 +40,8 @@ class HostCode(StrEnum):
     OUTPUT_LOST = "output-lost"
     ERRORS_NEVER_ASKED = "errors-never-asked"
     EVENT_NEVER_RECORDED = "event-never-recorded"
+    EVENT_NOT_WAITED_FOR = "event-not-waited-for"
+    """The time between events is asked for while the second may still lie ahead."""
     UNSUPPORTED = "unsupported"
 
 
@@ -42,7 +50,7 @@ class HostMistake:
     """One mistake; ``caller`` is where the program's call returns to, ``details`` are for its sentence.
 
     ``allocation`` is the number of the allocation that it is about, 0 for none; ``callers`` are the addresses
-    of the calls around it where more than one is known.
+    of the calls around it where more than one is known, ``other`` that of the other call it is about.
     """
 
     code: HostCode
@@ -50,3 +58,4 @@ class HostMistake:
     allocation: int = 0
     details: tuple[tuple[str, int | str], ...] = ()
     callers: tuple[int, ...] = ()
+    other: int = 0

@@ -88,6 +88,8 @@ class Kernel:
     """Links a function of the module; tracing and shadows link steps that do more."""
     lay_out: LayOut = lay_out
     """Puts memory and parameters in place before each attempt at a launch."""
+    observers: Callable[[], tuple[Observer, ...]] = tuple
+    """Those who look on at a launch, beside the usual ones."""
     _program: Program | None = field(default=None)
     _synchronises: tuple[bool, bool] | None = None
     _tracked: frozenset[str] = frozenset()
@@ -126,7 +128,8 @@ class Kernel:
         Raises UnsupportedPtx for an instruction that the emulator does not interpret.
         """
         began = time.perf_counter()
-        options = LaunchOptions(detect=detect, races=races or detect, profile=profile)
+        observers = self.observers()
+        options = LaunchOptions(detect=detect, races=races or detect, profile=profile, observers=observers)
         try:
             execution, result = self._attempt(launch, arguments, steps, options)
         except VariablesTooLargeError as problem:

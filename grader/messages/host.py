@@ -30,11 +30,20 @@ SENTENCES: Mapping[FindingCode, str] = {
         "copies back {array}, of which {missing:,} of {bytes:,} bytes were never written, the first at byte "
         "{first:,}"
     ),
+    FindingCode.HOST_NEVER_COPIED_BACK: (
+        "nothing comes back from the device after {kernel}, the last kernel: its result is not used"
+    ),
+    FindingCode.HOST_MEMSET_OF_ELEMENTS: (
+        "cudaMemset sets each byte, and {value} is no byte: each becomes {byte}"
+    ),
     FindingCode.HOST_TOUCHED_EARLY: (
         "the host uses {array} while the device may still be at work on it: call cudaDeviceSynchronize() "
         "before"
     ),
-    FindingCode.HOST_NEVER_FREED: "{array} ({size:,} bytes) is never freed",
+    FindingCode.HOST_STREAM_RACE: (
+        "{later} {array} while {earlier} it in another stream, and nothing makes one wait for the other"
+    ),
+    FindingCode.HOST_LEAK: "{array} ({size:,} bytes) is never freed",
     FindingCode.HOST_FREED_TWICE: "frees {array} a second time",
     FindingCode.HOST_FREE_OF_HOST: "cudaFree of something that cudaMalloc never gave",
     FindingCode.HOST_FREE_INSIDE: (
@@ -48,6 +57,10 @@ SENTENCES: Mapping[FindingCode, str] = {
     ),
     FindingCode.HOST_ERRORS_NEVER_ASKED: "a call fails, and the program never asks for errors",
     FindingCode.HOST_EVENT_NEVER_RECORDED: "asks for the time between events of which one was never recorded",
+    FindingCode.HOST_EVENT_NOT_WAITED_FOR: (
+        "asks for the time between events before the device has come to the second: call "
+        "cudaEventSynchronize() before"
+    ),
     FindingCode.HOST_UNSUPPORTED: "the emulator does not support {name}",
 }
 """What is said of a visible case, by code, with fields for the finding's data."""
@@ -63,6 +76,11 @@ CLAUSES: Mapping[str, str] = {
     "from-host-to-device": "from the host to the device",
     "from-device-to-host": "from the device to the host",
     "from-device-to-device": "from the device to the device",
+    "kernel-reads": "kernel {name} reads",
+    "kernel-writes": "kernel {name} writes",
+    "kernel-updates": "kernel {name} updates",
+    "copy-reads": "a copy reads",
+    "copy-writes": "a copy writes",
     "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
 }
 """Parts of these sentences by name."""

@@ -110,8 +110,11 @@ class FindingCode(StrEnum):
     HOST_COPY_OF_NOTHING = "host-copy-of-nothing"
     HOST_POINTER_SIZED_COPY = "host-pointer-sized-copy"
     HOST_NEVER_WRITTEN = "host-never-written"
+    HOST_NEVER_COPIED_BACK = "host-never-copied-back"
+    HOST_MEMSET_OF_ELEMENTS = "host-memset-of-elements"
     HOST_TOUCHED_EARLY = "host-touched-early"
-    HOST_NEVER_FREED = "host-never-freed"
+    HOST_STREAM_RACE = "host-stream-race"
+    HOST_LEAK = "host-leak"
     HOST_FREED_TWICE = "host-freed-twice"
     HOST_FREE_OF_HOST = "host-free-of-host"
     HOST_FREE_INSIDE = "host-free-inside"
@@ -119,6 +122,7 @@ class FindingCode(StrEnum):
     HOST_OUTPUT_LOST = "host-output-lost"
     HOST_ERRORS_NEVER_ASKED = "host-errors-never-asked"
     HOST_EVENT_NEVER_RECORDED = "host-event-never-recorded"
+    HOST_EVENT_NOT_WAITED_FOR = "host-event-not-waited-for"
     HOST_UNSUPPORTED = "host-unsupported"
 
     # what a run shows

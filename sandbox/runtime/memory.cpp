@@ -99,7 +99,7 @@ cudaError_t fill(void *address, std::size_t pitch, int value, std::size_t width,
     if (!width || !height) return cudaSuccess;
     hand_over();
     Payload payload;
-    payload.add(address).add(std::uint64_t{pitch}).add(static_cast<std::uint32_t>(value & 0xFF));
+    payload.add(address).add(std::uint64_t{pitch}).add(static_cast<std::uint32_t>(value));
     payload.add(std::uint64_t{width}).add(std::uint64_t{height}).add(stream).add(waiting);
     cudaError_t code = ask(Operation::fill, caller, payload).code;
     if (code == cudaSuccess) device_at_work(caller);

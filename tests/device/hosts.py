@@ -47,7 +47,9 @@ class NoLaunches:
     kernels: tuple[LoadedKernel, ...] = ()
     variables: Mapping[tuple[int, str], Allocation] = field(default_factory=dict)
 
-    def launch(self, request: LaunchKernel, caller: int, shared_limit: int) -> LaunchOutcome:
+    def launch(
+        self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False
+    ) -> LaunchOutcome:
         """There is nothing to launch."""
         raise NotImplementedError
 

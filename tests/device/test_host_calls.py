@@ -144,7 +144,7 @@ CASES = {
     ),
     "times are never nothing": Case(
         _ARRAYS + "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b);"
-        "cudaEventRecord(a); cudaEventRecord(b);"
+        "cudaEventRecord(a); cudaEventRecord(b); cudaEventSynchronize(b);"
         'float ms = 0; cudaEventElapsedTime(&ms, a, b); std::printf("%d\\n", ms > 0);',
         "1\n",
     ),

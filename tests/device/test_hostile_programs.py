@@ -160,10 +160,10 @@ ATTACKS = {
         f"b.add(std::uint32_t{{0}}); say({_number(CopyOnHost)}, b); hear();",
         "a copy of kind 77",
     ),
-    "a fill with more than a byte": Attack(
-        "void *d; cudaMalloc(&d, 64); Bytes b; b.add(U(d)).add(U{8}).add(std::uint32_t{256}).add(U{8});"
+    "a fill of nothing": Attack(
+        "void *d; cudaMalloc(&d, 64); Bytes b; b.add(U(d)).add(U{8}).add(std::uint32_t{256}).add(U{0});"
         f"b.add(U{{1}}).add(U{{0}}).add(std::uint32_t{{0}}); say({_number(Fill)}, b); hear();",
-        "a fill with 256",
+        "a copy or fill of nothing",
     ),
     "a name that is no text": Attack(
         f"say({_number(Unsupported)}, Bytes{{}}.add(std::uint32_t{{2}}).add('\\xff').add('\\xfe')); hear();",

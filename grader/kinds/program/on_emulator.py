@@ -27,10 +27,31 @@ CODES = {
 
 _INFORMATION = (
     HostCode.POINTER_SIZED_COPY,
-    HostCode.NEVER_FREED,
+    HostCode.LEAK,
+    HostCode.NEVER_COPIED_BACK,
     HostCode.OUTPUT_LOST,
     HostCode.ERRORS_NEVER_ASKED,
 )
+_WARNINGS = (HostCode.MEMSET_OF_ELEMENTS, HostCode.EVENT_NOT_WAITED_FOR, HostCode.OUT_OF_MEMORY)
+"""What a program may get away with, or what a larger device would do."""
+
+_FAULTS = (HostCode.DEVICE_POINTER, HostCode.FREED_POINTER, HostCode.FAULT)
+"""A program ends with these."""
+
+_REFUSED = (
+    HostCode.LAUNCH_REFUSED,
+    HostCode.WRONG_DIRECTION,
+    HostCode.COPY_TOO_LARGE,
+    HostCode.COPY_OF_FREED,
+    HostCode.COPY_OF_NOTHING,
+    HostCode.FREED_TWICE,
+    HostCode.FREE_OF_HOST,
+    HostCode.FREE_INSIDE,
+    HostCode.OUT_OF_MEMORY,
+    HostCode.EVENT_NEVER_RECORDED,
+)
+"""Calls that give an error, which a program can ask for."""
+
 _WAYS = {
     (False, False): "from-host-to-host",
     (False, True): "from-host-to-device",
@@ -123,37 +144,52 @@ class EmulatedDevice:
 
     def _at_the_end(self) -> Iterator[HostMistake]:
         """What can be said only when a program is over."""
+        codes = {mistake.code for mistake in self.device.mistakes}
+        if not codes.isdisjoint(_FAULTS):  # the program never came to what is missing
+            return
         for allocation in self._memory.in_order():
             if allocation.owner is Owner.PROGRAM:
                 details = (("size", allocation.size),)
-                yield HostMistake(HostCode.NEVER_FREED, allocation.caller, allocation.number, details)
+                yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
+        if self.device.unread and not any(a.sharing for a in self._memory.in_order()):
+            caller, name = self.device.unread
+            yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=(("kernel", name),))
         if self.device.printed:
             yield HostMistake(HostCode.OUTPUT_LOST, 0)
-        failed = any(mistake.code not in _INFORMATION for mistake in self.device.mistakes)
-        if failed and not self.device.errors_asked:
+        if not codes.isdisjoint(_REFUSED) and not self.device.errors_asked:
             yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
 
     def _finding(self, mistake: HostMistake) -> Finding:
         names = self._names()
         callers = (mistake.caller, *mistake.callers)
         line = next((line for caller in callers if (line := self._source.line_of(caller))), None)
+        other_line = self._source.line_of(mistake.other) if mistake.other else None
         return Finding(
             FindingKind.HOST,
             "",
             file=self._file,
             line=line,
+            other_line=other_line,
             address=names.get(mistake.allocation, ""),
-            severity=Severity.INFO if _is_information(mistake) else Severity.ERROR,
+            severity=_severity(mistake),
             code=CODES[mistake.code],
             details=_details(mistake),
         )
 
 
-def _is_information(mistake: HostMistake) -> bool:
-    """Whether it costs nothing: right programs, too, copy padding back, or the unused end of a buffer."""
+def _severity(mistake: HostMistake) -> Severity:
+    """How grave a mistake is: right programs, too, copy padding back, or the unused end of a buffer."""
     details = dict(mistake.details)
-    in_part = mistake.code is HostCode.NEVER_WRITTEN and details["missing"] != details["bytes"]
-    return in_part or mistake.code in _INFORMATION
+    if mistake.code is HostCode.NEVER_WRITTEN and details["missing"] != details["bytes"]:
+        return Severity.INFO
+    return severity_of(mistake.code)
+
+
+def severity_of(code: HostCode) -> Severity:
+    """How grave a mistake is by itself."""
+    if code in _INFORMATION:
+        return Severity.INFO
+    return Severity.WARNING if code in _WARNINGS else Severity.ERROR
 
 
 def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:
@@ -168,7 +204,15 @@ def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:
     if mistake.code is HostCode.WRONG_DIRECTION:
         details["way"] = (Clause(_WAYS[bool(details["source"]), bool(details["target"])]),)
         details["kind"] = _KINDS[CopyKind(int(str(details["kind"])))]
+    if mistake.code is HostCode.STREAM_RACE:
+        for role in ("earlier", "later"):
+            details[role] = (_use(str(details[role]), str(details.pop(f"{role}_use"))),)
     if mistake.code is HostCode.COPY_TOO_LARGE:
         size, copied = int(str(details["size"])), int(str(details["bytes"]))
         details["guess"] = (Clause("elements-for-bytes"),) if copied in (4 * size, 8 * size) else ()
     return tuple(details.items())
+
+
+def _use(kernel: str, use: str) -> Clause:
+    """What a piece of work does: a kernel has a name, a copy has none."""
+    return Clause(f"kernel-{use}", (("name", kernel),)) if kernel else Clause(f"copy-{use}")

@@ -1,0 +1,208 @@
+"""Which work of a device waits for which: vector clocks over streams, events and the host.
+
+Everything runs in the order of the calls here, and so its values are those of one order that a device may
+take. Whether it may take another is decided by what the program asks for: a stream runs its work in order;
+work of the default stream waits for that of all blocking streams, and theirs for it; an event stands for what
+its stream held when it was recorded; and what the host has waited for is over before all that it asks for
+later (CUDA C++ Programming Guide, "Streams", "Implicit Synchronization"; CUDA Runtime API, "Stream
+synchronization behavior"). Work whose order nothing decides, on the same bytes, is a race of streams.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+Spans: TypeAlias = "NDArray[np.int64]"
+
+DEFAULT, LEGACY, PER_THREAD = 0, 1, 2
+"""The streams that nobody creates: ``cudaStreamLegacy`` is the default stream by another name."""
+
+NON_BLOCKING = 1
+"""``cudaStreamNonBlocking``: a stream that does not wait for the default stream."""
+
+MOST_ROWS = 1 << 20
+"""Spans of one piece of work; of one that is scattered more nothing is known, and nothing said."""
+
+NOTHING: Spans = np.empty((0, 2), np.int64)
+
+MOST_WORK, MOST_SPANS = 2_000, 1 << 22
+"""Pieces of work, and their spans together, that nobody has waited for; the oldest is forgotten first."""
+
+Clock: TypeAlias = "dict[int, int]"
+"""By stream, how many pieces of its work are over."""
+
+
+class Use(Enum):
+    """What work does with bytes; updates are atomic, and need no order among themselves."""
+
+    READS = "reads"
+    WRITES = "writes"
+    UPDATES = "updates"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A launch, a copy or a fill: what it is called, where the program asked for it, and what it uses.
+
+    Spans are pairs (first byte, byte behind the last) in device memory, in order and disjoint, (n, 2).
+    """
+
+    what: str
+    caller: int
+    uses: tuple[tuple[Use, Spans], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two pieces of work on the same byte of which none waits for the other."""
+
+    earlier: Work
+    earlier_use: Use
+    later: Work
+    later_use: Use
+    byte: int
+
+
+@dataclass(eq=False, slots=True)
+class StreamOrder:
+    """What each stream, each event and the host have behind them, and the work that is not over."""
+
+    _streams: dict[int, Clock] = field(default_factory=lambda: {DEFAULT: {}})
+    _apart: set[int] = field(default_factory=set)
+    """The streams that do not wait for the default stream."""
+    _events: dict[int, Clock] = field(default_factory=dict)
+    _host: Clock = field(default_factory=dict)
+    _pending: list[tuple[int, int, Work]] = field(default_factory=list)
+    """Work by its stream and its number there."""
+    _spans: int = 0
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is another stream than the default one, and so anything to keep."""
+        return len(self._streams) > 1
+
+    def create(self, stream: int, flags: int) -> None:
+        """A stream is there."""
+        self._streams[stream] = {}
+        if flags & NON_BLOCKING:
+            self._apart.add(stream)
+
+    def add(self, stream: int, work: Work) -> Conflict | None:
+        """Work that a stream is given; a conflict with what may be under way, if there is one."""
+        stream = _same(stream)
+        clock = self._at(stream)
+        conflict = next(self._conflicts(clock, work), None)
+        clock[stream] = clock.get(stream, 0) + 1
+        if not self.is_needed:
+            return None
+        self._pending.append((stream, clock[stream], work))
+        self._spans += _size(work)
+        while len(self._pending) > MOST_WORK or self._spans > MOST_SPANS:
+            self._spans -= _size(self._pending.pop(0)[2])
+        return conflict
+
+    def record(self, event: int, stream: int) -> None:
+        """An event stands for all work of a stream so far."""
+        self._events[event] = dict(self._at(_same(stream)))
+
+    def wait(self, stream: int, event: int) -> None:
+        """What a stream is given from now on waits for an event; one that was never recorded is no wait."""
+        _join(self._at(_same(stream)), self._events.get(event, {}))
+
+    def host_waits(self, stream: int | None = None, event: int | None = None) -> None:
+        """The host waits for a stream or an event, or for all work of the device."""
+        if event is not None:
+            clocks = [self._events.get(event, {})]
+        elif stream is not None:
+            clocks = [self._at(_same(stream))]
+        else:
+            clocks = list(self._streams.values())
+        for clock in clocks:
+            _join(self._host, clock)
+        self._pending = [(s, n, work) for s, n, work in self._pending if n > self._host.get(s, 0)]
+        self._spans = sum(_size(work) for _, _, work in self._pending)
+
+    def _at(self, stream: int) -> Clock:
+        """The clock of a stream as the next piece of its work finds it."""
+        clock = self._streams.setdefault(stream, {})
+        _join(clock, self._host)
+        if stream == DEFAULT:
+            for other in self._streams.keys() - self._apart:
+                _join(clock, self._streams[other])
+        elif stream not in self._apart:
+            _join(clock, self._streams[DEFAULT])
+        return clock
+
+    def _conflicts(self, clock: Clock, work: Work) -> Iterator[Conflict]:
+        """The conflicts of new work with what is not behind its stream."""
+        for stream, number, other in self._pending:
+            if number <= clock.get(stream, 0):
+                continue
+            for use, spans in work.uses:
+                for other_use, other_spans in other.uses:
+                    if use is other_use and use is not Use.WRITES:
+                        continue
+                    byte = common_byte(spans, other_spans)
+                    if byte is not None:
+                        yield Conflict(other, other_use, work, use, byte)
+
+
+def span(start: int, size: int) -> Spans:
+    """Consecutive bytes."""
+    return np.array([[start, start + size]], np.int64)
+
+
+def rows(start: int, pitch: int, width: int, height: int) -> Spans:
+    """Rows of bytes, ``pitch`` bytes from one to the next."""
+    if pitch <= width or height == 1:
+        return span(start, pitch * (height - 1) + width)
+    if height > MOST_ROWS:
+        return NOTHING
+    starts = start + pitch * np.arange(height, dtype=np.int64)
+    return np.stack((starts, starts + width), axis=1)
+
+
+def marked(marks: NDArray[np.bool_], ranges: Iterable[tuple[int, int]]) -> Spans:
+    """The bytes that are marked in some ranges, which are in order; none where they lie too scattered."""
+    parts = [NOTHING]
+    for start, end in ranges:
+        part = marks[start:end]
+        if part.any():
+            edges = np.flatnonzero(np.diff(part.view(np.int8), prepend=0, append=0))
+            parts.append(start + edges.reshape(-1, 2))
+    spans = np.concatenate(parts)
+    return spans if len(spans) <= MOST_ROWS else NOTHING
+
+
+def common_byte(one: Spans, other: Spans) -> int | None:
+    """A byte that two sets of spans share; None if there is none."""
+    if not len(one) or not len(other):
+        return None
+    # The last of the others that begins before a span ends is the only one that need be looked at.
+    index = np.searchsorted(other[:, 0], one[:, 1]) - 1
+    begin = np.maximum(one[:, 0], other[np.maximum(index, 0), 0])
+    common = (index >= 0) & (other[np.maximum(index, 0), 1] > begin)
+    return int(begin[common].min()) if common.any() else None
+
+
+def _same(stream: int) -> int:
+    return DEFAULT if stream == LEGACY else stream
+
+
+def _size(work: Work) -> int:
+    return sum(len(spans) for _, spans in work.uses)
+
+
+def _join(clock: Clock, other: Clock) -> None:
+    for stream, number in other.items():
+        if number > clock.get(stream, 0):
+            clock[stream] = number
