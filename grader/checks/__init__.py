@@ -100,7 +100,7 @@ def check_of(item: RubricItem) -> Check:
 
 def _judge_item(item: RubricItem, evidence: Evidence) -> CheckResult:
     check = check_of(item)
-    result = check.judge(secrecy.visible_evidence(check, evidence))
+    result = check.judge(secrecy.visible_evidence(check, check.considered(evidence)))
     if item.penalty and not evidence.build.ok and item.check != "compile":
         return replace(result, fraction=FULL)
     return result

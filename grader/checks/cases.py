@@ -4,8 +4,9 @@
 (`judge_findings`): a run that stopped early may have stopped before the very thing that they look for. So a
 case earns only where its launch came to its end, on a device or at least on the emulator: what stops on a
 device alone costs its outputs. A stop by the student's own doing is a fail whose message says so, a stop by
-ours an error. An error is also a case without findings where nobody was able to rule them out. Warnings count
-like errors unless the item says `severity: error`; what is merely `info` never costs anything.
+ours an error. A program of which no kernel ran has shown nothing, and earns nothing. An error is also a case
+without findings where nobody was able to rule them out. Warnings count like errors unless the item says
+`severity: error`; what is merely `info` never costs anything.
 """
 
 from __future__ import annotations
@@ -290,7 +291,7 @@ def _judge_case(
         return CaseVerdict(case, Verdict.FAIL, stopped_by(case))
     if open_question:
         return CaseVerdict(case, Verdict.ERROR, open_question)
-    return CaseVerdict(case, Verdict.PASS)
+    return CaseVerdict(case, Verdict.FAIL if case.launches == 0 else Verdict.PASS)
 
 
 def _findings_message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, ...], clean: str) -> str:
@@ -303,6 +304,8 @@ def _findings_message(judged: tuple[CaseVerdict, ...], findings: tuple[Finding, 
     stopped = next((case for case in judged if case.verdict is Verdict.FAIL), None)
     if stopped is None:
         return text_of("clean", clean=clean, count=len(judged))
+    if stopped.case.launches == 0 and stopped.case.completed:
+        return text_of("no-kernel-ran", case=_which(stopped))
     if refusal(stopped.case):
         return text_of("not-judged-without-launch", refusal=refusal(stopped.case))
     return text_of("not-judged-without-end", case=_which(stopped), reason=stopped.reason)

@@ -102,6 +102,10 @@ class Check:
         """The arrays that the item itself names, which is no secret."""
         return ()
 
+    def considered(self, evidence: Evidence) -> Evidence:
+        """The evidence without what the item does not look at; hidden cases are veiled after this."""
+        return evidence
+
     def judge(self, evidence: Evidence) -> CheckResult:
         """Judge what was found out about a submission; a failure of ours is the verdict `error`."""
         raise NotImplementedError

@@ -38,15 +38,17 @@ class HostCheck(FindingsCheck):
     severity: str = key(("error", "warning", "info"), Severity.WARNING.value)
     ignore: tuple[str, ...] | None = key("HostMistakes", None)
 
+    def considered(self, evidence: Evidence) -> Evidence:
+        """The evidence without the mistakes that the item ignores."""
+        return replace(evidence, cases=tuple(map(self._without_ignored, evidence.cases)))
+
     def judge(self, evidence: Evidence) -> CheckResult:
         """Fail on a mistake of the host in any of the item's cases."""
-        cases = tuple(map(self._without_ignored, evidence.cases))
-        looked_at = replace(evidence, cases=cases)
         praise = text_of("no-mistake-of-host")
-        result = judge_findings(self.item, looked_at, (FindingKind.HOST,), praise, self.severity)
+        result = judge_findings(self.item, evidence, (FindingKind.HOST,), praise, self.severity)
         if result.verdict not in (Verdict.PASS, Verdict.FAIL):
             return result
-        shown = cases_of_item(self.item, looked_at)
+        shown = cases_of_item(self.item, evidence)
         remarks = merge_findings(shown_findings(shown, kinds=(FindingKind.HOST,)))
         costless = (finding for finding in remarks if not at_least((finding,), self.severity))
         return replace(result, findings=(*result.findings, *costless))

@@ -82,6 +82,7 @@ def mattering_reads(
         kernel.file,
         kernel.shapes,
         linker=partial(_link_with_shadows, shadows),
+        lay_out=kernel.lay_out,
     )
     options = LaunchOptions(detect=True, races=False, observers=(Undefined(shadows),))
     with np.errstate(all="ignore"):

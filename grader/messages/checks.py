@@ -26,6 +26,7 @@ _CASES: Mapping[str, str] = {
     "the-kernel-cannot": "the kernel {refusal}",
     "not-judged-without-launch": "could not be judged, because the kernel {refusal}",
     "not-judged-without-end": "could not be judged, because {case} did not run to its end: {reason}",
+    "no-kernel-ran": "no kernel of the program ran in {case}, so there is nothing to judge",
     "clean": "{clean} in {count:,} cases",
     "clean-one": "{clean} in {count:,} case",
     "no-race": "no race and no diverging barrier",

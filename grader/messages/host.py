@@ -55,7 +55,9 @@ SENTENCES: Mapping[FindingCode, str] = {
     FindingCode.HOST_OUTPUT_LOST: (
         "what kernels printed is lost: nothing waits for the device before the program ends"
     ),
-    FindingCode.HOST_ERRORS_NEVER_ASKED: "a call fails, and the program never asks for errors",
+    FindingCode.HOST_ERRORS_NEVER_ASKED: (
+        "a launch fails, and the program never asks for it: call cudaGetLastError() after <<<>>>"
+    ),
     FindingCode.HOST_EVENT_NEVER_RECORDED: "asks for the time between events of which one was never recorded",
     FindingCode.HOST_EVENT_NOT_WAITED_FOR: (
         "asks for the time between events before the device has come to the second: call "

@@ -109,6 +109,8 @@ class CaseEvidence:
     """Kinds of findings that nobody could rule out here (``race`` …), each with the reason; ours."""
     program: ProgramRun | None = None
     """What a submission of kind ``program`` did; all else but ``error`` and ``skipped`` is empty then."""
+    launches: int | None = None
+    """How many kernels a program launched, none of them refused; None where nobody counted."""
     answer: AnswerEvidence | None = None
     """What is known of an answer, in a submission of kind ``answers``: there each question is a case."""
     smallest: Named[int] = ()

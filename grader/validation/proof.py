@@ -92,7 +92,7 @@ def validate(
     """
     began = time.perf_counter()
     staff = read_staff(assignment)
-    on_gpu = is_kernel(assignment) and not backend.is_deterministic
+    on_gpu = kind_of(assignment).compiles and not backend.is_deterministic
     runner = TrialRunner(assignment, tools, backend=EMULATOR if on_gpu else backend)
     built = runner.build(staff.solution, staff.solution_file)
     runner.original = built
@@ -217,7 +217,7 @@ def _on_gpu(
     runner: TrialRunner,
     seed: int,
 ) -> Report:
-    """A kernel's model solution on a GPU: full marks there, too, and how long it takes."""
+    """The model solution on a GPU: full marks there, too, and how long it takes."""
     outcome = runner.attempt(_solution_trial(staff, seed))
     if outcome.verdict is Verdict.PASS:
         outcome = runner.attempt(_solution_trial(staff, seed, feedback=True))

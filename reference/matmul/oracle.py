@@ -241,6 +241,19 @@ def _counting(
     return _numbered_by_tiles(m, k), _numbered_by_tiles(n, k).T
 
 
+def _residues(
+    m: int, k: int, n: int, _rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(i + 2k) mod 5 - 2 in A and (3k + j) mod 7 - 3 in B: whole numbers that a program can fill in itself.
+
+    No element of C tells its row and column by itself, and transposed or shifted operands give another C.
+    """
+    row, column = np.indices((m, k))
+    a = (row + 2 * column) % 5 - 2
+    row, column = np.indices((k, n))
+    return a, (3 * row + column) % 7 - 3
+
+
 def _numbered_by_tiles(rows: int, columns: int, tile: int = 4) -> NDArray[np.int64]:
     row, column = np.indices((rows, columns))
     tiles_in_a_row = -(-columns // tile)
@@ -256,5 +269,6 @@ _MAKERS: dict[str, Maker] = {
     "ones-and-twos": _ones_and_twos,
     "identity": _identity,
     "counting": _counting,
+    "residues": _residues,
 }
 KINDS = tuple(_MAKERS)

@@ -35,23 +35,6 @@ _INFORMATION = (
 _WARNINGS = (HostCode.MEMSET_OF_ELEMENTS, HostCode.EVENT_NOT_WAITED_FOR, HostCode.OUT_OF_MEMORY)
 """What a program may get away with, or what a larger device would do."""
 
-_FAULTS = (HostCode.DEVICE_POINTER, HostCode.FREED_POINTER, HostCode.FAULT)
-"""A program ends with these."""
-
-_REFUSED = (
-    HostCode.LAUNCH_REFUSED,
-    HostCode.WRONG_DIRECTION,
-    HostCode.COPY_TOO_LARGE,
-    HostCode.COPY_OF_FREED,
-    HostCode.COPY_OF_NOTHING,
-    HostCode.FREED_TWICE,
-    HostCode.FREE_OF_HOST,
-    HostCode.FREE_INSIDE,
-    HostCode.OUT_OF_MEMORY,
-    HostCode.EVENT_NEVER_RECORDED,
-)
-"""Calls that give an error, which a program can ask for."""
-
 _WAYS = {
     (False, False): "from-host-to-host",
     (False, True): "from-host-to-device",
@@ -130,10 +113,16 @@ class EmulatedDevice:
             return ""
         return f"{TOO_MUCH_WORK}: the program's launches took {self._launches.seconds:.0f} s"
 
-    def findings(self, case: Case) -> tuple[Finding, ...]:
-        """What the launches and the host's calls show, in the order of the program."""
+    def findings(self, case: Case, *, succeeded: bool) -> tuple[Finding, ...]:
+        """What the launches and the host's calls show, in the order of the program.
+
+        One that has not ``succeeded`` by its own word may leave things undone.
+        """
         launches = [f for run in self._launches.runs for f in run.run.findings]
-        host = [self._finding(mistake) for mistake in (*self.device.mistakes, *self._at_the_end())]
+        host = [
+            self._finding(mistake)
+            for mistake in (*self.device.mistakes, *self._at_the_end(succeeded=succeeded))
+        ]
         merged = list(dict.fromkeys((*host, *launches)))
         return tuple(worded(replace(finding, case=case.id)) for finding in merged)
 
@@ -142,10 +131,12 @@ class EmulatedDevice:
         allocations = (*self._memory.live.values(), *self._memory.freed.values())
         return {a.number: self._source.name_of(a) for a in sorted(allocations, key=lambda a: a.number)}
 
-    def _at_the_end(self) -> Iterator[HostMistake]:
+    def _at_the_end(self, *, succeeded: bool) -> Iterator[HostMistake]:
         """What can be said only when a program is over."""
         codes = {mistake.code for mistake in self.device.mistakes}
-        if not codes.isdisjoint(_FAULTS):  # the program never came to what is missing
+        if HostCode.LAUNCH_REFUSED in codes and not self.device.errors_asked:
+            yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
+        if not succeeded:  # it never came to what is missing
             return
         for allocation in self._memory.in_order():
             if allocation.owner is Owner.PROGRAM:
@@ -156,8 +147,6 @@ class EmulatedDevice:
             yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=(("kernel", name),))
         if self.device.printed:
             yield HostMistake(HostCode.OUTPUT_LOST, 0)
-        if not codes.isdisjoint(_REFUSED) and not self.device.errors_asked:
-            yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
 
     def _finding(self, mistake: HostMistake) -> Finding:
         names = self._names()

@@ -145,6 +145,7 @@ def _with_findings(case: CaseEvidence, seen: CaseEvidence) -> CaseEvidence:
         comparisons=(*case.comparisons, *(c for c in seen.comparisons if c.array not in compared_here)),
         findings=(*case.findings, *findings),
         too_much_work=seen.too_much_work,
+        launches=seen.launches,
         undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
     )
 
@@ -235,7 +236,10 @@ class _Runner:
         try:
             if self.channel:
                 return self._on_emulator(job, case, limits)
-            return self._judged(case, program_run(self._ran(job), limits))
+            run = program_run(self._ran(job), limits)
+            if self.built.calls_device:
+                return self._judged(case, run)
+            return replace(self._judged(case, run, launches={}), launches=0)
         except OurError as problem:
             return CaseEvidence(case, completed=False, error=str(problem))
 
@@ -283,9 +287,15 @@ class _Runner:
             return CaseEvidence(
                 case, completed=False, too_much_work=too_much, undecided=undecided, program=run
             )
-        seen = [f for f in device.findings(case) if not too_much or f.kind is not FindingKind.HOST]
+        succeeded = run.ending == Status.EXIT and run.returncode == 0
+        seen = [
+            f
+            for f in device.findings(case, succeeded=succeeded)
+            if not too_much or f.kind is not FindingKind.HOST
+        ]
         judged = self._judged(case, run, tuple(seen), device.seen)
-        return replace(judged, too_much_work=too_much, undecided=undecided)
+        launches = device.device.launched
+        return replace(judged, too_much_work=too_much, undecided=undecided, launches=launches)
 
     def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, int]:
         """The student's lines of some addresses in the program."""
