@@ -35,8 +35,8 @@ FIRST = {
     "no_kernel_at_all.cu": ("kernel", "no launch of `matMul` came to its end"),
     "device_pointer_on_host.cu": (
         "host",
-        "line 60: host code uses dC, which is device memory: only kernels and cudaMemcpy can reach it, "
-        "2 times",
+        "line 60: host code uses dC, which is device memory: only kernels and cudaMemcpy can reach it,"
+        + " 2 times",
     ),
 }
 """What the item says that is about a mistake."""
