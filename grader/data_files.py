@@ -16,3 +16,8 @@ def data_root() -> Path:
     """The folder that holds ``assignments/`` and ``reference/``: in the package, else beside it (a clone)."""
     inside = package_data()
     return inside if inside.is_dir() else inside.parent.parent
+
+
+def headers_folder() -> Path:
+    """The folder of the headers that the grader itself brings to the programs of students."""
+    return data_root() / "sandbox" / "headers"

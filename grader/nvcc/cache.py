@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.data_files import data_root
+from grader.data_files import data_root, headers_folder
 from grader.model import (
     Build,
     Clause,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 @cache
 def made_by() -> str:
-    """The SHA-256 of the code that builds: this package, the records, and what programs are linked with."""
+    """The SHA-256 of what builds: this package, the records, what programs are linked with or include."""
     package = Path(__file__).parent
-    folders = (package, package.parent / "model", data_root() / "sandbox" / "runtime")
+    folders = (package, package.parent / "model", data_root() / "sandbox" / "runtime", headers_folder())
     files = [file for folder in folders for file in folder.iterdir() if file.is_file()]
     parts = sorted((file.name, hashlib.sha256(file.read_bytes()).hexdigest()) for file in files)
     return hashlib.sha256(repr(parts).encode()).hexdigest()

@@ -22,6 +22,7 @@ from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.cpp import CppText
+from grader.data_files import headers_folder
 from grader.model import Finding, FindingKind, KernelInterface, Severity
 from grader.nvcc.toolchain import UNIT
 from grader.text import sentence
@@ -99,17 +100,26 @@ def line_count(source: bytes) -> int:
     return max(1, text.count(b"\n") + (not text.endswith(b"\n")))
 
 
+WB_HEADER = "wb.h"
+"""The header of libwb, which many courses use: programs get one of ours, which needs no library."""
+
+_WB_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]wb\.h[\">]", re.MULTILINE)
+
+
 def compile_files(submission: Submission, interface: KernelInterface | ProgramInterface) -> Named[bytes]:
     """The submission, its headers and the assignment's, by the names they are compiled under.
 
     The assignment's header wins over a student's copy. A student's header whose name is not a plain one
-    is left out; the compiler then says that it is missing.
+    is left out; the compiler then says that it is missing. A program that includes ``wb.h`` and has none gets
+    ours.
     """
     theirs = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
     files = {**theirs, **ours, SOURCE_NAME: compilable(submission.source)}
     if isinstance(interface, KernelInterface):
         files = with_sizes(interface, files)
+    elif WB_HEADER not in files and any(map(_WB_INCLUDE.search, files.values())):
+        files[WB_HEADER] = (headers_folder() / WB_HEADER).read_bytes()
     return tuple(with_reached_includes(files, SOURCE_NAME).items())
 
 
