@@ -196,7 +196,7 @@ def test_the_lesson_itself_can_be_answered() -> None:
 
 
 def test_what_the_emulator_sees_of_a_program_that_ran_on_a_gpu_is_told_beside_it() -> None:
-    """Hazards, and a kernel's array in device memory; a file that is wrong there is the GPU run's business."""
+    """Hazards, and a kernel's array in device memory; a wrong file is the GPU run's business."""
     on_gpu = CaseEvidence(LESSON, program=wrote(None))
     array = Finding(FindingKind.WRONG_OUTPUT, "no launch", address="matMul.C")
     race, file = Finding(FindingKind.RACE, line=3), Finding(FindingKind.WRONG_OUTPUT, "no file", address="C")
