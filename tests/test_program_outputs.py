@@ -15,7 +15,8 @@ from grader.assignment import expand_cases, find_assignment, load_assignment, re
 from grader.data_files import data_root
 from grader.errors import OurError, UsageError
 from grader.kinds.program.outputs import compared, verify
-from grader.model import Comparison, Finding, FindingKind, ProgramRun, RubricItem
+from grader.kinds.program.stages import merged
+from grader.model import CaseEvidence, Comparison, Finding, FindingKind, ProgramRun, RubricItem
 from grader.oracle import load_oracle
 
 ASSIGNMENT = load_assignment(find_assignment("boundary-safe-lesson"))
@@ -192,3 +193,13 @@ def test_inputs_that_depend_on_chance_are_refused() -> None:
 def test_the_lesson_itself_can_be_answered() -> None:
     """By its own oracle."""
     verify(ASSIGNMENT, ORACLE)
+
+
+def test_what_the_emulator_sees_of_a_program_that_ran_on_a_gpu_is_told_beside_it() -> None:
+    """Hazards, and a kernel's array in device memory; a wrong file is the GPU run's business."""
+    on_gpu = CaseEvidence(LESSON, program=wrote(None))
+    array = Finding(FindingKind.WRONG_OUTPUT, "no launch", address="matMul.C")
+    race, file = Finding(FindingKind.RACE, line=3), Finding(FindingKind.WRONG_OUTPUT, "no file", address="C")
+    emulated = CaseEvidence(LESSON, findings=(array, race, file), launches=0)
+    both = merged(on_gpu, emulated, frozenset({"matMul.C"}))
+    assert (both.findings, both.launches) == ((array, race), 0)

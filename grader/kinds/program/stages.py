@@ -133,13 +133,23 @@ def _watched(
         seen: tuple[CaseEvidence, ...] = _all_failed(plan, reason)
     else:
         seen = run_cases(plan, submission, emulated, tools)
-    return tuple(_with_findings(*pair) for pair in zip(cases, seen, strict=True))
+    looked_at = frozenset(check.compared_as for check in kernel_checks(plan.assignment))
+    return tuple(merged(*pair, looked_at) for pair in zip(cases, seen, strict=True))
 
 
-def _with_findings(case: CaseEvidence, seen: CaseEvidence) -> CaseEvidence:
+def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
+    """A case as it ran on a GPU, with what the emulator alone sees of it.
+
+    ``looked_at`` are the names of the arrays that kernels leave in device memory and items ask for.
+    """
     reason = seen.error or seen.too_much_work
     compared_here = {comparison.array for comparison in case.comparisons}
-    findings = tuple(finding for finding in seen.findings if finding.kind in WATCHED)
+    findings = tuple(
+        finding
+        for finding in seen.findings
+        if finding.kind in WATCHED
+        or (finding.kind is FindingKind.WRONG_OUTPUT and finding.address in looked_at)
+    )
     return replace(
         case,
         comparisons=(*case.comparisons, *(c for c in seen.comparisons if c.array not in compared_here)),
