@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     float *m = (float *)wbImport(wbArg_getInputFile(args, 0), &rows, &columns);
     int length;
     int *v = (int *)wbImport(wbArg_getInputFile(args, 1), &length, "Integer");
-    wbAssert(wbArg_getInputCount(args) == 2);
+    wbAssert(wbArg_getInputCount(args) == 3 && wbImport_flag(wbArg_getInputFile(args, 2)) == 7);
     for (int i = 0; i < rows * columns; ++i) v[i] *= (int)m[i];
     wbSolution(args, v, rows, columns);
     return 0;
@@ -120,8 +120,8 @@ def test_inputs_come_from_standard_input_one_after_the_other(tools: Tools) -> No
 @pytest.mark.slow
 def test_a_matrix_and_integers_are_read(tools: Tools) -> None:
     """Rows and columns come from the first line, and integers stay integers."""
-    files = {"m.raw": b"2 3\n1 2 3\n4 5 6\n", "v.raw": b"6\n1 1 1 1 1 2\n"}
-    result = ran(tools, INTEGERS, ("-i", "m.raw,v.raw", "-o", "out.raw"), files)
+    files = {"m.raw": b"2 3\n1 2 3\n4 5 6\n", "v.raw": b"6\n1 1 1 1 1 2\n", "mode.flag": b"7\n"}
+    result = ran(tools, INTEGERS, ("-i", "m.raw,v.raw,mode.flag", "-o", "out.raw"), files)
     assert array_of(result) == ("<i4", [[1, 2, 3], [4, 5, 12]])
     assert result.file("out.raw") == b"2 3\n1 2 3\n4 5 12\n"
 

@@ -90,7 +90,9 @@ inline std::map<std::pair<int, std::string>, Clock::time_point> &timers() {
     return running;
 }
 
-inline void start(wbTimerKind_t kind, const std::string &message) { timers()[{kind, message}] = Clock::now(); }
+inline void start(wbTimerKind_t kind, const std::string &message) {
+    timers()[{kind, message}] = Clock::now();
+}
 
 inline void stop(wbTimerKind_t kind, const std::string &message) {
     static const char *const names[] = {"Generic", "IO",        "GPU",     "Copy",
@@ -179,12 +181,15 @@ void write_raw(const std::string &file, const T *data, const std::vector<int> &s
     stream.precision(std::numeric_limits<float>::max_digits10);
     stream << extents(shape, " ") << '\n';
     const long long width = shape.back() ? shape.back() : 1;
-    for (long long i = 0; i < count; ++i) stream << +data[i] << (shape.size() > 1 && (i + 1) % width ? ' ' : '\n');
+    const bool is_vector = shape.size() == 1;
+    for (long long i = 0; i < count; ++i)
+        stream << +data[i] << (is_vector || (i + 1) % width == 0 ? '\n' : ' ');
     if (!stream.flush()) fail(text("cannot write `", file, "`"));
 }
 
 // NumPy's format, version 1.0.
-template <typename T> void write_npy(const char *file, const T *data, const std::vector<int> &shape, long long count) {
+template <typename T>
+void write_npy(const char *file, const T *data, const std::vector<int> &shape, long long count) {
     const char *const type = std::is_floating_point<T>::value ? "<f" : std::is_signed<T>::value ? "<i" : "<u";
     const std::string tail = shape.size() == 1 ? ",), }" : "), }";
     std::string header = text("{'descr': '", type, sizeof(T), "', 'fortran_order': False, 'shape': (",
@@ -250,7 +255,7 @@ inline unsigned char as_byte(float value) {
 
 } // namespace wb_header
 
-#define wbLog(level, ...)                                                                                     \
+#define wbLog(level, ...) \
     wb_header::log(wbLogLevel_##level, __func__, __LINE__, wb_header::text(__VA_ARGS__))
 #define wbTime_start(kind, ...) wb_header::start(wbTimerKind_##kind, wb_header::text(__VA_ARGS__))
 #define wbTime_stop(kind, ...) wb_header::stop(wbTimerKind_##kind, wb_header::text(__VA_ARGS__))
@@ -343,9 +348,18 @@ inline void *wbImport(const char *file, int *rows, int *columns, const char *typ
     return wb_header::import(file, rows, columns, &count, type);
 }
 
+// The one whole number of a file, by which some programs choose what they do.
+inline int wbImport_flag(const char *file) {
+    std::ifstream stream(file);
+    int flag = 0;
+    if (!(stream >> flag)) wb_header::fail(wb_header::text("the input `", file, "` holds no whole number"));
+    return flag;
+}
+
 inline void wbExport(const char *file, wbImage_t image) {
     std::ofstream stream(file, std::ios::binary);
-    stream << (image->channels == 1 ? "P5" : "P6") << '\n' << image->width << ' ' << image->height << "\n255\n";
+    stream << (image->channels == 1 ? "P5" : "P6") << '\n';
+    stream << image->width << ' ' << image->height << "\n255\n";
     const long long count = 1LL * image->width * image->height * image->channels;
     for (long long i = 0; i < count; ++i) stream.put(static_cast<char>(wb_header::as_byte(image->data[i])));
     if (!stream.flush()) wb_header::fail(wb_header::text("cannot write `", file, "`"));
