@@ -277,6 +277,8 @@ def test_a_fault_of_the_host_is_told_with_its_line(graded: Graded) -> None:
     for line, code in (("host[0] = *device;", "host-device-pointer"), ("*(int *)8 = 1;", "host-fault")):
         result = _results(graded(RIGHT.replace("cudaFree(device);", f"{line} cudaFree(device);")))["host"]
         assert [(str(finding.code), finding.line) for finding in result.findings] == [(code, 15)]
+    message = "line 15: host code uses address 0x8 (a null pointer), where it has no memory"
+    assert result.message == message
 
 
 def test_a_program_that_talks_to_the_device_by_itself_is_a_question_to_staff(graded: Graded) -> None:

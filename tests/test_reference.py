@@ -124,7 +124,9 @@ def test_every_kind_of_inputs_is_known_and_in_use() -> None:
     """The cases of all products ask for what the oracle can make, and leave none of it out."""
     products = ("naive-matmul", "tiled-matmul-square", "matmul-speedup")
     others = (plan for name in products for plan in load_assignment(FOLDER.parent / name).cases)
-    used = {case.inputs for case in CASES} | {plan.inputs for plan in others}
+    program = load_assignment(FOLDER.parent / "matmul-program")
+    items = {str(dict(item.options).get("inputs", "")) for item in program.rubric} - {""}
+    used = {case.inputs for case in CASES} | {plan.inputs for plan in others} | items
     assert used == set(load_oracle(MATMUL).kinds)
 
 

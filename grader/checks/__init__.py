@@ -33,6 +33,7 @@ from grader.checks.memory import MemoryCheck
 from grader.checks.output import OutputCheck
 from grader.checks.races import RacesCheck
 from grader.checks.speedup import SpeedupCheck
+from grader.checks.streams import StreamsCheck
 from grader.checks.structure import StructureCheck
 from grader.checks.text import TextCheck
 from grader.checks.traffic import TrafficCheck
@@ -58,6 +59,7 @@ CHECKS: tuple[type[Check], ...] = (
     TextCheck,
     ArrayCheck,
     KernelOutputCheck,
+    StreamsCheck,
     AnswersCheck,
 )
 """Every check there is; a new one is its own file and a line here."""

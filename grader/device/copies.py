@@ -183,10 +183,15 @@ def _wrong_direction(device: Device, message: Copy, caller: int) -> HostMistake:
     allocation = source or target
     details = (
         ("kind", message.kind),
-        ("source", source.number if source else 0),
-        ("target", target.number if target else 0),
+        ("source", _is_on_device(source)),
+        ("target", _is_on_device(target)),
     )
     return HostMistake(HostCode.WRONG_DIRECTION, caller, allocation.number if allocation else 0, details)
+
+
+def _is_on_device(allocation: Allocation | None) -> bool:
+    """Whether people call it device memory: pinned memory is the host's."""
+    return allocation is not None and allocation.sharing is not Sharing.PINNED
 
 
 def _bad_copy(device: Device, message: Copy, address: int, caller: int) -> HostMistake:

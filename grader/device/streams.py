@@ -51,7 +51,7 @@ class Use(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A launch, a copy or a fill: what it is called, where the program asked for it, and what it uses.
+    """A launch, a copy or a fill: the kernel's name, where the program asked for it, and what it uses.
 
     Spans are pairs (first byte, byte behind the last) in device memory, in order and disjoint, (n, 2).
     """
@@ -84,6 +84,13 @@ class StreamOrder:
     _pending: list[tuple[int, int, Work]] = field(default_factory=list)
     """Work by its stream and its number there."""
     _spans: int = 0
+    _given: dict[int, set[bool]] = field(default_factory=dict)
+    """By stream whether it was given kernels (True), and copies."""
+
+    @property
+    def busy(self) -> int:
+        """How many streams, the default stream aside, were given both copies and kernels."""
+        return sum(len(kinds) == len({True, False}) for kinds in self._given.values())
 
     @property
     def is_needed(self) -> bool:
@@ -102,6 +109,8 @@ class StreamOrder:
         clock = self._at(stream)
         conflict = next(self._conflicts(clock, work), None)
         clock[stream] = clock.get(stream, 0) + 1
+        if stream != DEFAULT:
+            self._given.setdefault(stream, set()).add(bool(work.what))
         if not self.is_needed:
             return None
         self._pending.append((stream, clock[stream], work))

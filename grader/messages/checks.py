@@ -27,6 +27,10 @@ _CASES: Mapping[str, str] = {
     "not-judged-without-launch": "could not be judged, because the kernel {refusal}",
     "not-judged-without-end": "could not be judged, because {case} did not run to its end: {reason}",
     "no-kernel-ran": "no kernel of the program ran in {case}, so there is nothing to judge",
+    "too-few-streams": "work goes to too few streams",
+    "streams-counted": (
+        "streams that are given both asynchronous copies and kernels: {count}; expected {least} or more"
+    ),
     "clean": "{clean} in {count:,} cases",
     "clean-one": "{clean} in {count:,} case",
     "no-race": "no race and no diverging barrier",

@@ -18,7 +18,7 @@ SENTENCES: Mapping[FindingCode, str] = {
         "host code uses {array}, which is device memory: only kernels and cudaMemcpy can reach it"
     ),
     FindingCode.HOST_FREED_POINTER: "host code uses {array}, which is device memory that was freed",
-    FindingCode.HOST_FAULT: "host code uses address {address}, where it has no memory",
+    FindingCode.HOST_FAULT: "host code uses address {address}{near_null}, where it has no memory",
     FindingCode.HOST_WRONG_DIRECTION: "the copy is said to be {kind}, but it goes {way}",
     FindingCode.HOST_COPY_TOO_LARGE: "copies {bytes:,} bytes where {array} has {has:,}{guess}",
     FindingCode.HOST_COPY_OF_FREED: "copies {array}, which was freed",
@@ -83,6 +83,7 @@ CLAUSES: Mapping[str, str] = {
     "kernel-updates": "kernel {name} updates",
     "copy-reads": "a copy reads",
     "copy-writes": "a copy writes",
+    "near-null": " (a null pointer)",
     "elements-for-bytes": "; cudaMalloc counts bytes: was it given elements?",
 }
 """Parts of these sentences by name."""

@@ -111,6 +111,8 @@ class CaseEvidence:
     """What a submission of kind ``program`` did; all else but ``error`` and ``skipped`` is empty then."""
     launches: int | None = None
     """How many kernels a program launched, none of them refused; None where nobody counted."""
+    streams: int | None = None
+    """How many of its streams it gave both asynchronous copies and kernels; None where nobody counted."""
     answer: AnswerEvidence | None = None
     """What is known of an answer, in a submission of kind ``answers``: there each question is a case."""
     smallest: Named[int] = ()

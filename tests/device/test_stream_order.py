@@ -140,6 +140,18 @@ def test_the_stream_of_a_thread_blocks(order: StreamOrder) -> None:
     assert order.add(DEFAULT, _reads()) is None
 
 
+def test_a_stream_is_busy_that_has_copies_and_kernels(order: StreamOrder) -> None:
+    """The default stream does not count."""
+    copy, kernel = Work("", 1, ()), Work("kernel", 1, ())
+    for stream in (FIRST, DEFAULT):
+        order.add(stream, copy)
+        order.add(stream, kernel)
+    order.add(SECOND, kernel)
+    assert order.busy == 1
+    order.add(SECOND, copy)
+    assert order.busy == 2
+
+
 def test_rows_leave_what_lies_between_them() -> None:
     """Columns of one matrix may be copied by different streams."""
     left, right = rows(0, 16, 8, 4), rows(8, 16, 8, 4)

@@ -35,6 +35,9 @@ _INFORMATION = (
 _WARNINGS = (HostCode.MEMSET_OF_ELEMENTS, HostCode.EVENT_NOT_WAITED_FOR, HostCode.OUT_OF_MEMORY)
 """What a program may get away with, or what a larger device would do."""
 
+_FIRST_PAGE = 4096
+"""Nothing lies below this address: what goes there goes through a null pointer."""
+
 _WAYS = {
     (False, False): "from-host-to-host",
     (False, True): "from-host-to-device",
@@ -193,6 +196,12 @@ def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:
     if mistake.code is HostCode.WRONG_DIRECTION:
         details["way"] = (Clause(_WAYS[bool(details["source"]), bool(details["target"])]),)
         details["kind"] = _KINDS[CopyKind(int(str(details["kind"])))]
+    if mistake.code is HostCode.COPY_OF_NOTHING:
+        details["address"] = f"{int(str(details['address'])):#x}"
+    if mistake.code is HostCode.FAULT:
+        address = int(str(details["offset"]))
+        details["address"] = f"{address:#x}"
+        details["near_null"] = (Clause("near-null"),) if address < _FIRST_PAGE else ()
     if mistake.code is HostCode.STREAM_RACE:
         for role in ("earlier", "later"):
             details[role] = (_use(str(details[role]), str(details.pop(f"{role}_use"))),)

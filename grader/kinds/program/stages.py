@@ -63,7 +63,7 @@ WATCHED = (
 )
 """What only the emulator sees of a program."""
 
-_WATCHING = ("races", "memory", "host", "kernel-output")
+_WATCHING = ("races", "memory", "host", "kernel-output", "streams")
 """The checks that judge it."""
 
 PROCESSES = 64
@@ -156,6 +156,7 @@ def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) ->
         findings=(*case.findings, *findings),
         too_much_work=seen.too_much_work,
         launches=seen.launches,
+        streams=seen.streams,
         undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
     )
 
@@ -249,7 +250,7 @@ class _Runner:
             run = program_run(self._ran(job), limits)
             if self.built.calls_device:
                 return self._judged(case, run)
-            return replace(self._judged(case, run, launches={}), launches=0)
+            return replace(self._judged(case, run, launches={}), launches=0, streams=0)
         except OurError as problem:
             return CaseEvidence(case, completed=False, error=str(problem))
 
@@ -304,8 +305,10 @@ class _Runner:
             if not too_much or f.kind is not FindingKind.HOST
         ]
         judged = self._judged(case, run, tuple(seen), device.seen)
-        launches = device.device.launched
-        return replace(judged, too_much_work=too_much, undecided=undecided, launches=launches)
+        launches, streams = device.device.launched, device.device.order.busy
+        return replace(
+            judged, too_much_work=too_much, undecided=undecided, launches=launches, streams=streams
+        )
 
     def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, int]:
         """The student's lines of some addresses in the program."""
