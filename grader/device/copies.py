@@ -30,6 +30,8 @@ DONE: Reply = (CudaError.SUCCESS, b"")
 REFUSED: Reply = (CudaError.INVALID_VALUE, b"")
 
 _POINTER_BYTES, _LARGEST_BYTE = 8, 0xFF
+_EACH_BYTE = 0x01010101
+"""Times a byte: a number of four such bytes. Who gives ``cudaMemset`` that gets what was asked for."""
 
 
 def rows_to_receive(
@@ -237,7 +239,8 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
         return REFUSED
     value = message.value & _LARGEST_BYTE
     signed = message.value - (1 << 32) if message.value >> 31 else message.value
-    if not -(_LARGEST_BYTE + 1) // 2 <= signed <= _LARGEST_BYTE:
+    is_byte = -(_LARGEST_BYTE + 1) // 2 <= signed <= _LARGEST_BYTE
+    if not is_byte and message.value != value * _EACH_BYTE:
         allocation = device.memory.holding(message.address)
         details = (("value", signed), ("byte", value))
         number = allocation.number if allocation else 0

@@ -67,6 +67,16 @@ CASES = {
         "SAY(cudaMemcpy(&d->name, &name, sizeof name, cudaMemcpyHostToDevice));",
         "cudaSuccess\n",
     ),
+    "memory that is set to what is no byte": Case(
+        _ARRAYS + "SAY(cudaMemset(d, 1000, sizeof h)); SAY(cudaMemset(d, -129, 4));",
+        "cudaSuccess\ncudaSuccess\n",
+        ("memset-of-elements", "memset-of-elements"),
+    ),
+    "memory that is set to bytes": Case(
+        _ARRAYS + "cudaMemset(d, -1, 4); cudaMemset(d, 255, 4); cudaMemset(d, 0x3f3f3f3f, sizeof h);"
+        'cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost); std::printf("%g\\n", h[7]);',
+        "0.747059\n",
+    ),
     "memory that is freed twice": Case(
         _ARRAYS + "SAY(cudaFree(d)); SAY(cudaFree(d));",
         "cudaSuccess\ncudaErrorInvalidValue\n",
