@@ -135,6 +135,7 @@ def test_a_host_that_never_ends_is_the_programs_fault(graded: Graded) -> None:
     grade = graded(RIGHT.replace("cudaFree(device);", "for (volatile bool on = true; on;) {}"))
     assert _results(grade)["ends"].verdict is Verdict.FAIL
     assert "was not done by then" in _results(grade)["ends"].message
+    assert "kernel" not in _results(grade)["races"].message
 
 
 SHARED = r"""#include <cstdio>

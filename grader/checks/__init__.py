@@ -90,7 +90,16 @@ def run_checks(rubric: tuple[RubricItem, ...], evidence: Evidence) -> tuple[Chec
                 _after_needs(_judge_item(item, evidence), results), results
             )
         waiting = [item for item in waiting if item.id not in results]
-    return tuple(results[item.id] for item in rubric)
+    return _with_errors_of_compiler(tuple(results[item.id] for item in rubric), evidence)
+
+
+def _with_errors_of_compiler(results: tuple[CheckResult, ...], evidence: Evidence) -> tuple[CheckResult, ...]:
+    """The results, of which the first says why nothing was built where no item asks for just that."""
+    asked = any(result.item.check == CompileCheck.name for result in results)
+    if asked or evidence.build.ok or evidence.build.error or not results:
+        return results
+    first, *others = results
+    return (replace(first, findings=evidence.build.findings), *others)
 
 
 def check_of(item: RubricItem) -> Check:

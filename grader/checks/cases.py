@@ -97,6 +97,8 @@ def stopped_by(case: CaseEvidence) -> str:
     """
     for finding in case.findings:
         if finding.kind in STOPPERS:
+            if case.program is not None:
+                return wording.with_line(finding) if is_visible(case) else text_of("program-cut-short")
             if finding.kind is FindingKind.FAULT and finding.block is None and is_visible(case):
                 return wording.with_line(finding)
             return wording.sentence(wording.bare(finding))

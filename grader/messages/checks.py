@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 _CASES: Mapping[str, str] = {
     "cut-short": "the run was cut short and nothing says why",
+    "program-cut-short": "the program did not come to its end",
     "not-run": "the kernel could not be run",
     "grader-at-fault": "not judged, through no fault of the submission: {reason}",
     "grader-failed": "could not be judged, and that is the grader's fault, not yours: {reason}",

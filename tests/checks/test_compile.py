@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from grader.checks import run_checks
 from grader.model import Build, Finding, FindingKind, Severity, Verdict
 from tests.checks.judging import judge
 
@@ -87,3 +88,16 @@ def test_a_compiler_that_is_missing_is_our_error(item: Make, evidence: Make) -> 
     result = judge(item("compile"), evidence(build=Build(ok=False, error="nvcc is not installed")))
     assert result.verdict is Verdict.ERROR
     assert "nvcc is not installed" in result.message
+
+
+def test_without_a_compile_item_the_first_item_says_why_nothing_was_built(item: Make, evidence: Make) -> None:
+    """A student must see the compiler's error, whatever the rubric asks for; once is enough."""
+    error = Finding(FindingKind.COMPILE, 'expected a ";"', line=12)
+    rubric = (item("races", "first"), item("memory", "second"))
+    first, second = run_checks(rubric, evidence(build=failed(error)))
+    assert (first.findings, second.findings) == ((error,), ())
+    asked, other = run_checks(
+        (item("compile", "asked"), item("races", "other")), evidence(build=failed(error))
+    )
+    assert asked.findings
+    assert not other.findings
