@@ -57,8 +57,10 @@ KEYS_WE_KNOW = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 """Validators are built when the first file is read, once for all mappings instead of once for each."""
 
 MOST_STEPS = 20
-MOST_ARGUMENTS = 32
 """Steps of credit."""
+
+MOST_ARGUMENTS = 32
+"""Arguments of a kernel that an item names."""
 
 
 class ShareStepPart(BaseModel):

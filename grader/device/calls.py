@@ -47,7 +47,7 @@ from grader.device.requests import (
     Unsupported,
     WaitForEvent,
 )
-from grader.device.streams import StreamOrder, Work
+from grader.device.streams import DEFAULT, LEGACY, PER_THREAD, StreamOrder, Work
 from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from grader.device.device import Device
     from grader.device.requests import Message
 
-_OWN_STREAMS = (0, 1, 2)
-"""The default stream, ``cudaStreamLegacy`` and ``cudaStreamPerThread``."""
+_OWN_STREAMS = (DEFAULT, LEGACY, PER_THREAD)
+"""The streams that nobody creates."""
 
 _KERNEL_LIMIT = 0x8000_0000
 MOST_DYNAMIC_SHARED, MOST_DYNAMIC_SHARED_OPT_IN = 48 << 10, 163 << 10

@@ -54,24 +54,16 @@ def compared(
         OurError: there are arrays to compare and no oracle, or the oracle fails.
 
     """
-    comparisons, findings = [], []
-    for check in _array_checks(assignment):
-        if run.ending != "exit" or not check.item.looks_at(case):
-            continue
-        comparison = _in_file(assignment, check, run, oracle)
-        if isinstance(comparison, Finding):
-            findings.append(replace(comparison, case=case.id))
-        else:
-            comparisons.append(comparison)
-    for launched in kernel_checks(assignment):
-        if seen is None or run.ending != "exit" or not launched.item.looks_at(case):
-            continue
-        comparison = _in_device_memory(assignment, launched, seen.get(launched.kernel), oracle)
-        if isinstance(comparison, Finding):
-            findings.append(replace(comparison, case=case.id))
-        else:
-            comparisons.append(comparison)
-    return tuple(comparisons), tuple(findings)
+    if run.ending != "exit":
+        return (), ()
+    files = [check for check in _array_checks(assignment) if check.item.looks_at(case)]
+    kernels = [check for check in kernel_checks(assignment) if check.item.looks_at(case)]
+    results = [_in_file(assignment, check, run, oracle) for check in files]
+    if seen is not None:
+        results += [_in_device_memory(assignment, c, seen.get(c.kernel), oracle) for c in kernels]
+    comparisons = tuple(result for result in results if not isinstance(result, Finding))
+    findings = tuple(replace(result, case=case.id) for result in results if isinstance(result, Finding))
+    return comparisons, findings
 
 
 def verify(assignment: Assignment, oracle: Oracle | None) -> None:
