@@ -1,0 +1,129 @@
+"""The assignments of programs that call CUDA, without a GPU: what their files earn, and what is said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+from tests.builds import shared_builds
+from tests.program_assignments import lost, mistakes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from grader.model import Assignment, Grade
+
+    Graded = Callable[[str, Path], Grade]
+
+FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "matmul-program": {
+        "never_freed.cu": ("tidy", "line 49: dA (6,800 bytes) is never freed, 2 times; and at 2 more places"),
+        "freed_twice.cu": ("host", "line 62: frees dA a second time, 2 times"),
+        "b_never_copied.cu": (
+            "memory",
+            "line 28: reads dB[0] before anything was written there, 4,536 times",
+        ),
+        "no_kernel_at_all.cu": ("kernel", "no launch of `matMul` came to its end"),
+        "device_pointer_on_host.cu": (
+            "host",
+            "line 60: host code uses dC, which is device memory: only kernels and cudaMemcpy can reach it",
+        ),
+    },
+    "streams": {
+        "b_in_the_other_stream.cu": (
+            "host",
+            (
+                "line 51: kernel add reads dB while a copy writes it in another stream, "
+                "and nothing makes one wait"
+            ),
+        ),
+        "nobody_waits.cu": ("host", "line 56: the host uses C while the device may still be at work on it"),
+        "one_stream.cu": ("overlap", "none of 2 cases is right"),
+        "wrong_direction.cu": (
+            "host",
+            "line 53: the copy is said to be cudaMemcpyHostToDevice, but it goes from the device to the host",
+        ),
+        "offset_in_bytes.cu": ("host", "line 53: copies device memory at 0x7"),
+    },
+}
+"""By assignment and file, the item that is about a mistake, and how its message begins."""
+
+ASSIGNMENTS = {name: load_assignment(find_assignment(name)) for name in FIRST}
+MISTAKES = {name: mistakes(assignment) for name, assignment in ASSIGNMENTS.items()}
+TOLD = [(name, file) for name, files in FIRST.items() for file in files]
+OTHERS = [(name, file) for name, files in MISTAKES.items() for file in sorted(set(files) - set(FIRST[name]))]
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    """Grade a file of an assignment, with hidden cases."""
+    tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+    plans = {
+        name: pipeline.make_plan(assignment, 3, tools, visible_only=False)
+        for name, assignment in ASSIGNMENTS.items()
+    }
+
+    def grade(name: str, file: Path) -> Grade:
+        submission = Submission(file.stem, file.name, file.read_bytes(), "")
+        return pipeline.grade(plans[name], submission, tools)
+
+    return grade
+
+
+def _mistakes_folder(name: str) -> Path:
+    return staff_folder(ASSIGNMENTS[name]) / "mistakes"
+
+
+def _should_lose(assignment: Assignment, file: str) -> list[str]:
+    loses = MISTAKES[assignment.id][file]["loses"]
+    return [item.id for item in assignment.rubric if item.id in loses]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_every_mistake_is_described(name: str) -> None:
+    """The folder and its table name the same files, of which there are enough."""
+    assert sorted(MISTAKES[name]) == sorted(path.name for path in _mistakes_folder(name).glob("*.cu"))
+    assert len(MISTAKES[name]) >= 25
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_the_solution_earns_everything_without_a_gpu(graded: Graded, name: str) -> None:
+    """In hidden cases, too."""
+    grade = graded(name, staff_folder(ASSIGNMENTS[name]) / "solution.cu")
+    assert [grade.score, grade.max_score, grade.skipped_points, grade.error] == [100, 100, 0, ""]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_a_program_that_launches_nothing_earns_nothing_of_what_kernels_show(
+    graded: Graded, name: str
+) -> None:
+    """The skeleton compiles, and no item is an error of ours."""
+    grade = graded(name, ASSIGNMENTS[name].path / "skeleton.cu")
+    assert (int(grade.score), grade.verdict) == (5, Verdict.FAIL)
+    message = next(item.result.message for item in grade.items if item.result.item.id == "races")
+    assert message == "no kernel of the program ran in case `default`, so there is nothing to judge"
+
+
+@pytest.mark.parametrize(("name", "file"), TOLD)
+def test_a_mistake_loses_its_items_and_says_why(graded: Graded, name: str, file: str) -> None:
+    """Exactly those of the table, with the line and the name of the array."""
+    grade = graded(name, _mistakes_folder(name) / file)
+    assert lost(grade) == _should_lose(ASSIGNMENTS[name], file)
+    item, message = FIRST[name][file]
+    assert next(i.result.message for i in grade.items if i.result.item.id == item).startswith(message)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("name", "file"), OTHERS)
+def test_the_other_mistakes_lose_what_the_table_says(graded: Graded, name: str, file: str) -> None:
+    """No more and no less."""
+    grade = graded(name, _mistakes_folder(name) / file)
+    assert lost(grade) == _should_lose(ASSIGNMENTS[name], file)
