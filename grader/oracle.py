@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from grader.arithmetic import Name, evaluate, number_for
 from grader.compare import compare
 from grader.errors import OurError, UsageError
-from grader.model import Argument, Case, KernelInterface, Parameter
+from grader.model import Argument, Case, FunctionInterface, KernelInterface, Parameter
 from grader.precision import BFLOAT16, bits, encoded, numbers, numpy_type, struct_type
 from grader.staff_code import load_module
 
@@ -96,8 +96,8 @@ def load_oracle(folder: Path, types: Named[str] = ()) -> Oracle:
     return Oracle(folder, kinds, _guarded(path, inputs), _guarded(path, expected), work, orders, coarser)
 
 
-def array_types(interface: KernelInterface) -> Named[str]:
-    """The types of the arrays that a kernel is given, by name."""
+def array_types(interface: KernelInterface | FunctionInterface) -> Named[str]:
+    """The types of the arrays that a kernel or a function is given, by name."""
     return tuple((array.name, array.dtype) for array in interface.arrays)
 
 
@@ -176,7 +176,10 @@ def draw_inputs(oracle: Oracle, case: Case) -> dict[str, Array]:
 
 
 def make_arguments(
-    interface: KernelInterface, shape: Shape, arrays: Mapping[str, Array], constants: Shape
+    interface: KernelInterface | FunctionInterface,
+    shape: Shape,
+    arrays: Mapping[str, Array],
+    constants: Shape,
 ) -> tuple[Argument, ...]:
     """The arguments of a launch, in the order of the interface; a struct comes before the arrays behind it.
 
@@ -201,7 +204,8 @@ def make_arguments(
             )
             for array in parameter.arrays
         ]
-    return (*arguments, *(_symbol(symbol, names, arrays) for symbol in interface.symbols))
+    symbols = interface.symbols if isinstance(interface, KernelInterface) else ()
+    return (*arguments, *(_symbol(symbol, names, arrays) for symbol in symbols))
 
 
 def _symbol(symbol: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Argument:

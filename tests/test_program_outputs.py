@@ -15,7 +15,7 @@ from grader.assignment import expand_cases, find_assignment, load_assignment, re
 from grader.data_files import data_root
 from grader.errors import OurError, UsageError
 from grader.kinds.program.outputs import compared, verify
-from grader.kinds.program.stages import merged
+from grader.kinds.program.running import merged
 from grader.model import CaseEvidence, Comparison, Finding, FindingKind, ProgramRun, RubricItem
 from grader.oracle import load_oracle
 

@@ -19,6 +19,7 @@ from grader.cli import main
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.gpu.pool import GpuPool
+from grader.kinds.program import running
 from grader.kinds.program import stages as programs
 from grader.model import (
     Assignment,
@@ -192,11 +193,16 @@ ENDINGS = {
 }
 
 
+def _cases(plan: Plan, submission: Submission, built: Build, tools: Tools) -> tuple[CaseEvidence, ...]:
+    """What the cases of a plan show."""
+    return programs.gather(plan, submission, built, tools)[0].cases
+
+
 @pytest.mark.parametrize("how", ENDINGS)
 def test_how_a_program_ended_is_kept_as_it_was(how: str, actor: Build, tools: Tools) -> None:
     """An exit status, a signal, or the limit that stopped it; and a finding unless it ended by itself."""
     arguments, ending, returncode = ENDINGS[how]
-    (case,) = programs.run_cases(_plan(_case(*arguments), seconds=1.0), _submission(ACTOR), actor, tools)
+    (case,) = _cases(_plan(_case(*arguments), seconds=1.0), _submission(ACTOR), actor, tools)
     assert case.program is not None
     assert (case.program.ending, case.program.returncode) == (ending, returncode)
     assert case.completed is (ending == "exit")
@@ -207,17 +213,17 @@ def test_how_a_program_ended_is_kept_as_it_was(how: str, actor: Build, tools: To
 def test_arguments_and_standard_input_arrive_as_they_are(actor: Build, tools: Tools) -> None:
     """Blanks, dashes, quotes, an empty one; and bytes beyond ASCII."""
     words = ("words", "a b", "-x", "--", "", "'\"$HOME*", "×")
-    assert _one(programs.run_cases(_plan(_case(*words)), _submission(ACTOR), actor, tools)).stdout == (
+    assert _one(_cases(_plan(_case(*words)), _submission(ACTOR), actor, tools)).stdout == (
         "[a b][-x][--][]['\"$HOME*][×]".encode()
     )
-    read = _one(programs.run_cases(_plan(_case("read", stdin="1 2\n× 3")), _submission(ACTOR), actor, tools))
+    read = _one(_cases(_plan(_case("read", stdin="1 2\n× 3")), _submission(ACTOR), actor, tools))
     assert read.stdout == "<1 2\n<× 3".encode()
 
 
 def test_files_that_the_rubric_names_come_back_and_no_others(actor: Build, tools: Tools) -> None:
     """What else a program leaves is not looked at."""
     plan = _plan(_case("write", "out.txt"), _case("write", "else.txt"), wanted=("out.txt",))
-    written, other = programs.run_cases(plan, _submission(ACTOR), actor, tools)
+    written, other = _cases(plan, _submission(ACTOR), actor, tools)
     assert written.program is not None
     assert other.program is not None
     assert written.program.files == (("out.txt", b"kept\n"),)
@@ -227,7 +233,7 @@ def test_files_that_the_rubric_names_come_back_and_no_others(actor: Build, tools
 def test_each_case_begins_in_a_folder_of_its_own(actor: Build, tools: Tools) -> None:
     """One case cannot leave a file for the next."""
     plan = _plan(_case("write", "note"), _case("look", "note"))
-    _, looked = programs.run_cases(plan, _submission(ACTOR), actor, tools)
+    _, looked = _cases(plan, _submission(ACTOR), actor, tools)
     assert looked.program is not None
     assert looked.program.returncode == 0
 
@@ -237,7 +243,7 @@ def test_after_a_hang_the_other_cases_get_less_time() -> None:
     sandbox = Pretended([(Status.EXIT, 0), (Status.TIME, -9), (Status.TIME, -9), (Status.EXIT, 0)])
     cases = [_case(name=str(number)) for number in range(4)]
     tools = Tools(find_toolchain(), sandbox)
-    programs.run_cases(_plan(*cases, seconds=8.0), _submission(ACTOR), Build(ok=True, program=b"x"), tools)
+    _cases(_plan(*cases, seconds=8.0), _submission(ACTOR), Build(ok=True, program=b"x"), tools)
     assert [job.limits.wall_seconds for job in sandbox.jobs] == [8.0, 8.0, 2.0, 2.0]
     assert [stage.gpu for stage in sandbox.stages] == [""]
 
@@ -245,9 +251,7 @@ def test_after_a_hang_the_other_cases_get_less_time() -> None:
 def test_a_failure_of_the_sandbox_is_an_error_of_its_case() -> None:
     """The cases before it keep what they showed."""
     tools = Tools(find_toolchain(), Pretended([(Status.EXIT, 3)]))
-    first, second = programs.run_cases(
-        _plan(_case(), _case()), _submission(ACTOR), Build(ok=True, program=b"x"), tools
-    )
+    first, second = _cases(_plan(_case(), _case()), _submission(ACTOR), Build(ok=True, program=b"x"), tools)
     assert first.program is not None
     assert (first.program.returncode, first.error) == (3, "")
     assert (second.program, second.error, second.completed) == (None, "the engine is gone", False)
@@ -258,13 +262,13 @@ def test_an_output_that_fills_its_limit_was_cut() -> None:
     limits = Limits(output_bytes=4)
     for printed, ending in ((b"123", "exit"), (b"1234", "output-limit")):
         result = Result(Outcome(Status.EXIT, 0, printed, b"", 0.1))
-        assert programs.program_run(result, limits).ending == ending
+        assert running.program_run(result, limits).ending == ending
 
 
 def test_memory_is_limited_for_all_processes_and_beside_a_gpu_for_each() -> None:
     """A CUDA driver reserves far more of the address space than there is memory."""
     interface = ProgramInterface(seconds=2.0, memory_bytes=2**28)
-    host, device = (programs.limits_of(interface, on_gpu=on_gpu) for on_gpu in (False, True))
+    host, device = (running.limits_of(interface, on_gpu=on_gpu) for on_gpu in (False, True))
     assert (host.wall_seconds, host.total_bytes) == (2.0, 2**28)
     assert host.memory_bytes > 2**28
     assert (device.memory_bytes, device.total_bytes > 2**28) == (0, True)

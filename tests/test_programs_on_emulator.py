@@ -115,7 +115,7 @@ def test_launches_that_take_too_much_work_cost_nothing(
     graded: Graded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What depends on them is not judged; what does not is."""
-    monkeypatch.setattr("grader.kinds.program.stages.STEPS_A_SECOND", 10)
+    monkeypatch.setattr("grader.kinds.program.running.STEPS_A_SECOND", 10)
     long = RIGHT.replace("    __syncthreads();", "    for (int i = 0; i < 9999; ++i) __syncthreads();")
     grade = graded(long.replace("cudaFree(device);", "cudaFree(device); return 0;"))
     verdicts = {name: result.verdict for name, result in _results(grade).items()}

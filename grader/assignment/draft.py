@@ -19,6 +19,8 @@ from grader.assignment.schema import FileKind, file_kind_of, other_kinds
 from grader.assignment.structure import (
     ConstantPart,
     FixedCase,
+    FunctionFile,
+    FunctionPart,
     KernelFile,
     KernelPart,
     ProgramCase,
@@ -47,10 +49,10 @@ class Draft:
     the file itself if nothing is wrong with any part.
     """
 
-    whole: KernelFile | ProgramFile | AnswersFile | None
+    whole: KernelFile | ProgramFile | FunctionFile | AnswersFile | None
     id: str | None
     reference: str | None
-    submission: KernelPart | ProgramPart | AnswersPart | None
+    submission: KernelPart | ProgramPart | FunctionPart | AnswersPart | None
     cases: tuple[AnyCasePart | None, ...]
     timing: TimingPart | None
     has_timing: bool
@@ -79,7 +81,7 @@ def read_draft(data: Plain) -> tuple[Draft, list[Flaw]]:
     return draft, [explained(detail, file_kind) for detail in errors]
 
 
-def _complete(whole: KernelFile | ProgramFile | AnswersFile) -> Draft:
+def _complete(whole: KernelFile | ProgramFile | FunctionFile | AnswersFile) -> Draft:
     timing = whole.timing if isinstance(whole, KernelFile) else None
     return Draft(
         whole=whole,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, names, number_for
 from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.fields import suggestion
-from grader.assignment.structure import FixedCase, KernelPart, RandomCases
+from grader.assignment.structure import FixedCase, FunctionPart, KernelPart, RandomCases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from grader.assignment.draft import Draft
 
 Span: TypeAlias = tuple[int, int]
+CalledPart: TypeAlias = KernelPart | FunctionPart
+"""What is given arrays and numbers."""
 
 MAX_THREADS = 1024
 """Threads per block (CUDA C++ Programming Guide, technical specifications per compute capability)."""
@@ -39,13 +41,16 @@ class _Shape:
 def launch_flaws(draft: Draft) -> Iterator[Flaw]:
     """Names without a value, dimensions that are missing or unknown, launches and arrays out of bounds."""
     submission = draft.submission
-    if not isinstance(submission, KernelPart):
+    if not isinstance(submission, CalledPart):
         return
     yield from _parameters(submission)
-    yield from _constants(submission)
-    yield from _symbols(submission, timed=draft.timing is not None)
     shapes = list(_shapes(draft))
-    yield from _sized(draft, submission, shapes)
+    if isinstance(submission, FunctionPart):
+        yield from _only_of_kernels(draft, submission)
+    else:
+        yield from _constants(submission)
+        yield from _symbols(submission, timed=draft.timing is not None)
+        yield from _sized(draft, submission, shapes)
     if not shapes:
         return
     wrong = [*_unknown_names(submission, shapes), *_dimensions(submission, shapes)]
@@ -64,13 +69,27 @@ def _shapes(draft: Draft) -> Iterator[_Shape]:
         yield _Shape(("timing", "shape"), {n: (v, v) for n, v in draft.timing.shape.items()})
 
 
-def _expressions(submission: KernelPart) -> Iterator[tuple[KeyPath, Expression]]:
+def _only_of_kernels(draft: Draft, submission: FunctionPart) -> Iterator[Flaw]:
+    """What only the launch of a kernel can have."""
+    for name, declared in submission.parameters.items():
+        if declared.fields:
+            message = "expected an array or a number; structs are for submissions of kind `kernel`"
+            yield Flaw(("submission", "parameters", name), message)
+    for index, case in enumerate(draft.cases):
+        if isinstance(case, FixedCase | RandomCases):
+            for key in ("offset", "kernel"):
+                if getattr(case, key):
+                    message = f"`{key}` is for submissions of kind `kernel`"
+                    yield Flaw(("cases", index, key), message, at_key=True)
+
+
+def _expressions(submission: CalledPart) -> Iterator[tuple[KeyPath, Expression]]:
     for path, _, expression in _scalars(submission):
         yield path, expression
     yield from _whole_numbers(submission)
 
 
-def _declared(submission: KernelPart) -> Iterator[tuple[KeyPath, str, Declaration]]:
+def _declared(submission: CalledPart) -> Iterator[tuple[KeyPath, str, Declaration]]:
     """Where each scalar and array is, and its name: those in structs, not the structs."""
     for key, declarations in (("parameters", submission.parameters), ("symbols", submission.symbols)):
         for name, declared in declarations.items():
@@ -78,19 +97,21 @@ def _declared(submission: KernelPart) -> Iterator[tuple[KeyPath, str, Declaratio
             yield from ((path, field, form) for field, form in declared.fields or ((name, declared),))
 
 
-def _scalars(submission: KernelPart) -> Iterator[tuple[KeyPath, str, Expression]]:
+def _scalars(submission: CalledPart) -> Iterator[tuple[KeyPath, str, Expression]]:
     """Where each scalar is, its type, and what it is given."""
     for path, name, declared in _declared(submission):
         if declared.direction == "value":
             yield path, declared.dtype, declared.value or Name(name)
 
 
-def _whole_numbers(submission: KernelPart) -> Iterator[tuple[KeyPath, Expression]]:
+def _whole_numbers(submission: CalledPart) -> Iterator[tuple[KeyPath, Expression]]:
     """The expressions that must have whole values whatever they are used for."""
     for path, _, declared in _declared(submission):
         for extent in declared.extents:
             yield path, extent
     launch = submission.launch
+    if launch is None:
+        return
     for key, expressions in (("block", launch.block), ("grid", launch.grid)):
         for index, expression in enumerate(expressions):
             yield ("submission", "launch", key, index), expression
@@ -98,7 +119,7 @@ def _whole_numbers(submission: KernelPart) -> Iterator[tuple[KeyPath, Expression
         yield ("submission", "launch", "shared"), launch.shared
 
 
-def _parameters(submission: KernelPart) -> Iterator[Flaw]:
+def _parameters(submission: CalledPart) -> Iterator[Flaw]:
     if all(declared.direction in ("in", "value") for _, _, declared in _declared(submission)):
         yield Flaw(("submission", "parameters"), "expected at least one `out` or `inout` array to look at")
 
@@ -142,7 +163,7 @@ def _sized(draft: Draft, submission: KernelPart, shapes: list[_Shape]) -> Iterat
         yield Flaw(("timing",), "expected no `timing` beside `sizes`: a file of another size is another file")
 
 
-def _unknown_names(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+def _unknown_names(submission: CalledPart, shapes: list[_Shape]) -> Iterator[Flaw]:
     valued = dict.fromkeys(name for shape in shapes for name in shape.spans) | dict.fromkeys(
         submission.constants
     )
@@ -154,7 +175,7 @@ def _unknown_names(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Fla
             )
 
 
-def _dimensions(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
+def _dimensions(submission: CalledPart, shapes: list[_Shape]) -> Iterator[Flaw]:
     used = {name for _, expression in _expressions(submission) for name in names(expression)}
     given = dict.fromkeys(name for shape in shapes for name in shape.spans)
     # A dimension that no expression uses may be meant for the oracle; then every case gives it.
@@ -174,7 +195,7 @@ def _dimensions(submission: KernelPart, shapes: list[_Shape]) -> Iterator[Flaw]:
             yield Flaw(shape.path, f"expected a value for every dimension; missing: {', '.join(missing)}")
 
 
-def _launches(submission: KernelPart, shape: _Shape) -> Iterator[Flaw]:
+def _launches(submission: CalledPart, shape: _Shape) -> Iterator[Flaw]:
     """Both ends of the ranges are tried, with the constants' defaults."""
     constants = {name: constant.default for name, constant in submission.constants.items()}
     ends = [{name: span[end] for name, span in shape.spans.items()} for end in (0, 1)]
@@ -184,10 +205,12 @@ def _launches(submission: KernelPart, shape: _Shape) -> Iterator[Flaw]:
     yield from (Flaw(shape.path, message) for message in messages)
 
 
-def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
+def _launch(submission: CalledPart, values: Mapping[str, int]) -> Iterator[str]:
+    block, grid = [1], [1]
     try:
-        block = [evaluate(expression, values) for expression in submission.launch.block]
-        grid = [evaluate(expression, values) for expression in submission.launch.grid]
+        if submission.launch is not None:
+            block = [evaluate(expression, values) for expression in submission.launch.block]
+            grid = [evaluate(expression, values) for expression in submission.launch.grid]
         for _, expression in _whole_numbers(submission):
             evaluate(expression, values)
         for _, dtype, expression in _scalars(submission):
@@ -204,13 +227,13 @@ def _launch(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
         yield f"in this shape the grid would be {_times(grid)}; expected {limits} and nothing below 1"
 
 
-def _sizes(submission: KernelPart, values: Mapping[str, int]) -> Iterator[str]:
+def _sizes(submission: CalledPart, values: Mapping[str, int]) -> Iterator[str]:
     for _, name, declared in _declared(submission):
         extents = [evaluate(extent, values) for extent in declared.extents]
         if min(extents, default=1) < 1 or prod(extents) > MAX_ELEMENTS:
             limits = f"at most {MAX_ELEMENTS} elements and no extent below 1"
             yield f"in this shape `{name}` would be {_times(extents)}; expected {limits}"
-    shared = submission.launch.shared
+    shared = submission.launch.shared if submission.launch is not None else None
     if shared is not None and evaluate(shared, values) < 0:
         yield f"in this shape `shared` would be {evaluate(shared, values)}; expected a number of bytes"
 

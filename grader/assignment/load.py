@@ -26,12 +26,21 @@ from grader.assignment.document import Flaw, Position, UnreadableDocument
 from grader.assignment.fields import suggestion
 from grader.assignment.launching import launch_flaws
 from grader.assignment.questions import AnswersFile, answers_interface, question_cases
-from grader.assignment.structure import SOLUTION, KernelFile, ProgramCase, ProgramPart, RandomCases
+from grader.assignment.structure import (
+    SOLUTION,
+    FunctionFile,
+    FunctionPart,
+    KernelFile,
+    ProgramCase,
+    ProgramPart,
+    RandomCases,
+)
 from grader.errors import SpecError
 from grader.model import (
     AnswersInterface,
     Assignment,
     CasePlan,
+    FunctionInterface,
     KernelInterface,
     Parameter,
     ProgramInterface,
@@ -51,7 +60,7 @@ if TYPE_CHECKING:
 
     from grader.assignment.declarations import Declaration
     from grader.assignment.draft import AnyCasePart
-    from grader.assignment.structure import KernelPart, ProgramFile, TimingPart
+    from grader.assignment.structure import KernelPart, ProgramFile, RunPart, TimingPart
     from grader.model import Named
 
 MAX_HEADER_BYTES = 256 * 1024
@@ -265,7 +274,7 @@ _MEBIBYTE = 2**20
 
 
 def assignment_record(
-    file: KernelFile | ProgramFile | AnswersFile,
+    file: KernelFile | ProgramFile | FunctionFile | AnswersFile,
     headers: tuple[tuple[str, bytes], ...],
     kernels: Collection[str],
     folder: Path,
@@ -288,13 +297,13 @@ def assignment_record(
         digest=digest,
         reference_digest=reference_digest,
         feedback=feedback,
-        advice=not isinstance(file, KernelFile) or file.advice,
+        advice=not isinstance(file, KernelFile | FunctionFile) or file.advice,
     )
 
 
 def _asked(
-    file: KernelFile | ProgramFile | AnswersFile, headers: tuple[tuple[str, bytes], ...]
-) -> tuple[KernelInterface | ProgramInterface | AnswersInterface, tuple[CasePlan, ...]]:
+    file: KernelFile | ProgramFile | FunctionFile | AnswersFile, headers: tuple[tuple[str, bytes], ...]
+) -> tuple[KernelInterface | ProgramInterface | FunctionInterface | AnswersInterface, tuple[CasePlan, ...]]:
     """What is to be handed in, and the cases."""
     if isinstance(file, AnswersFile):
         return answers_interface(file), question_cases(file)
@@ -302,17 +311,16 @@ def _asked(
 
 
 def _interface(
-    part: KernelPart | ProgramPart, headers: tuple[tuple[str, bytes], ...], others: tuple[str, ...]
-) -> KernelInterface | ProgramInterface:
+    part: KernelPart | ProgramPart | FunctionPart,
+    headers: tuple[tuple[str, bytes], ...],
+    others: tuple[str, ...],
+) -> KernelInterface | ProgramInterface | FunctionInterface:
     include = tuple((name, content.decode()) for name, content in headers)
     if isinstance(part, ProgramPart):
-        return ProgramInterface(
-            include,
-            float(part.seconds),
-            part.memory * _MEBIBYTE,
-            part.device_memory * _MEBIBYTE,
-            float(part.emulator_seconds),
-        )
+        return _run(part, include)
+    if isinstance(part, FunctionPart):
+        parameters = tuple(_parameter(name, declared) for name, declared in part.parameters.items())
+        return FunctionInterface(part.function, parameters, part.pointers, part.outputs, _run(part, include))
     return KernelInterface(
         kernel=part.kernel,
         parameters=tuple(_parameter(name, declared) for name, declared in part.parameters.items()),
@@ -328,7 +336,17 @@ def _interface(
     )
 
 
-def _others(file: KernelFile | ProgramFile) -> tuple[str, ...]:
+def _run(part: RunPart, include: Named[str]) -> ProgramInterface:
+    return ProgramInterface(
+        include,
+        float(part.seconds),
+        part.memory * _MEBIBYTE,
+        part.device_memory * _MEBIBYTE,
+        float(part.emulator_seconds),
+    )
+
+
+def _others(file: KernelFile | ProgramFile | FunctionFile) -> tuple[str, ...]:
     """The kernels that cases name beside the submission's own."""
     if not isinstance(file, KernelFile):
         return ()

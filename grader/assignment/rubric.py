@@ -307,6 +307,9 @@ def _any_of(kind: str) -> Any:  # noqa: ANN401 - pydantic's annotations are no t
 if TYPE_CHECKING:
     KernelItem: TypeAlias = ItemPart
     ProgramItem: TypeAlias = ItemPart
+    FunctionItem: TypeAlias = ItemPart
     AnswersItem: TypeAlias = ItemPart
 else:
-    KernelItem, ProgramItem, AnswersItem = map(_any_of, ("kernel", "program", "answers"))
+    KernelItem, ProgramItem, FunctionItem, AnswersItem = map(
+        _any_of, ("kernel", "program", "function", "answers")
+    )

@@ -34,7 +34,7 @@ class FileKind:
     """
 
     kind: str
-    file: type[structure.KernelFile | structure.ProgramFile | questions.AnswersFile]
+    file: type[structure.KernelFile | structure.ProgramFile | structure.FunctionFile | questions.AnswersFile]
     case: Any
     item: Any
     checks: Mapping[str, type[BaseModel]]
@@ -78,6 +78,22 @@ PROGRAM = FileKind(
         "message": rubric.MessagePart,
     },
 )
+FUNCTION = FileKind(
+    kind="function",
+    file=structure.FunctionFile,
+    case=structure.AnyCase,
+    item=rubric.FunctionItem,
+    checks=rubric.items_of("function"),
+    parts={
+        "": structure.FunctionFile,
+        "submission": structure.FunctionPart,
+        "cases": structure.RandomCases,
+        structure.FIXED: structure.FixedCase,
+        structure.RANDOM: structure.RandomCases,
+        **NESTED,
+        "message": rubric.MessagePart,
+    },
+)
 ANSWERS = FileKind(
     kind="answers",
     file=questions.AnswersFile,
@@ -93,7 +109,7 @@ ANSWERS = FileKind(
         "message": rubric.MessagePart,
     },
 )
-FILE_KINDS = (KERNEL, PROGRAM, ANSWERS)
+FILE_KINDS = (KERNEL, PROGRAM, FUNCTION, ANSWERS)
 
 
 def file_kind_of(data: Plain) -> FileKind:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from grader.assignment.declarations import Declared
+from grader.assignment.declarations import Declaration, Declared
 from grader.assignment.fields import (
     Budget,
     Draws,
@@ -28,12 +28,10 @@ from grader.assignment.fields import (
     suggestion,
 )
 from grader.assignment.program_fields import EmulatorSeconds, Mebibytes, RunArguments, Seconds, Stdin
-from grader.assignment.rubric import KEYS_WE_KNOW, KernelItem, ProgramItem
+from grader.assignment.rubric import KEYS_WE_KNOW, FunctionItem, KernelItem, ProgramItem
 from grader.model import Constant, Visibility
 
-KINDS = ("kernel", "program", "answers")
-LATER_KINDS = ("function",)
-"""Kinds of submission that the format has a name for, and this version cannot grade."""
+KINDS = ("kernel", "program", "function", "answers")
 
 SOLUTION = "solution"
 """The model solution's kernel, where `timing` names no other."""
@@ -104,24 +102,38 @@ class KernelPart(FilePart):
         kind = value.get("kind") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind in KINDS:
             return value
-        if kind in LATER_KINDS:
-            *first, last = (f"`{name}`" for name in KINDS)
-            supported = f"{', '.join(first)} and {last}"
-            message = f"submissions of kind `{kind}` are not supported yet; supported: {supported}"
-        else:
-            message = f"`{kind}` means nothing here; {suggestion(kind, KINDS)}"
+        message = f"`{kind}` means nothing here; {suggestion(kind, KINDS)}"
         raise PydanticCustomError("of_one_key", "{text}", {"text": message, "key": "kind"})
 
 
-class ProgramPart(FilePart):
-    """A program that students hand in: a file with ``main``, and how far a run of it may go."""
+class RunPart(FilePart):
+    """How far a run of what students hand in may go, and the headers that it gets."""
 
-    kind: Literal["program"]
     include: list[HeaderName] = []
     seconds: Seconds = 10
     memory: Mebibytes = 1024
     device_memory: Mebibytes = 512
     emulator_seconds: EmulatorSeconds = 20
+
+
+class ProgramPart(RunPart):
+    """A program that students hand in: a file with ``main``, and how far a run of it may go."""
+
+    kind: Literal["program"]
+
+
+class FunctionPart(RunPart):
+    """A function that students hand in and that a program of ours calls with arrays and numbers."""
+
+    kind: Literal["function"]
+    function: KernelName
+    parameters: dict[Name, Declared]
+    pointers: Literal["device", "host"]
+    outputs: Literal["poison", "zeros"] = "poison"
+    # What a kernel has beside its parameters, and a function has not.
+    symbols: ClassVar[dict[str, Declaration]] = {}
+    constants: ClassVar[dict[str, ConstantPart]] = {}
+    launch: ClassVar[None] = None
 
 
 # --- cases and timing --------------------------------------------------------------------------------
@@ -202,6 +214,16 @@ class KernelFile(AssignmentFile):
     cases: Annotated[list[AnyCase], Field(min_length=1)]
     rubric: Annotated[list[KernelItem], Field(min_length=1)]
     timing: TimingPart | None = None
+
+
+class FunctionFile(AssignmentFile):
+    """An assignment that asks for a function, as written."""
+
+    advice: Flag = True
+    reference: Identifier
+    submission: FunctionPart
+    cases: Annotated[list[AnyCase], Field(min_length=1)]
+    rubric: Annotated[list[FunctionItem], Field(min_length=1)]
 
 
 class ProgramFile(AssignmentFile):

@@ -21,7 +21,7 @@ class CompileCheck(Check):
 
     name: ClassVar[str] = "compile"
     title: ClassVar[str] = "compiles"
-    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program")
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program", "function")
     whole_submission: ClassVar[bool] = True
     cases_key: ClassVar[str] = ""
 

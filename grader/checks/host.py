@@ -33,7 +33,7 @@ class HostCheck(FindingsCheck):
 
     name: ClassVar[str] = "host"
     title: ClassVar[str] = "use of the device"
-    kinds: ClassVar[tuple[str, ...]] = ("program",)
+    kinds: ClassVar[tuple[str, ...]] = ("program", "function")
 
     severity: str = key(("error", "warning", "info"), Severity.WARNING.value)
     ignore: tuple[str, ...] | None = key("HostMistakes", None)

@@ -29,7 +29,7 @@ class MemoryCheck(FindingsCheck):
     """No access out of bounds, misaligned or to what nobody wrote."""
 
     name: ClassVar[str] = "memory"
-    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program")
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program", "function")
     title: ClassVar[str] = "memory accesses"
 
     def judge(self, evidence: Evidence) -> CheckResult:

@@ -45,6 +45,7 @@ class OutputCheck(FindingsCheck):
     """The answers are right."""
 
     name: ClassVar[str] = "output"
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "function")
     title: ClassVar[str] = "right answers"
 
     def judge(self, evidence: Evidence) -> CheckResult:
@@ -84,14 +85,18 @@ def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
         return CaseVerdict(case, Verdict.FAIL, text_of("the-kernel-cannot", refusal=refusal(case)))
     if not case.completed:
         return _cut_short(case)
-    if case.changed_inputs:
+    wrong = wrong_comparison(case)
+    if case.launches == 0:
+        reason = text_of("no-kernel-computed")
+    elif case.changed_inputs:
         label = built.label if built else str
         names = ", ".join(wording.parameter(name, label(name)) for name in case.changed_inputs)
-        return CaseVerdict(case, Verdict.FAIL, text_of("wrote-into-input", names=names))
-    wrong = wrong_comparison(case)
-    if wrong is not None:
-        return CaseVerdict(case, Verdict.FAIL, wrong.explanation)
-    return CaseVerdict(case, Verdict.PASS)
+        reason = text_of("wrote-into-input", names=names)
+    elif wrong is not None:
+        reason = wrong.explanation
+    else:
+        return CaseVerdict(case, Verdict.PASS)
+    return CaseVerdict(case, Verdict.FAIL, reason)
 
 
 def _cut_short(case: CaseEvidence) -> CaseVerdict:

@@ -25,7 +25,7 @@ class RacesCheck(FindingsCheck):
     """
 
     name: ClassVar[str] = "races"
-    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program")
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program", "function")
     title: ClassVar[str] = "no races"
     severity: str = key(("error", "warning"), Severity.WARNING.value)
 

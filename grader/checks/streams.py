@@ -20,7 +20,7 @@ class StreamsCheck(Check):
 
     name: ClassVar[str] = "streams"
     title: ClassVar[str] = "work in several streams"
-    kinds: ClassVar[tuple[str, ...]] = ("program",)
+    kinds: ClassVar[tuple[str, ...]] = ("program", "function")
     partial: ClassVar[tuple[str, ...]] = ("per-case",)
     least: int = key("Whole", 2)
 

@@ -45,6 +45,8 @@ class Owner(Enum):
     PROGRAM = "program"
     VARIABLE = "variable"
     """It holds a variable of the program's files, and is there from the start to the end."""
+    ARGUMENT = "argument"
+    """It was there before the program: a function is called with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,11 @@ class HostSource:
             self._given[allocation.number] = name + again
         return self._given[allocation.number]
 
+    def give_name(self, allocation: Allocation, name: str) -> None:
+        """Call an allocation by a name that does not stand in the program."""
+        self._given[allocation.number] = name
+        self._shared[name] += 1
+
     def _written_name(self, caller: int) -> str:
         """What stands on the line of a call; of several there the one that comes at this call's turn."""
         line = self.line_of(caller)

@@ -13,7 +13,15 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.model import FindingCode, FindingKind, KernelInterface, Severity, SourceRemark, Visibility
+from grader.model import (
+    FindingCode,
+    FindingKind,
+    FunctionInterface,
+    KernelInterface,
+    Severity,
+    SourceRemark,
+    Visibility,
+)
 from grader.ptx.facts import needs_texture
 
 if TYPE_CHECKING:
@@ -51,7 +59,7 @@ def context_of_submission(assignment: Assignment, evidence: Evidence) -> Submiss
     shown_cases = tuple(case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
     evidence = replace(evidence, cases=shown_cases)
     interface = assignment.interface
-    parameters = interface.arrays if isinstance(interface, KernelInterface) else ()
+    parameters = interface.arrays if isinstance(interface, KernelInterface | FunctionInterface) else ()
     label = evidence.build.label
     matrices = tuple(parameter for parameter in parameters if len(parameter.extents) > 1)
     shown, output = _most_shown_mistake(evidence)

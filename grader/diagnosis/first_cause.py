@@ -239,7 +239,7 @@ def _shown_by_outputs(
             built = evidence.build
             read = [
                 parameter.name
-                for parameter in assignment.kernel.parameters
+                for parameter in assignment.parameters
                 if parameter.extents and parameter.direction != "out"
             ]
             inputs, array = [built.label(name) for name in read], built.label(first.array)

@@ -1,4 +1,4 @@
-"""The kinds of assignments: a kernel, a whole program, answers to questions. One package each, and one table.
+"""The kinds of assignments: a kernel, a program, a function, answers. One package each, and one table.
 
 Everything that differs between kinds is behind `kind_of`. A new kind is a package with a module
 `stages` and a line in `KINDS`.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from grader.model import AnswersInterface, Build, KernelInterface, ProgramInterface
+from grader.model import AnswersInterface, Build, FunctionInterface, KernelInterface, ProgramInterface
 from grader.nvcc import build_kernels, build_program
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Kind:
 KINDS: dict[type, Kind] = {
     KernelInterface: Kind("kernel", build_kernels, has_kernels=True),
     ProgramInterface: Kind("program", build_program, runs_on="host"),
+    FunctionInterface: Kind("function", build_program),
     AnswersInterface: Kind("answers", runs_on="model"),
 }
 """The kind of an assignment by the type of its ``interface``."""

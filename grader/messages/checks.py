@@ -27,6 +27,7 @@ _CASES: Mapping[str, str] = {
     "the-kernel-cannot": "the kernel {refusal}",
     "not-judged-without-launch": "could not be judged, because the kernel {refusal}",
     "not-judged-without-end": "could not be judged, because {case} did not run to its end: {reason}",
+    "no-kernel-computed": "no kernel ran, and a kernel is to compute the result",
     "no-kernel-ran": "no kernel of the program ran in {case}, so there is nothing to judge",
     "too-few-streams": "work goes to too few streams",
     "streams-counted": (

@@ -31,6 +31,10 @@ SENTENCES: Mapping[FindingCode, str] = {
         "the variables of the file take {bytes:,} bytes of device memory, of {most:,}"
     ),
     FindingCode.SIZES_DO_NOT_COMPILE: "with the sizes of this case the file does not compile{reason}",
+    FindingCode.FUNCTION_ENDED_PROGRAM: (
+        "the function ends the whole program with status {status}; expected it to return"
+    ),
+    FindingCode.DEVICE_BROKEN: "once the function has returned, the device reports: {error}",
 }
 """What is said of a visible case, by code, with fields for the finding's data."""
 

@@ -126,6 +126,31 @@ class ProgramInterface:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionInterface:
+    """What a submission of kind ``function`` must contain: one function of the host, which a program calls.
+
+    ``pointers`` says what its arrays are when it is called, memory of the ``device`` or of the ``host``, and
+    ``outputs`` what `out` arrays hold then: ``poison`` or ``zeros``. ``program`` is how far a run may go.
+    """
+
+    function: str
+    parameters: tuple[Parameter, ...]
+    pointers: str
+    outputs: str
+    program: ProgramInterface
+
+    @property
+    def include(self) -> Named[str]:
+        """Headers that the course ships: pairs of file name and text."""
+        return self.program.include
+
+    @property
+    def arrays(self) -> tuple[Parameter, ...]:
+        """All arrays that it is given."""
+        return tuple(parameter for parameter in self.parameters if parameter.direction != "value")
+
+
+@dataclass(frozen=True, slots=True)
 class CasePlan:
     """A case as the assignment describes it.
 
@@ -242,7 +267,7 @@ class Assignment:
     reference: str
     """The folder with the oracle and the staff's kernels: ``reference/<operation>``; empty for a program
     that needs none."""
-    interface: KernelInterface | ProgramInterface | AnswersInterface
+    interface: KernelInterface | ProgramInterface | FunctionInterface | AnswersInterface
     cases: tuple[CasePlan, ...]
     rubric: tuple[RubricItem, ...]
     timing: TimingPlan | None
@@ -264,8 +289,23 @@ class Assignment:
         return self.interface
 
     @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What a kernel or a function is given; nothing where neither is asked for."""
+        interface = self.interface
+        return interface.parameters if isinstance(interface, KernelInterface | FunctionInterface) else ()
+
+    @property
+    def function(self) -> FunctionInterface:
+        """The interface of an assignment of kind ``function``; raises OurError where it has another."""
+        if not isinstance(self.interface, FunctionInterface):
+            raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a function")
+        return self.interface
+
+    @property
     def program(self) -> ProgramInterface:
-        """The interface of an assignment of kind ``program``; raises OurError where it is of another kind."""
+        """What is run: a program, or what calls a function; raises OurError where it is of another kind."""
+        if isinstance(self.interface, FunctionInterface):
+            return self.interface.program
         if not isinstance(self.interface, ProgramInterface):
             raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a program")
         return self.interface
@@ -280,7 +320,12 @@ class Assignment:
     @property
     def _asked(self) -> str:
         """What students hand in, with its article."""
-        kinds = {KernelInterface: "a kernel", ProgramInterface: "a program", AnswersInterface: "answers"}
+        kinds = {
+            KernelInterface: "a kernel",
+            ProgramInterface: "a program",
+            FunctionInterface: "a function",
+            AnswersInterface: "answers",
+        }
         return kinds[type(self.interface)]
 
 

@@ -97,6 +97,9 @@ class FindingCode(StrEnum):
     VARIABLE_TOO_SMALL = "variable-too-small"
     VARIABLES_TOO_LARGE = "variables-too-large"
     SIZES_DO_NOT_COMPILE = "sizes-do-not-compile"
+    FUNCTION_ENDED_PROGRAM = "function-ended-program"
+    DEVICE_BROKEN = "device-broken"
+    """The device reports an error after a function has returned."""
 
     # what a program does wrong on the host
     HOST_LAUNCH_REFUSED = "host-launch-refused"

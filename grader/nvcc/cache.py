@@ -26,6 +26,7 @@ from grader.model import (
     Finding,
     FindingCode,
     FindingKind,
+    FunctionInterface,
     ProgramInterface,
     Resources,
     Severity,
@@ -49,7 +50,7 @@ def made_by() -> str:
 
 def digest(
     submission: Submission,
-    interface: KernelInterface | ProgramInterface,
+    interface: KernelInterface | ProgramInterface | FunctionInterface,
     toolchain: Toolchain,
     limits: Limits,
     architecture: str = "",
@@ -69,11 +70,14 @@ def digest(
 
 
 def _asked_for(
-    interface: KernelInterface | ProgramInterface, architecture: str
+    interface: KernelInterface | ProgramInterface | FunctionInterface, architecture: str
 ) -> tuple[tuple[str, object], ...]:
     """What of an interface decides a build."""
     if isinstance(interface, ProgramInterface):
         return (("program", architecture),)
+    if isinstance(interface, FunctionInterface):
+        declared = [_declared(parameter) for parameter in interface.parameters]
+        return (("program", architecture), ("function", interface.function), ("parameters", declared))
     others = (("others", interface.others),) if interface.others else ()
     sized = (("sizes", (interface.sizes, interface.given)),) if interface.sizes else ()
     return (

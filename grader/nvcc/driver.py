@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import ToolMissing
 from grader.nvcc.diagnostics import Message
@@ -189,10 +189,10 @@ _SECTION_TABLE = struct.Struct("<40xQ10xHH")
 _SECTION = struct.Struct("<4xI16xQQI20x")
 """A section's header: its type, where it is, how long, and the section that belongs to it."""
 
-_SYMBOL = struct.Struct("<IxxH16x")
-"""A symbol: where its name begins, and the section that defines it."""
+_SYMBOL = struct.Struct("<IBxH16x")
+"""A symbol: where its name begins, its binding and type, and the section that defines it."""
 
-_SYMBOL_TABLE, _NOWHERE = 2, 0
+_SYMBOL_TABLE, _NOWHERE, _LOCAL, _FUNCTION = 2, 0, 0, 2
 
 
 def undefined_names(code: bytes) -> frozenset[str]:
@@ -205,12 +205,35 @@ def undefined_names(code: bytes) -> frozenset[str]:
         raise ValueError(f"no whole object file: {problem}") from None
 
 
+def defined_functions(code: bytes) -> dict[str, bool]:
+    """The functions that an object file defines, and whether other files may call each; raises ValueError."""
+    if not code.startswith(_MAGIC):
+        raise ValueError("no ELF file for 64 bits")
+    try:
+        symbols = [symbol for symbol in _symbols(code) if symbol.where != _NOWHERE]
+    except (struct.error, OverflowError) as problem:
+        raise ValueError(f"no whole object file: {problem}") from None
+    return {s.name: s.info >> 4 != _LOCAL for s in symbols if s.info & 15 == _FUNCTION}
+
+
 def _undefined(code: bytes) -> list[str]:
+    return [symbol.name for symbol in _symbols(code) if symbol.where == _NOWHERE]
+
+
+class _Symbol(NamedTuple):
+    """An entry of the symbol table; ``info`` holds binding (upper half) and type, ``where`` its section."""
+
+    name: str
+    info: int
+    where: int
+
+
+def _symbols(code: bytes) -> list[_Symbol]:
     first, step, count = _SECTION_TABLE.unpack_from(code)
     if step < _SECTION.size:
         raise ValueError("no headers of sections")
     sections = [_SECTION.unpack_from(code, first + index * step) for index in range(count)]
-    undefined = []
+    table = []
     for kind, offset, size, link in sections:
         if kind != _SYMBOL_TABLE:
             continue
@@ -218,8 +241,8 @@ def _undefined(code: bytes) -> list[str]:
             raise ValueError("no table of symbols")
         names = code[sections[link][1] :][: sections[link][2]]
         symbols = _SYMBOL.iter_unpack(code[offset : offset + size])
-        undefined += [_text(names, begin) for begin, where in symbols if begin and where == _NOWHERE]
-    return undefined
+        table += [_Symbol(_text(names, begin), info, where) for begin, info, where in symbols if begin]
+    return table
 
 
 def _text(names: bytes, begin: int) -> str:

@@ -13,15 +13,16 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.errors import OurError
-from grader.model import Build, Finding, FindingKind
+from grader.model import Build, Finding, FindingKind, FunctionInterface
 from grader.nvcc import cache as cache_folder
-from grader.nvcc import diagnostics, driver
+from grader.nvcc import diagnostics, driver, function
 from grader.nvcc.call_lines import call_lines, calls_of_runtime
 from grader.nvcc.compiler import Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files
+from grader.nvcc.kernel import student_names
 from grader.nvcc.runtime import OBJECT as STAND_IN
 from grader.nvcc.runtime import stand_in
 from grader.nvcc.source import SOURCE_NAME, compile_files, harmless, line_count, remarks, with_remarks
@@ -31,10 +32,12 @@ from grader.sandbox import Job, Limits, Stage, Status
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.model import ProgramInterface, Submission
+    from grader.model import Named, ProgramInterface, Submission
     from grader.nvcc.diagnostics import Message
     from grader.nvcc.toolchain import Tools
     from grader.sandbox import Outcome, Result, Sandbox
+
+    _Asked: TypeAlias = "ProgramInterface | FunctionInterface"
 
 OBJECT, PROGRAM, PTX = f"{UNIT}.o", f"{UNIT}.out", f"{UNIT}.ptx"
 _READ, _ASSEMBLED = f"{UNIT}.d", f"{UNIT}.asm.d"
@@ -62,6 +65,13 @@ The code that nvcc adds by itself, to register kernels and to launch each of the
 """
 
 
+class Caller(NamedTuple):
+    """The object file of a program that calls a function, and the symbol of that function."""
+
+    code: bytes
+    symbol: str
+
+
 @dataclass(frozen=True, slots=True)
 class ProgramCompiler(Compiler):
     """nvcc as the driver of a whole build; ``architecture`` is what its ``-arch`` gets."""
@@ -69,6 +79,7 @@ class ProgramCompiler(Compiler):
     architecture: str = ""
     emulated: bool = False
     """Whether the program is to be linked with the stand-in for the runtime, if it calls that."""
+    defines: tuple[str, ...] = ()
 
     def compile(self) -> tuple[bytes, tuple[Message, ...]]:
         """The object file, and what the compilers say; raises CompileRefused where there is none."""
@@ -101,14 +112,20 @@ class ProgramCompiler(Compiler):
         self._check_limits(driver.revealed(result.outcome))
         return self._left(result, PTX, "the device code of this file").decode(errors="replace")
 
-    def link(self, code: bytes, stand_in: bytes = b"") -> bytes:
-        """The program, with its debug information if it has a ``stand_in``; raises CompileRefused."""
+    def link(self, code: bytes, stand_in: bytes = b"", caller: Caller | None = None) -> bytes:
+        """The program, with its debug information if it has a ``stand_in``; raises CompileRefused.
+
+        A ``caller`` is the ``main`` of a file that has a function instead.
+        """
         files: tuple[tuple[str, bytes], ...] = ((OBJECT, code),)
         # NVIDIA's wheels have the runtime in this folder.
         options: tuple[str, ...] = (f"-L{self.toolchain.roots[0]}/lib", "-Xlinker", "-s")
         if stand_in:
             files = (*files, (STAND_IN, stand_in))
             options = ("-cudart", "none", "-Xcompiler", "-no-pie", STAND_IN)
+        if caller:
+            files = (*files, (function.OBJECT, caller.code))
+            options = (*options, function.OBJECT, "-Xlinker", f"--defsym={function.CALLED}={caller.symbol}")
         argv = (*self._nvcc(), "-nodlink", OBJECT, *options, "-o", PROGRAM)
         result = self._run("link", Job(argv, files, (PROGRAM,), self.limits))
         outcome = driver.revealed(result.outcome)
@@ -122,7 +139,7 @@ class ProgramCompiler(Compiler):
 
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
-        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}")
+        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *self.defines)
 
     def _check_files(self, result: Result) -> str:
         """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""
@@ -187,9 +204,14 @@ is never a student's doing."""
 
 
 def build_program(
-    tools: Tools, submission: Submission, interface: ProgramInterface, architecture: str = ""
+    tools: Tools,
+    submission: Submission,
+    interface: ProgramInterface | FunctionInterface,
+    architecture: str = "",
 ) -> Build:
     """Compile and link a submission; what was built before comes from the cache of the ``tools``.
+
+    A function is linked with a program that calls it.
 
     ``architecture`` is that of the GPU that will run it (``sm_90``); without one it is made for the emulator.
     A submission at fault gives a build that is not ``ok``, with findings; a failure of ours is in ``error``.
@@ -202,7 +224,7 @@ def build_program(
         return Build(ok=False, error=str(problem))
 
 
-def _kept(tools: Tools, submission: Submission, interface: ProgramInterface, architecture: str) -> Build:
+def _kept(tools: Tools, submission: Submission, interface: _Asked, architecture: str) -> Build:
     """The build, from the cache where it is known."""
     began = time.perf_counter()
     folder: Path | None = tools.cache
@@ -212,7 +234,7 @@ def _kept(tools: Tools, submission: Submission, interface: ProgramInterface, arc
         return replace(stored, seconds=(("cache", time.perf_counter() - began),))
     with tools.sandbox.stage(Stage(LIMITS)) as sandbox:
         compiler = _compiler(tools, sandbox, submission, interface, architecture)
-        result, lasting = _outcome(compiler, tools)
+        result, lasting = _outcome(compiler, tools, interface)
     result = with_remarks(result, remarks(submission))
     if folder and lasting:
         cache_folder.store(folder, key, result)
@@ -220,7 +242,7 @@ def _kept(tools: Tools, submission: Submission, interface: ProgramInterface, arc
 
 
 def _compiler(
-    tools: Tools, sandbox: Sandbox, submission: Submission, interface: ProgramInterface, architecture: str
+    tools: Tools, sandbox: Sandbox, submission: Submission, interface: _Asked, architecture: str
 ) -> ProgramCompiler:
     sources = compile_files(submission, interface)
     headers = tuple(name for name, _ in sources if name != SOURCE_NAME)
@@ -233,13 +255,14 @@ def _compiler(
         files,
         architecture=architecture or f"compute_{tools.toolchain.architecture}",
         emulated=not architecture,
+        defines=function.DEFINES if isinstance(interface, FunctionInterface) else (),
     )
 
 
-def _outcome(compiler: ProgramCompiler, tools: Tools) -> tuple[Build, bool]:
+def _outcome(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> tuple[Build, bool]:
     """The build, and whether it would come out the same another time."""
     try:
-        result, lasting = _built(compiler, tools), True
+        result, lasting = _built(compiler, tools, interface), True
     except CompileRefused as refusal:
         result, lasting = Build(ok=False, findings=refusal.findings, log=refusal.log), refusal.lasting
     seconds = tuple(compiler.seconds.items())
@@ -248,18 +271,34 @@ def _outcome(compiler: ProgramCompiler, tools: Tools) -> tuple[Build, bool]:
     ), lasting
 
 
-def _built(compiler: ProgramCompiler, tools: Tools) -> Build:
+def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     code, messages = compiler.compile()
+    called: Caller | None = None
+    names: tuple[str, ...] = ()
+    arrays: Named[str] = ()
+    if isinstance(interface, FunctionInterface):
+        called = _caller(compiler, tools, interface, code)
+        names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], interface)
+        arrays = student_names(interface.parameters, names)
     made = Build(
         ok=True,
         warnings=diagnostics.warnings(messages, compiler.files),
         log=diagnostics.plain_log(messages, replace(compiler.files, checked=True)),
-        calls_device=calls_device(code),
+        calls_device=called is not None or calls_device(code),  # who calls a function asks the device, too
+        parameters=names,
+        student_names=arrays,
     )
     if not (compiler.emulated and made.calls_device):
-        return replace(made, program=compiler.link(code))
+        return replace(made, program=compiler.link(code, caller=called))
     default, hazards = compiler.both_ptx()
-    program = compiler.link(code, stand_in(tools))
+    program = compiler.link(code, stand_in(tools), called)
     returns = calls_of_runtime(compiler.sandbox, program)
     lines = call_lines(compiler.sandbox, program, SOURCE_NAME, returns)
     return replace(made, program=program, ptx=default, hazard_ptx=hazards, call_lines=tuple(lines.items()))
+
+
+def _caller(compiler: ProgramCompiler, tools: Tools, interface: FunctionInterface, code: bytes) -> Caller:
+    """The program that calls the function of an object file; raises CompileRefused where there is none."""
+    source = dict(compiler.sources)[SOURCE_NAME]
+    symbol = function.called_symbol(code, source, interface, compiler.files.source)
+    return Caller(function.caller(tools, interface), symbol)

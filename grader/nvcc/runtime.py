@@ -15,6 +15,7 @@ from grader.nvcc.cache import read_entry, write_entry
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
+    from grader.model import Named
     from grader.nvcc.toolchain import Tools
 
 OBJECT = "standin.o"
@@ -32,20 +33,29 @@ def sources() -> tuple[tuple[str, bytes], ...]:
 def stand_in(tools: Tools) -> bytes:
     """The object file to link a program with; raises OurError where it cannot be compiled."""
     units = tuple(name for name, _ in sources() if name.endswith(".cpp"))
-    include = f"-I{tools.toolchain.roots[0]}/include"
-    argv = (tools.toolchain.host_compiler, *_OPTIONS, include, *units, "-o", OBJECT)
-    parts = (tools.toolchain.version, tools.toolchain.host_version, _OPTIONS, sources())
+    return own_object(tools, "standin", (*_OPTIONS, *units), sources(), OBJECT)
+
+
+def own_object(tools: Tools, what: str, options: tuple[str, ...], files: Named[bytes], output: str) -> bytes:
+    """An object file of our own, compiled once for each toolkit and kept in the cache's folder ``what``.
+
+    Raises:
+        OurError: it does not compile.
+
+    """
+    argv = (tools.toolchain.host_compiler, *options, f"-I{tools.toolchain.roots[0]}/include", "-o", output)
+    parts = (tools.toolchain.version, tools.toolchain.host_version, options, files)
     key = hashlib.sha256(repr(parts).encode()).hexdigest()
-    path = tools.cache / "standin" / key if tools.cache else None
+    path = tools.cache / what / key if tools.cache else None
     kept = read_entry(path) if path else None
     if kept is not None:
         return kept
-    result = tools.sandbox.run(Job(argv, sources(), (OBJECT,), _LIMITS))
-    made = result.file(OBJECT)
+    result = tools.sandbox.run(Job(argv, files, (output,), _LIMITS))
+    made = result.file(output)
     if not result.outcome.ok or made is None:
         words = result.outcome.stderr.decode(errors="replace").strip().splitlines()
         reason = words[0] if words else "no reason given"
-        raise OurError(f"the stand-in for the CUDA runtime does not compile: {reason}")
+        raise OurError(f"{output}, a part of the grader, does not compile: {reason}")
     if path:
         write_entry(path, made)
     return made

@@ -30,7 +30,7 @@ from grader.text import sentence
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from grader.model import Build, Named, ProgramInterface, Submission
+    from grader.model import Build, FunctionInterface, Named, ProgramInterface, Submission
 
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
@@ -106,7 +106,9 @@ WB_HEADER = "wb.h"
 _WB_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]wb\.h[\">]", re.MULTILINE)
 
 
-def compile_files(submission: Submission, interface: KernelInterface | ProgramInterface) -> Named[bytes]:
+def compile_files(
+    submission: Submission, interface: KernelInterface | ProgramInterface | FunctionInterface
+) -> Named[bytes]:
     """The submission, its headers and the assignment's, by the names they are compiled under.
 
     The assignment's header wins over a student's copy. A student's header whose name is not a plain one

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from grader.device.device import Device
 from grader.device.launches import EmulatedLaunches, SeenLaunch
-from grader.device.memory import DeviceMemory, Owner
+from grader.device.memory import DeviceMemory, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
-from grader.device.requests import CopyKind
+from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
+from grader.errors import OurError
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from grader.model import Build, Case, Detail
+    from numpy.typing import NDArray
+
+    from grader.device.memory import Allocation
+    from grader.model import Argument, Build, Case, Detail
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -79,6 +85,31 @@ class EmulatedDevice:
             self._memory, build, file, self._note, self._source.name_of, steps=work, watched=watched
         )
         self.device = Device(self._memory, self._launches)
+        self._held: dict[str, Allocation] = {}
+
+    def hold(self, argument: Argument, *, undefined: bool) -> int:
+        """Put an array into device memory before the program starts, and say where.
+
+        What it holds counts as never written if it is ``undefined``. Raises OurError where there is no room.
+        """
+        content = np.ascontiguousarray(argument.value).view(np.uint8).reshape(-1)
+        try:
+            allocation = self._memory.allocate(content.size, Sharing.DEVICE, 0, Owner.ARGUMENT)
+        except OutOfMemoryError:
+            raise OurError(
+                f"the arrays of a case take more than the {self._memory.limit >> 20} MiB of `device_memory`"
+            ) from None
+        self._memory.bytes[allocation.start : allocation.end] = content
+        self._memory.written[allocation.start : allocation.end] = not undefined
+        self._source.give_name(allocation, argument.label)
+        self._held[argument.name] = allocation
+        return allocation.address
+
+    def held(self, argument: Argument) -> NDArray[Any]:
+        """What an array that was put there holds now, in its shape."""
+        allocation = self._held[argument.name]
+        content = self._memory.bytes[allocation.start : allocation.end].copy()
+        return content.view(argument.value.dtype).reshape(np.shape(argument.value))
 
     def look_up_lines(self, lines_of: Callable[[Iterable[int]], Mapping[int, int]]) -> None:
         """Learn the lines of the instructions that touched what they must not: no calls, and so not known."""
@@ -145,7 +176,7 @@ class EmulatedDevice:
             if allocation.owner is Owner.PROGRAM:
                 details = (("size", allocation.size),)
                 yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
-        if self.device.unread and not any(a.sharing for a in self._memory.in_order()):
+        if self.device.unread and not self._held and not any(a.sharing for a in self._memory.in_order()):
             caller, name = self.device.unread
             yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=(("kernel", name),))
         if self.device.printed:

@@ -1,0 +1,196 @@
+"""The stages of an assignment that asks for a function of the host.
+
+A program of ours calls the function once for each case, with arrays that the case's seed draws.
+
+    Case ─arguments▶ arrays in device memory, or guarded memory of the host ─run▶ arrays as they were left
+                                                             ─compared like a kernel's▶ CaseEvidence
+
+Device memory is filled and read here where there is no GPU: what the program writes anywhere counts nothing
+then. Else the arrays come back as files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.assignment import reference_folder
+from grader.backends.backend import CaseRun
+from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
+from grader.diagnosis import agree_on_mistakes
+from grader.errors import OurError
+from grader.kinds.kernel.stages import Launched, compared
+from grader.kinds.program.running import Given, ending, nothing, run
+from grader.messages import worded
+from grader.model import Argument, Build, CaseEvidence, Evidence, Finding, FindingCode, FindingKind, Run
+from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
+from grader.plan import Plan, drawn_cases
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grader.backends.backend import Backend
+    from grader.kinds.program.on_emulator import EmulatedDevice
+    from grader.model import Assignment, Case, Named, ProgramRun, Submission
+    from grader.nvcc import Tools
+    from grader.oracle import Oracle
+
+__all__ = ["gather", "nothing", "plan"]
+
+DEVICE_FAILED = 70
+"""The exit status of the calling program where the device is broken after it (``grader_function.hpp``)."""
+
+HOST_ARRAYS, BETWEEN = 0x6000_0000_0000, 1 << 36
+"""Where the first array in memory of the host lies, and how far it is to the next."""
+
+_UNCOUNTED = "what the launches of a function move is not counted"
+
+
+def plan(
+    assignment: Assignment,
+    seed: int,
+    tools: Tools | None,
+    *,
+    visible_only: bool,
+    backend: Backend,
+) -> Plan:
+    """Draw the cases; raises UsageError or OurError where the reference cannot make what one is given."""
+    if tools is None:
+        raise OurError(f"the assignment {assignment.id} cannot be prepared without a compiler")
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.function))
+    cases = drawn_cases(assignment, seed, visible_only=visible_only)
+    for case in {case.inputs: case for case in cases}.values():
+        _arguments(assignment, Build(ok=True), case, oracle)
+    return Plan(assignment, seed, cases, (), backend)
+
+
+def gather(
+    plan: Plan, submission: Submission, built: Build, tools: Tools | None
+) -> tuple[Evidence, Named[float]]:
+    """All that can be known of a function; a failure of ours is in the records, case by case."""
+    if tools is None:
+        return nothing(plan, Build(ok=False, error="there is no compiler")), ()
+    assignment = plan.assignment
+    oracle = load_oracle(reference_folder(assignment), array_types(assignment.function))
+    evidence = run(plan, submission, built, tools, _Calls(plan, built, oracle))
+    if not plan.feedback:
+        return evidence, ()
+    return replace(evidence, cases=agree_on_mistakes(assignment, built, evidence.cases)), ()
+
+
+def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
+    """What the function is given in a case, with the names that the student's file has for it."""
+    interface = assignment.function
+    drawn = make_arguments(interface, dict(case.shape), draw_inputs(oracle, case), {})
+    names = dict(built.student_names)
+    named = (replace(argument, student_name=names.get(argument.name, "")) for argument in drawn)
+    return tuple(map(_with_zeros, named)) if interface.outputs == "zeros" else tuple(named)
+
+
+def _with_zeros(argument: Argument) -> Argument:
+    return replace(argument, value=np.zeros_like(argument.value)) if argument.direction == "out" else argument
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """A call for each case: what the function is given, and what it left."""
+
+    plan: Plan
+    built: Build
+    oracle: Oracle
+    kernels: frozenset[str] = frozenset()
+    looked_at: frozenset[str] = frozenset()
+
+    def given(self, case: Case, device: EmulatedDevice | None) -> Given:
+        """A word for each parameter, and the files that arrays come from."""
+        interface = self.plan.assignment.function
+        words, files, wanted = [], [], []
+        for index, argument in enumerate(_arguments(self.plan.assignment, self.built, case, self.oracle)):
+            if argument.direction == "value":
+                words.append(f"number={_bits(argument):x}")
+                continue
+            if interface.pointers == "device" and device is not None:
+                undefined = argument.direction == "out" and interface.outputs == "poison"
+                words.append(f"device={device.hold(argument, undefined=undefined):x}")
+                continue
+            content = np.ascontiguousarray(argument.value).tobytes()
+            where = f",{HOST_ARRAYS + index * BETWEEN:x}" if interface.pointers == "host" else ""
+            way = "host" if where else "load"
+            words.append(f"{way}={_file(index)},{len(content):x}{where}")
+            files.append((_file(index), content))
+            wanted.append(_left_file(index))
+        return Given(tuple(words), tuple(files), tuple(wanted))
+
+    def judged(
+        self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
+    ) -> CaseEvidence:
+        """What the function left, against what the oracle computes."""
+        arguments = _arguments(self.plan.assignment, self.built, case, self.oracle)
+        left = self._left(arguments, run, device)
+        if left is None:
+            findings = (*_why_cut_short(case, run, seen, emulated=device is not None), *seen)
+            return CaseEvidence(case, findings=findings, seconds=run.seconds, completed=False, program=run)
+        arrays = [argument for argument in arguments if argument.name in left]
+        changed = [a.name for a in arrays if a.direction == "in" and _differs(a, left[a.name])]
+        outputs = tuple((a.name, left[a.name]) for a in arrays if a.direction != "in")
+        finished = Run(outputs, tuple(changed), seen, seconds=run.seconds)
+        launched = Launched(case, arguments, (), CaseRun(finished, uncounted=_UNCOUNTED))
+        evidence = compared(launched, self.oracle, self.plan.assignment if self.plan.feedback else None)
+        return replace(evidence, program=run)
+
+    def _left(
+        self, arguments: tuple[Argument, ...], run: ProgramRun, device: EmulatedDevice | None
+    ) -> dict[str, NDArray[Any]] | None:
+        """The arrays as the function left them; None where it did not return."""
+        if not ended_by_itself(run) or run.returncode != 0:
+            return None
+        in_device = device is not None and self.plan.assignment.function.pointers == "device"
+        files, left = dict(run.files), {}
+        for index, argument in enumerate(arguments):
+            if argument.direction == "value":
+                continue
+            if in_device and device is not None:
+                left[argument.name] = device.held(argument)
+                continue
+            like = np.asarray(argument.value)
+            content = files.get(_left_file(index), b"")
+            if len(content) != like.nbytes:
+                return None
+            left[argument.name] = np.frombuffer(content, like.dtype).reshape(like.shape)
+        return left
+
+
+def _bits(argument: Argument) -> int:
+    """The bits of a number, as a number."""
+    return int.from_bytes(np.asarray(argument.value).tobytes(), "little")
+
+
+def _file(index: int) -> str:
+    return f"array-{index}"
+
+
+def _left_file(index: int) -> str:
+    return f"array-{index}.after"
+
+
+def _differs(argument: Argument, left: NDArray[Any]) -> bool:
+    return np.ascontiguousarray(argument.value).tobytes() != left.tobytes()
+
+
+def _why_cut_short(
+    case: Case, run: ProgramRun, seen: tuple[Finding, ...], *, emulated: bool
+) -> tuple[Finding, ...]:
+    """Why the function did not return, or returned with the device broken."""
+    if not ended_by_itself(run):
+        return ending(case, run)
+    if run.returncode == DEVICE_FAILED:
+        if emulated and seen:  # they say what broke it
+            return ()
+        words = (last_lines_of_stderr(run) or ("an error",))[-1]
+        finding = Finding(FindingKind.FAULT, code=FindingCode.DEVICE_BROKEN, details=(("error", words),))
+    else:
+        details = (("status", run.returncode),)
+        finding = Finding(FindingKind.FAULT, code=FindingCode.FUNCTION_ENDED_PROGRAM, details=details)
+    return (replace(worded(finding), case=case.id),)

@@ -1,0 +1,344 @@
+"""Running what was built, case by case: on an emulated device, on a GPU, or on the host alone.
+
+    Task ─given▶ sandbox ─▶ ProgramRun ─judged by the Task▶ CaseEvidence
+
+What a run is given, and what its results are compared with, is the `Task`'s to say.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol, cast
+
+from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.device.service import channel, serve
+from grader.errors import OurError
+from grader.gpu import devices
+from grader.kinds import kind_of
+from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
+from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
+from grader.nvcc.call_lines import call_lines
+from grader.nvcc.program import LIMITS as BUILD_LIMITS
+from grader.sandbox import Job, Limits, Stage, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from grader.gpu.devices import Gpu
+    from grader.gpu.pool import GpuPool
+    from grader.model import Case, ProgramInterface, Submission
+    from grader.nvcc import Tools
+    from grader.plan import Plan
+    from grader.sandbox import Result, Sandbox
+
+NAME, DEVICE = "host", "no GPU"
+"""What a grade calls the place where a program ran that did without a GPU."""
+
+PROGRAM = "program"
+"""The executable's name in a run's folder; a program may print it (``argv[0]``)."""
+
+_SLOWER = 3.0
+"""The wall time that launches have, in multiples of what the work that they may do usually takes: both builds
+are run, and the machine may be busy. The work decides, which is the same everywhere."""
+
+WATCHED = (
+    FindingKind.RACE,
+    FindingKind.BARRIER_DIVERGENCE,
+    FindingKind.UNDEFINED,
+    FindingKind.OUT_OF_BOUNDS,
+    FindingKind.MISALIGNED,
+    FindingKind.UNINITIALISED,
+    FindingKind.HOST,
+)
+"""What only the emulator sees of a program."""
+
+_WATCHING = ("races", "memory", "host", "kernel-output", "streams")
+"""The checks that judge it."""
+
+PROCESSES = 64
+_STACK_BYTES = 8 * 2**20
+"""What each thread reserves of the address space, and hardly ever uses (pthread_create(3))."""
+
+_DRIVER_BYTES = 2**30
+"""Memory of the host that a CUDA context takes, the driver's, beside the program's own."""
+
+_CORES = 4
+"""Processor time counts for all threads: this many may be busy all the time."""
+
+_AFTER_A_HANG, _AT_LEAST_SECONDS = 0.25, 1.0
+"""The share of its time that a case still gets once another one did not end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a run is given: arguments, standard input, files by name; and the files it is to leave."""
+
+    arguments: tuple[str, ...]
+    files: tuple[tuple[str, bytes], ...] = ()
+    wanted: tuple[str, ...] = ()
+    stdin: bytes = b""
+
+
+class Task(Protocol):
+    """What runs of one submission are for: what they are given, and what their results are compared with."""
+
+    @property
+    def kernels(self) -> frozenset[str]:
+        """The kernels whose last launches are kept."""
+
+    @property
+    def looked_at(self) -> frozenset[str]:
+        """The names of the arrays that kernels leave in device memory and items ask for."""
+
+    def given(self, case: Case, device: EmulatedDevice | None) -> Given:
+        """What the run of a case is given, on an emulated device if there is one; raises OurError."""
+
+    def judged(
+        self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
+    ) -> CaseEvidence:
+        """A run as evidence, beside what was ``seen`` of it on an emulated device; raises OurError."""
+
+
+def run(plan: Plan, submission: Submission, built: Build, tools: Tools, task: Task) -> Evidence:
+    """All that can be known of what was built; a failure of ours is in the records, case by case."""
+    if not built.calls_device:
+        return Evidence(NAME, built, run_cases(plan, submission, built, tools, task), device=DEVICE)
+    backend, pool = plan.backend, plan.backend.pool
+    if pool is None:
+        cases = run_cases(plan, submission, built, tools, task)
+        return Evidence(backend.name, built, cases, device=backend.device)
+    gpu = next(iter(pool.healthy()), None)
+    if gpu is None:
+        cases, device = _all_failed(plan, "no GPU is fit for use; try `grader doctor`"), backend.device
+    else:
+        cases, device = run_cases(plan, submission, built, tools, task, gpu), gpu.name
+        if any(item.check in _WATCHING for item in plan.assignment.rubric):
+            cases = _watched(plan, submission, tools, cases, task)
+    return Evidence(backend.name, built, cases, device=device, measures_time=backend.measures_time)
+
+
+def _watched(
+    plan: Plan, submission: Submission, tools: Tools, cases: tuple[CaseEvidence, ...], task: Task
+) -> tuple[CaseEvidence, ...]:
+    """What ran on a GPU, with what the emulator sees of the same file: hazards, bounds, calls."""
+    emulated = kind_of(plan.assignment).build(tools, submission, plan.assignment)
+    if not emulated.ok:
+        reason = emulated.error or "the program does not build for the emulator"
+        seen: tuple[CaseEvidence, ...] = _all_failed(plan, reason)
+    else:
+        seen = run_cases(plan, submission, emulated, tools, task)
+    return tuple(merged(*pair, task.looked_at) for pair in zip(cases, seen, strict=True))
+
+
+def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
+    """A case as it ran on a GPU, with what the emulator alone sees of it.
+
+    ``looked_at`` are the names of the arrays that kernels leave in device memory and items ask for.
+    """
+    reason = seen.error or seen.too_much_work
+    compared_here = {comparison.array for comparison in case.comparisons}
+    findings = tuple(
+        finding
+        for finding in seen.findings
+        if finding.kind in WATCHED
+        or (finding.kind is FindingKind.WRONG_OUTPUT and finding.address in looked_at)
+    )
+    return replace(
+        case,
+        comparisons=(*case.comparisons, *(c for c in seen.comparisons if c.array not in compared_here)),
+        findings=(*case.findings, *findings),
+        too_much_work=seen.too_much_work,
+        launches=seen.launches,
+        streams=seen.streams,
+        undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
+    )
+
+
+def nothing(plan: Plan, built: Build) -> Evidence:
+    """The evidence where no program could be run."""
+    backend = plan.backend
+    if backend.pool is None:
+        return Evidence(NAME, built, device=DEVICE)
+    return Evidence(backend.name, built, device=backend.device, measures_time=backend.measures_time)
+
+
+def run_cases(
+    plan: Plan, submission: Submission, built: Build, tools: Tools, task: Task, gpu: Gpu | None = None
+) -> tuple[CaseEvidence, ...]:
+    """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
+
+    A case that does not end costs its time; those after it get less, for most of them will not end either.
+    """
+    limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
+    cases: list[CaseEvidence] = []
+    try:
+        with ExitStack() as stack:
+            folder = stack.enter_context(channel()) if built.ptx else None
+            stage = Stage(limits, gpu.uuid if gpu else "", channel=str(folder or ""))
+            sandbox = stack.enter_context(tools.sandbox.stage(stage))
+            runner = _Runner(plan, submission, built, tools, sandbox, task, gpu, folder)
+            for case in plan.cases:
+                evidence = runner.evidence(case, limits)
+                cases.append(evidence)
+                if evidence.program is not None and evidence.program.ending == Status.TIME:
+                    limits = _shorter(plan.assignment.program, limits)
+    except OurError as problem:
+        return (*cases, *_all_failed(plan, str(problem))[len(cases) :])
+    return tuple(cases)
+
+
+def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
+    """How far a run may go.
+
+    Memory is limited for all its processes together, where the sandbox can; and beside a GPU, whose driver
+    reserves far more than there is, also each process's address space.
+    """
+    stacks, driver = PROCESSES * _STACK_BYTES, _DRIVER_BYTES if on_gpu else 0
+    return Limits(
+        wall_seconds=interface.seconds,
+        cpu_seconds=math.ceil(interface.seconds * _CORES),
+        memory_bytes=0 if on_gpu else interface.memory_bytes + stacks,
+        total_bytes=interface.memory_bytes + driver,
+        processes=PROCESSES,
+    )
+
+
+def _shorter(interface: ProgramInterface, limits: Limits) -> Limits:
+    seconds = max(_AFTER_A_HANG * interface.seconds, _AT_LEAST_SECONDS)
+    return replace(limits, wall_seconds=min(seconds, interface.seconds))
+
+
+def _all_failed(plan: Plan, reason: str) -> tuple[CaseEvidence, ...]:
+    return tuple(CaseEvidence(case, completed=False, error=reason) for case in plan.cases)
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """One submission's program, to be run case by case."""
+
+    plan: Plan
+    submission: Submission
+    built: Build
+    tools: Tools
+    sandbox: Sandbox
+    task: Task
+    gpu: Gpu | None
+    channel: Path | None = None
+    """Where programs reach an emulated device."""
+
+    def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
+        """What a case shows; whatever fails on our side is in its ``error``."""
+        try:
+            if self.channel:
+                return self._on_emulator(case, limits)
+            run = program_run(self._ran(self._job(case, limits, None)), limits)
+            judged = self.task.judged(case, run, (), None)
+            return judged if self.built.calls_device else replace(judged, launches=0, streams=0)
+        except OurError as problem:
+            return CaseEvidence(case, completed=False, error=str(problem))
+
+    def _job(self, case: Case, limits: Limits, device: EmulatedDevice | None) -> Job:
+        given = self.task.given(case, device)
+        return Job(
+            argv=(f"./{PROGRAM}", *given.arguments),
+            files=((PROGRAM, self.built.program), *given.files),
+            wanted=given.wanted,
+            limits=limits,
+            gpu=self.gpu.uuid if self.gpu else "",
+            stdin=given.stdin,
+        )
+
+    def _on_emulator(self, case: Case, limits: Limits) -> CaseEvidence:
+        """A run against an emulated device, and what it showed; raises OurError where that cannot follow."""
+        text = self.submission.source.decode(errors="replace")
+        interface = self.plan.assignment.program
+        work = int(interface.emulator_seconds * STEPS_A_SECOND)
+        device = EmulatedDevice(
+            self.built, self.submission.file, text, interface.device_bytes, work, self.task.kernels
+        )
+        longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
+        job = self._job(case, longer, device)
+        with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
+            result = self.sandbox.run(replace(job, environment=served.environment))
+        if served.refused:
+            raise OurError(
+                f"the program talks to its device by itself, or has overwritten it: {served.refused}"
+            )
+        if device.unsupported:
+            raise OurError(device.unsupported)
+        device.look_up_lines(self._lines_of)
+        run = program_run(result, longer)
+        in_time = run.ending != Status.TIME
+        too_much = device.too_much_work(run.seconds, limits.wall_seconds, in_time=in_time)
+        unknown = (*WATCHED, FindingKind.WRONG_OUTPUT) if too_much else ()
+        undecided = tuple((str(kind), too_much) for kind in unknown)
+        if too_much and not in_time:
+            return CaseEvidence(
+                case, completed=False, too_much_work=too_much, undecided=undecided, program=run
+            )
+        succeeded = run.ending == Status.EXIT and run.returncode == 0
+        seen = [
+            f
+            for f in device.findings(case, succeeded=succeeded)
+            if not too_much or f.kind is not FindingKind.HOST
+        ]
+        judged = self.task.judged(case, run, tuple(seen), device)
+        launches, streams = device.device.launched, device.device.order.busy
+        return replace(
+            judged, too_much_work=too_much, undecided=undecided, launches=launches, streams=streams
+        )
+
+    def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, int]:
+        """The student's lines of some addresses in the program."""
+        with self.tools.sandbox.stage(Stage(BUILD_LIMITS)) as sandbox:
+            return call_lines(sandbox, self.built.program, self.built.source_name, addresses)
+
+    def _ran(self, job: Job) -> Result:
+        """A run; on a GPU a second one, alone, where the first did not end: it may have been kept waiting."""
+        if self.gpu is None:
+            return self.sandbox.run(job)
+        with devices.slot(self.gpu, devices.HARNESS):
+            result = self.sandbox.run(job)
+        if result.outcome.status is not Status.TIME:
+            return result
+        with devices.alone(self.gpu):
+            result = self.sandbox.run(job)
+        if result.outcome.status is Status.TIME and (pool := self.plan.backend.pool):
+            _check(pool, self.tools, self.gpu)
+        return result
+
+
+def _check(pool: GpuPool, tools: Tools, gpu: Gpu) -> None:
+    """Raise OurError, and take the GPU out of use, where it is not well after a program that hung."""
+    from grader.gpu import trial  # noqa: PLC0415 - hardly ever needed
+
+    faults = trial.faults(replace(pool, sanitizer=""), tools, gpu)
+    if faults:
+        devices.mark_sick(gpu, faults[0])
+        raise OurError(f"the GPU did not recover from a program that had to be stopped: {faults[0]}")
+
+
+def program_run(result: Result, limits: Limits) -> ProgramRun:
+    """What a job's result says of the program.
+
+    A positive status is the program's own: no limit ended it, whatever its last words are. A stream that is
+    as long as it may be was cut, even if the program was done before that was seen.
+    """
+    outcome = result.outcome
+    ending = Status.EXIT if outcome.returncode > 0 else outcome.status
+    if ending is Status.EXIT and max(len(outcome.stdout), len(outcome.stderr)) >= limits.output_bytes:
+        ending = Status.OUTPUT
+    return ProgramRun(
+        str(ending), outcome.returncode, outcome.stdout, outcome.stderr, result.files, outcome.seconds
+    )
+
+
+def ending(case: Case, run: ProgramRun) -> tuple[Finding, ...]:
+    """The finding for a program that did not come to its end."""
+    if ended_by_itself(run):
+        return ()
+    message = f"the program did not come to its end: {why_it_stopped(run)}"
+    return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)

@@ -1,0 +1,264 @@
+"""A student's function of the host: its symbol in an object file, what it takes, the program that calls it.
+
+That program is compiled apart from the student's file and meets it when both are linked: neither macros nor
+names of the one reach the other. A ``main`` of the student's own gets another name.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from grader.cpp import CppText, declared_name
+from grader.data_files import headers_folder
+from grader.errors import OurError
+from grader.model import Finding, FindingKind
+from grader.nvcc import driver
+from grader.nvcc.diagnostics import CompileRefused
+from grader.nvcc.runtime import own_object
+from grader.nvcc.signature import Type, c_type, expected, is_c_type, read_name
+from grader.nvcc.source import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tree_sitter import Node
+
+    from grader.model import FunctionInterface, Parameter
+    from grader.nvcc.toolchain import Tools
+
+CALLED = "grader_function_called"
+"""What the program of ours calls; the linker makes it the student's function."""
+
+DEFINES = ("-Dmain=grader_main_of_submission",)
+"""A student may have a ``main`` to try the function with."""
+
+HEADER, SOURCE, OBJECT = "grader_function.hpp", "caller.cpp", "caller.o"
+_SYMBOL = re.compile(r"[A-Za-z_][\w.$]{0,1999}")
+_STUB = "__device_stub_"
+"""What nvcc calls the function that launches a kernel; the kernel's own name is defined on the host, too."""
+
+_SHOWN = 8
+_DECORATIONS = re.compile(
+    r"\b(?:const|volatile|register|struct|__restrict__|__restrict|restrict)\b|[*&\[\]\d]"
+)
+_PLAIN = {
+    "unsigned": "unsigned int",
+    "signed": "int",
+    "signed int": "int",
+    "long int": "long",
+    "long long int": "long long",
+    "unsigned long int": "unsigned long",
+    "size_t": "unsigned long",
+    "std::size_t": "unsigned long",
+    "int32_t": "int",
+    "uint32_t": "unsigned int",
+    "int64_t": "long",
+    "uint64_t": "unsigned long",
+    "half": "__half",
+}
+"""Spellings of types that have another one in mangled names."""
+
+
+def called_symbol(code: bytes, source: bytes, interface: FunctionInterface, file: str) -> str:
+    """The symbol of the function in the object file of the student's source.
+
+    Raises CompileRefused where there is none, or where it takes something else than what is passed.
+    """
+    try:
+        names = driver.defined_functions(code)
+    except ValueError as problem:
+        raise OurError(f"the object file that the compiler made cannot be read: {problem}") from None
+    text = CppText(source.decode(errors="replace"))
+    plain = interface.function.rsplit("::", 1)[-1]
+    of_host = {name: is_global for name, is_global in names.items() if not _is_kernel(name, names)}
+    symbols = [name for name, is_global in of_host.items() if is_global and read_name(name).name == plain]
+    symbols = [name for name in symbols if _SYMBOL.fullmatch(name)]
+    if not symbols:
+        raise _refused(_not_there(plain, names, of_host), file, _line_of(text, plain))
+    problems = [_mismatch(interface, _types(symbol, text, plain)) for symbol in symbols]
+    for symbol, mismatch in zip(symbols, problems, strict=True):
+        if not mismatch:
+            return symbol
+    raise _refused(problems[0], file, _line_of(text, plain))
+
+
+def parameter_names(source: bytes, interface: FunctionInterface) -> tuple[str, ...]:
+    """What the student's file calls the function's parameters; nothing where that is not known."""
+    text = CppText(source.decode(errors="replace"))
+    for definition in _definitions(text, interface.function.rsplit("::", 1)[-1]):
+        return tuple(text.of(declared_name(p.child_by_field_name("declarator"))) for p in _formal(definition))
+    return ()
+
+
+def caller(tools: Tools, interface: FunctionInterface) -> bytes:
+    """The object file of the program that calls the function; raises OurError where it does not compile."""
+    types = [_passed(parameter) for parameter in interface.parameters]
+    names = [f"a{index}" for index in range(len(types))]
+    fetched = [f"    {t} {n} = call.{_fetch(t)};" for t, n in zip(types, names, strict=True)]
+    lines = [
+        f'#include "{HEADER}"',
+        f'extern "C" void {CALLED}({", ".join(types)});',
+        "int main(int count, char **words) {",
+        "    grader_function::Call call(count, words);",
+        *fetched,
+        f"    {CALLED}({', '.join(names)});",
+        "    call.give_back();",
+        "}",
+    ]
+    files = (
+        (SOURCE, "\n".join([*lines, ""]).encode()),
+        (HEADER, (headers_folder() / HEADER).read_bytes()),
+    )
+    return own_object(tools, "caller", ("-std=c++17", "-O2", "-c", SOURCE), files, OBJECT)
+
+
+def _passed(parameter: Parameter) -> str:
+    """The C++ type that travels as the parameter's does; a 16-bit float is passed as its bits are."""
+    if parameter.direction != "value":
+        return "void *"
+    return "unsigned short" if parameter.dtype in ("float16", "bfloat16") else c_type(parameter.dtype)
+
+
+def _fetch(passed: str) -> str:
+    return "array()" if passed == "void *" else f"number<{passed}>()"
+
+
+def _is_kernel(name: str, names: Mapping[str, bool]) -> bool:
+    """Whether a symbol is what nvcc leaves of a kernel on the host."""
+    return any(
+        _STUB in other and other.endswith((f"{_STUB}{name}", f"{_STUB}_{name}", name.lstrip("_")))
+        for other in names
+        if other != name
+    )
+
+
+def _refused(message: str, file: str, line: int | None) -> CompileRefused:
+    return CompileRefused((Finding(FindingKind.COMPILE, message, file=file, line=line),))
+
+
+def _not_there(function: str, names: Mapping[str, bool], of_host: Mapping[str, bool]) -> str:
+    """That there is no such function, and what there is."""
+    if any(read_name(name).name == function for name in of_host):
+        return f"`{function}` is `static`, so that nobody else can call it; take the word away"
+    if any(read_name(name).name == function for name in names):
+        return f"`{function}` is a kernel; expected a function of the host, which launches kernels"
+    own = (name for name, is_global in of_host.items() if is_global)
+    distinct = [harmless(read_name(name).name) for name in own if not name.startswith("__")]
+    distinct = [n for n in dict.fromkeys(distinct) if n.isidentifier() and n != DEFINES[0].rpartition("=")[2]]
+    message = f"no function named `{function}`"
+    if not distinct:
+        return f"{message}: this file has no function that another file could call"
+    listed = ", ".join(f"`{name}`" for name in distinct[:_SHOWN])
+    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
+    alike = get_close_matches(function.lower(), [name.lower() for name in distinct], 1, 0.7)
+    near = next((name for name in distinct if name.lower() in alike), "")
+    hint = f"; if `{near}` is the one, rename it" if near else ""
+    return f"{message}; this file has: {listed}{more}{hint}"
+
+
+def _definitions(text: CppText, function: str) -> Iterator[Node]:
+    """The definitions of functions of this name that are no kernels."""
+    for node in text.nodes("function_definition"):
+        declarator = node.child_by_field_name("declarator")
+        if text.of(declared_name(declarator)) == function and "__global__" not in _head(text, node):
+            yield node
+
+
+def _head(text: CppText, definition: Node) -> str:
+    body = definition.child_by_field_name("body")
+    return text.of(definition)[: (body.start_byte if body else definition.end_byte) - definition.start_byte]
+
+
+def _formal(definition: Node) -> list[Node]:
+    """The parameters of a definition."""
+    node: Node | None = definition
+    while node is not None and node.child_by_field_name("parameters") is None:
+        node = node.child_by_field_name("declarator")
+    listed = node.child_by_field_name("parameters") if node is not None else None
+    kinds = ("parameter_declaration", "optional_parameter_declaration")
+    return [child for child in listed.named_children if child.type in kinds] if listed is not None else []
+
+
+def _line_of(text: CppText, function: str) -> int | None:
+    """The line where something of this name is defined."""
+    for node in text.nodes("function_definition"):
+        if text.of(declared_name(node.child_by_field_name("declarator"))) == function:
+            return node.start_point[0] + 1
+    return None
+
+
+def _types(symbol: str, text: CppText, function: str) -> tuple[Type | None, ...] | None:
+    """The types of a function's parameters; None where nothing tells them.
+
+    A mangled name tells them; of a plain one the text has them, where None is a type with a name of its own.
+    """
+    mangled = read_name(symbol).types
+    if mangled is not None:
+        return mangled
+    for definition in _definitions(text, function):
+        return tuple(_written_type(text, node) for node in _formal(definition))
+    return None
+
+
+def _written_type(text: CppText, node: Node) -> Type | None:
+    """The type of a parameter as it is written."""
+    name = declared_name(node.child_by_field_name("declarator"))
+    words = text.of(node)
+    if name is not None:
+        start = name.start_byte - node.start_byte
+        words = words[:start] + " " + words[start + name.end_byte - name.start_byte :]
+    words = words.partition("=")[0]
+    base = " ".join(_DECORATIONS.sub(" ", words).split())
+    base = _PLAIN.get(base, base)
+    if words.count("*") + words.count("[") > 1 or not (is_c_type(base) or base == "void"):
+        return None
+    kind = "pointer" if "*" in words or "[" in words else "reference" if "&" in words else "value"
+    return Type(kind, base, constant=bool(re.search(r"\bconst\b", words)))
+
+
+def _mismatch(interface: FunctionInterface, types: tuple[Type | None, ...] | None) -> str:
+    """What is wrong with a function's parameters, in one sentence; empty where they fit."""
+    if types is None:
+        return ""
+    function, wanted = interface.function, ", ".join(map(expected, interface.parameters))
+    if len(types) != len(interface.parameters):
+        count = f"{len(types)} parameter{'' if len(types) == 1 else 's'}"
+        return (
+            f"the function `{function}` takes {count}, but the assignment passes "
+            f"{len(interface.parameters)}: ({wanted})"
+        )
+    for index, (parameter, actual) in enumerate(zip(interface.parameters, types, strict=True), 1):
+        if actual is not None and not _takes(parameter, actual):
+            return (
+                f"parameter {index} of the function `{function}` should be `{expected(parameter)}`, "
+                f"but it is `{actual}`; the assignment passes ({wanted})"
+            )
+    return ""
+
+
+def _takes(parameter: Parameter, actual: Type) -> bool:
+    """Whether what is passed for a parameter arrives; signs of whole numbers do not matter."""
+    wanted = c_type(parameter.dtype)
+    if parameter.direction != "value":
+        written = actual.constant and parameter.direction != "in"
+        return (
+            actual.kind == "pointer"
+            and not written
+            and actual.name in (wanted, "void", *_SAME.get(wanted, ()))
+        )
+    return actual.kind == "value" and actual.name in (wanted, *_SAME.get(wanted, ()))
+
+
+_SAME = {
+    "int": ("unsigned int",),
+    "unsigned int": ("int",),
+    "long long": ("long", "unsigned long", "unsigned long long"),
+    "unsigned long long": ("unsigned long", "long", "long long"),
+    "short": ("unsigned short",),
+    "unsigned short": ("short",),
+    "signed char": ("char", "unsigned char"),
+    "unsigned char": ("char", "signed char", "bool"),
+}
+"""Types of the same size: what is passed for the one arrives as the other."""
