@@ -204,8 +204,7 @@ def make_arguments(
             )
             for array in parameter.arrays
         ]
-    symbols = interface.symbols if isinstance(interface, KernelInterface) else ()
-    return (*arguments, *(_symbol(symbol, names, arrays) for symbol in symbols))
+    return (*arguments, *(_symbol(symbol, names, arrays) for symbol in interface.symbols))
 
 
 def _symbol(symbol: Parameter, names: Shape, arrays: Mapping[str, Array]) -> Argument:

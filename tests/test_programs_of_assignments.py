@@ -10,6 +10,7 @@ from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
+from grader.reports import record_json
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
 from tests.program_assignments import lost, mistakes
@@ -34,6 +35,31 @@ FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "device_pointer_on_host.cu": (
             "host",
             "line 60: host code uses dC, which is device memory: only kernels and cudaMemcpy can reach it",
+        ),
+    },
+    "matmul-function": {
+        "writes_beyond_c.cu": (
+            "aligned",
+            (
+                "none of 2 cases is right. In case `square-32` (M=32, K=32, N=32) the run did not come to "
+                "its end: line 36: host code uses C[1024], and C has 1,024 elements, the first of them C[0]"
+            ),
+        ),
+        "never_copied_back.cu": (
+            "aligned",
+            "none of 2 cases is right. In case `square-32` (M=32, K=32, N=32) `C[0][0]` should be",
+        ),
+        "frees_argument.cu": ("host", "line 50: cudaFree of something that cudaMalloc never gave"),
+        "computes_on_host.cu": (
+            "aligned",
+            (
+                "none of 2 cases is right. In case `square-32` (M=32, K=32, N=32) no kernel ran, and a "
+                "kernel is to compute the result"
+            ),
+        ),
+        "back_says_host_to_device.cu": (
+            "host",
+            "line 46: the copy is said to be cudaMemcpyHostToDevice, but it goes from the device to the host",
         ),
     },
     "streams": {
@@ -108,7 +134,8 @@ def test_a_program_that_launches_nothing_earns_nothing_of_what_kernels_show(
     grade = graded(name, ASSIGNMENTS[name].path / "skeleton.cu")
     assert (int(grade.score), grade.verdict) == (5, Verdict.FAIL)
     message = next(item.result.message for item in grade.items if item.result.item.id == "races")
-    assert message == "no kernel of the program ran in case `default`, so there is nothing to judge"
+    first = ASSIGNMENTS[name].cases[0].id
+    assert message == f"no kernel of the program ran in case `{first}`, so there is nothing to judge"
 
 
 @pytest.mark.parametrize(("name", "file"), TOLD)
@@ -118,12 +145,16 @@ def test_a_mistake_loses_its_items_and_says_why(graded: Graded, name: str, file:
     assert lost(grade) == _should_lose(ASSIGNMENTS[name], file)
     item, message = FIRST[name][file]
     assert next(i.result.message for i in grade.items if i.result.item.id == item).startswith(message)
+    stored = record_json.load(record_json.dump(grade))
+    assert record_json.dump(stored) == record_json.dump(grade)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("name", "file"), OTHERS)
 def test_the_other_mistakes_lose_what_the_table_says(graded: Graded, name: str, file: str) -> None:
-    """No more and no less."""
+    """No more and no less; and the grade is read again as it was stored."""
     grade = graded(name, _mistakes_folder(name) / file)
     assert lost(grade) == _should_lose(ASSIGNMENTS[name], file)
+    stored = record_json.load(record_json.dump(grade))
+    assert record_json.dump(stored) == record_json.dump(grade)

@@ -109,6 +109,7 @@ class KernelPart(FilePart):
 class RunPart(FilePart):
     """How far a run of what students hand in may go, and the headers that it gets."""
 
+    kind: Literal["program", "function"]
     include: list[HeaderName] = []
     seconds: Seconds = 10
     memory: Mebibytes = 1024

@@ -29,7 +29,7 @@ class KernelOutputCheck(Check):
 
     name: ClassVar[str] = "kernel-output"
     title: ClassVar[str] = "what a kernel computes"
-    kinds: ClassVar[tuple[str, ...]] = ("program", "function")
+    kinds: ClassVar[tuple[str, ...]] = ("program",)
     partial: ClassVar[tuple[str, ...]] = ("per-case",)
     kernel: str = key("KernelName")
     arguments: tuple[str, ...] = key("Names")

@@ -40,6 +40,10 @@ TELLING = 1e-5
 """Right and a relative error above this: a sum has cancelled to nearly nothing, and its share says little."""
 
 
+_TOLD = tuple(kind for kind in FindingKind if kind is not FindingKind.HOST)
+"""What is told of a run that was cut short: the host's mistake that ended it counts as a fault."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputCheck(FindingsCheck):
     """The answers are right."""
@@ -77,7 +81,7 @@ def _assumed(build: Build) -> str:
 def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
     """Whether one case gave the right answer; ``built`` knows what the student calls the arrays."""
     trouble = our_trouble(case)
-    if not trouble and case.completed and not case.comparisons:
+    if not trouble and case.completed and not case.comparisons and case.launches != 0:
         trouble = text_of("no-output-compared")
     if trouble:
         return CaseVerdict(case, Verdict.ERROR, trouble)
@@ -87,7 +91,7 @@ def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
         return _cut_short(case)
     wrong = wrong_comparison(case)
     if case.launches == 0:
-        reason = text_of("no-kernel-computed")
+        reason = (wrong and wrong.explanation) or text_of("no-kernel-computed")
     elif case.changed_inputs:
         label = built.label if built else str
         names = ", ".join(wording.parameter(name, label(name)) for name in case.changed_inputs)
@@ -147,7 +151,8 @@ def _message(judged: tuple[CaseVerdict, ...], failing: tuple[CaseVerdict, ...]) 
     quoted = _to_quote(failing)
     if quoted is not None and quoted.visible:
         wrong = wrong_comparison(quoted.case)
-        explained = f"; {wrong.explanation}" if wrong is not None and wrong.explanation else ""
+        is_said = quoted.case.launches == 0  # the quote is that explanation
+        explained = f"; {wrong.explanation}" if wrong and wrong.explanation and not is_said else ""
         parts.append(_quote(quoted) + explained)
         if quoted.case.smallest:
             parts.append(text_of("smallest-shape", sizes=_sizes(quoted.case.smallest)))
@@ -194,7 +199,8 @@ def _quote(judged: CaseVerdict) -> str:
         return judged.reason
     wrong = wrong_comparison(judged.case)
     sentence = judged.reason
-    if judged.case.completed and not judged.case.changed_inputs and wrong is not None:
+    told_apart = judged.case.changed_inputs or judged.case.launches == 0
+    if judged.case.completed and not told_apart and wrong is not None:
         sentence = element_sentence(wrong, added=_added(judged.case, wrong))
     if case.kernel:
         sentence = text_of("kernel-is-wrong", kernel=case.kernel, sentence=sentence)
@@ -243,7 +249,8 @@ def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
 
 def _findings(failing: tuple[CaseVerdict, ...]) -> tuple[Finding, ...]:
     """Each mistake once, what stopped a run, and per failing visible case what is wrong there."""
-    stopped = merge_findings(shown_findings(case.case for case in failing if not case.case.completed))
+    cut_short = (case.case for case in failing if not case.case.completed)
+    stopped = merge_findings(shown_findings(cut_short, kinds=_TOLD))
     came_to_their_end = (case for case in failing if case.visible and case.case.completed)
     wrong = (_wrong_output(case) for case in came_to_their_end)
     return (*_mistakes(failing), *stopped, *wrong)

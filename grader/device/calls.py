@@ -111,6 +111,8 @@ def _free(device: Device, message: Free, caller: int) -> Reply:
 def _bad_free(device: Device, address: int, caller: int) -> HostMistake:
     """Why an address cannot be freed."""
     old, live = device.memory.once_holding(address), device.memory.holding(address)
+    if live is not None and live.owner is Owner.ARGUMENT:
+        return HostMistake(HostCode.FREE_OF_ARGUMENT, caller, live.number)
     if live is not None:
         return HostMistake(HostCode.FREE_INSIDE, caller, live.number)
     if old is not None:

@@ -137,6 +137,7 @@ BY_ENDING = {
     "memory": "program-memory",
     "output-limit": "program-flood",
     "signal": "program-crash",
+    "exit": "function-ends-program",
 }
 """How the run of a whole program ended, as its finding's ``hazard`` says: no kernel's fault."""
 

@@ -49,6 +49,10 @@ SENTENCES: Mapping[FindingCode, str] = {
     FindingCode.HOST_FREE_INSIDE: (
         "frees {array} by another address than cudaMalloc gave, or by another function"
     ),
+    FindingCode.HOST_FREE_OF_ARGUMENT: "frees {array}, which belongs to the caller",
+    FindingCode.HOST_OUTSIDE_ARRAY: (
+        "host code uses {array}[{index}], and {array} has {elements:,} elements, the first of them {array}[0]"
+    ),
     FindingCode.HOST_OUT_OF_MEMORY: (
         "asks for {bytes:,} bytes of device memory, and the device has {limit:,}"
     ),

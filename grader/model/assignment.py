@@ -138,6 +138,8 @@ class FunctionInterface:
     pointers: str
     outputs: str
     program: ProgramInterface
+    symbols: tuple[Parameter, ...] = ()
+    """None: only kernels have variables that are filled."""
 
     @property
     def include(self) -> Named[str]:

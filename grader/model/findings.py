@@ -121,6 +121,8 @@ class FindingCode(StrEnum):
     HOST_FREED_TWICE = "host-freed-twice"
     HOST_FREE_OF_HOST = "host-free-of-host"
     HOST_FREE_INSIDE = "host-free-inside"
+    HOST_FREE_OF_ARGUMENT = "host-free-of-argument"
+    HOST_OUTSIDE_ARRAY = "host-outside-array"
     HOST_OUT_OF_MEMORY = "host-out-of-memory"
     HOST_OUTPUT_LOST = "host-output-lost"
     HOST_ERRORS_NEVER_ASKED = "host-errors-never-asked"

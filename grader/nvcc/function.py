@@ -1,7 +1,7 @@
 """A student's function of the host: its symbol in an object file, what it takes, the program that calls it.
 
 That program is compiled apart from the student's file and meets it when both are linked: neither macros nor
-names of the one reach the other. A ``main`` of the student's own gets another name.
+names of the one reach the other. A ``main`` of the student's own stays where it is, and is never called.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from grader.nvcc.signature import Type, c_type, expected, is_c_type, read_name
 from grader.nvcc.source import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from tree_sitter import Node
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 CALLED = "grader_function_called"
 """What the program of ours calls; the linker makes it the student's function."""
 
-DEFINES = ("-Dmain=grader_main_of_submission",)
-"""A student may have a ``main`` to try the function with."""
+MAIN = "__wrap_main"
+"""Where a program linked with ``--wrap=main`` begins (ld(1)): a student may have a ``main``, too."""
 
 HEADER, SOURCE, OBJECT = "grader_function.hpp", "caller.cpp", "caller.o"
 _SYMBOL = re.compile(r"[A-Za-z_][\w.$]{0,1999}")
@@ -72,11 +73,12 @@ def called_symbol(code: bytes, source: bytes, interface: FunctionInterface, file
         raise OurError(f"the object file that the compiler made cannot be read: {problem}") from None
     text = CppText(source.decode(errors="replace"))
     plain = interface.function.rsplit("::", 1)[-1]
-    of_host = {name: is_global for name, is_global in names.items() if not _is_kernel(name, names)}
-    symbols = [name for name, is_global in of_host.items() if is_global and read_name(name).name == plain]
-    symbols = [name for name in symbols if _SYMBOL.fullmatch(name)]
+    stubs = {stub for name in names if (stub := read_name(name).name).startswith(_STUB)}
+    callable_names = [n for n, is_global in names.items() if is_global and not _is_kernel(n, stubs)]
+    symbols = [n for n in callable_names if read_name(n).name == plain and _SYMBOL.fullmatch(n)]
     if not symbols:
-        raise _refused(_not_there(plain, names, of_host), file, _line_of(text, plain))
+        message = _out_of_reach(text, plain) or _not_there(plain, callable_names)
+        raise _refused(message, file, _line_of(text, plain))
     problems = [_mismatch(interface, _types(symbol, text, plain)) for symbol in symbols]
     for symbol, mismatch in zip(symbols, problems, strict=True):
         if not mismatch:
@@ -100,11 +102,12 @@ def caller(tools: Tools, interface: FunctionInterface) -> bytes:
     lines = [
         f'#include "{HEADER}"',
         f'extern "C" void {CALLED}({", ".join(types)});',
-        "int main(int count, char **words) {",
+        f'extern "C" int {MAIN}(int count, char **words) {{',
         "    grader_function::Call call(count, words);",
         *fetched,
         f"    {CALLED}({', '.join(names)});",
         "    call.give_back();",
+        "    return 0;",
         "}",
     ]
     files = (
@@ -125,36 +128,46 @@ def _fetch(passed: str) -> str:
     return "array()" if passed == "void *" else f"number<{passed}>()"
 
 
-def _is_kernel(name: str, names: Mapping[str, bool]) -> bool:
+def _is_kernel(name: str, stubs: AbstractSet[str]) -> bool:
     """Whether a symbol is what nvcc leaves of a kernel on the host."""
-    return any(
-        _STUB in other and other.endswith((f"{_STUB}{name}", f"{_STUB}_{name}", name.lstrip("_")))
-        for other in names
-        if other != name
-    )
+    return not stubs.isdisjoint((f"{_STUB}{name}", f"{_STUB}_{name}"))
 
 
 def _refused(message: str, file: str, line: int | None) -> CompileRefused:
     return CompileRefused((Finding(FindingKind.COMPILE, message, file=file, line=line),))
 
 
-def _not_there(function: str, names: Mapping[str, bool], of_host: Mapping[str, bool]) -> str:
-    """That there is no such function, and what there is."""
-    if any(read_name(name).name == function for name in of_host):
-        return f"`{function}` is `static`, so that nobody else can call it; take the word away"
-    if any(read_name(name).name == function for name in names):
-        return f"`{function}` is a kernel; expected a function of the host, which launches kernels"
-    own = (name for name, is_global in of_host.items() if is_global)
-    distinct = [harmless(read_name(name).name) for name in own if not name.startswith("__")]
-    distinct = [n for n in dict.fromkeys(distinct) if n.isidentifier() and n != DEFINES[0].rpartition("=")[2]]
+def _out_of_reach(text: CppText, function: str) -> str:
+    """Why a definition of this name cannot be called from another file; empty where there is none."""
+    for node in text.nodes("function_definition"):
+        if text.of(declared_name(node.child_by_field_name("declarator"))) != function:
+            continue
+        words = re.findall(r"\w+", _head(text, node))
+        if "__global__" in words:
+            return f"`{function}` is a kernel; expected a function of the host, which launches kernels"
+        if "__device__" in words and "__host__" not in words:
+            return f"`{function}` runs on the device; expected a function of the host, which launches kernels"
+        if node.parent is not None and node.parent.type == "template_declaration":
+            return f"`{function}` is a template; expected a function with the types of the assignment"
+        word = next(
+            (f"`{word}`" for word in ("static", "inline") if word in words), "in an unnamed namespace"
+        )
+        return f"`{function}` is {word}, so that no other file can call it; take that away"
+    return ""
+
+
+def _not_there(function: str, callable_names: Iterable[str]) -> str:
+    """That there is no such function, and which there are."""
+    named = (harmless(read_name(name).name) for name in callable_names)
+    distinct = [name for name in dict.fromkeys(named) if name.isidentifier() and not name.startswith("__")]
     message = f"no function named `{function}`"
     if not distinct:
-        return f"{message}: this file has no function that another file could call"
+        return f"{message}: this file has no function that another file can call"
     listed = ", ".join(f"`{name}`" for name in distinct[:_SHOWN])
     more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
-    alike = get_close_matches(function.lower(), [name.lower() for name in distinct], 1, 0.7)
-    near = next((name for name in distinct if name.lower() in alike), "")
-    hint = f"; if `{near}` is the one, rename it" if near else ""
+    by_lower_case = {name.lower(): name for name in distinct}
+    alike = get_close_matches(function.lower(), by_lower_case, 1, 0.7)
+    hint = f"; if `{by_lower_case[alike[0]]}` is the one, rename it" if alike else ""
     return f"{message}; this file has: {listed}{more}{hint}"
 
 

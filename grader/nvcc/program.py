@@ -79,7 +79,6 @@ class ProgramCompiler(Compiler):
     architecture: str = ""
     emulated: bool = False
     """Whether the program is to be linked with the stand-in for the runtime, if it calls that."""
-    defines: tuple[str, ...] = ()
 
     def compile(self) -> tuple[bytes, tuple[Message, ...]]:
         """The object file, and what the compilers say; raises CompileRefused where there is none."""
@@ -125,7 +124,8 @@ class ProgramCompiler(Compiler):
             options = ("-cudart", "none", "-Xcompiler", "-no-pie", STAND_IN)
         if caller:
             files = (*files, (function.OBJECT, caller.code))
-            options = (*options, function.OBJECT, "-Xlinker", f"--defsym={function.CALLED}={caller.symbol}")
+            symbols = ("--wrap=main", f"--defsym={function.CALLED}={caller.symbol}")
+            options = (*options, function.OBJECT, *(o for symbol in symbols for o in ("-Xlinker", symbol)))
         argv = (*self._nvcc(), "-nodlink", OBJECT, *options, "-o", PROGRAM)
         result = self._run("link", Job(argv, files, (PROGRAM,), self.limits))
         outcome = driver.revealed(result.outcome)
@@ -139,7 +139,7 @@ class ProgramCompiler(Compiler):
 
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
-        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}", *self.defines)
+        return (str(self.toolchain.nvcc), *compiler, f"-arch={self.architecture}")
 
     def _check_files(self, result: Result) -> str:
         """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""
@@ -255,7 +255,6 @@ def _compiler(
         files,
         architecture=architecture or f"compute_{tools.toolchain.architecture}",
         emulated=not architecture,
-        defines=function.DEFINES if isinstance(interface, FunctionInterface) else (),
     )
 
 

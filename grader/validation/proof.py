@@ -61,6 +61,7 @@ MISTAKE_SEEDS = 3
 PER_SUBMISSION = {
     "kernel": "per submission on the emulator",
     "program": "per submission, run as a program",
+    "function": "per submission, called on the emulator",
     "answers": "per submission, answers compared",
 }
 """What is timed of a submission that is built, by the kind of the assignment."""

@@ -36,7 +36,9 @@ inline void require(cudaError_t code) {
 
 class Call {
   public:
-    Call(int count, char **words) : words_(words + 1, words + count) {}
+    Call(int count, char **words) : words_(words + 1, words + count) {
+        require(cudaDeviceSynchronize()); // the device is there before the function is called
+    }
 
     template <typename Number> Number number() {
         std::uint64_t bits = std::strtoull(value("number=").c_str(), nullptr, 16);

@@ -71,6 +71,9 @@ def test_the_schema_asks_for_the_kind_of_submission_first() -> None:
     assert (asked["properties"]["kind"], asked["required"]) == ({"const": "program"}, ["kind"])
     assert schema["then"] == {"$ref": "#/$defs/ProgramFile"}
     other = schema["else"]
+    assert other["if"]["properties"]["submission"]["properties"]["kind"] == {"const": "function"}
+    assert other["then"] == {"$ref": "#/$defs/FunctionFile"}
+    other = other["else"]
     assert other["if"]["properties"]["submission"]["properties"]["kind"] == {"const": "answers"}
     assert other["then"] == {"$ref": "#/$defs/AnswersFile"}
     assert other["else"] == {"$ref": "#/$defs/KernelFile"}

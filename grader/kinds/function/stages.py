@@ -19,12 +19,24 @@ import numpy as np
 from grader.assignment import reference_folder
 from grader.backends.backend import CaseRun
 from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
+from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
 from grader.kinds.kernel.stages import Launched, compared
 from grader.kinds.program.running import Given, ending, nothing, run
 from grader.messages import worded
-from grader.model import Argument, Build, CaseEvidence, Evidence, Finding, FindingCode, FindingKind, Run
+from grader.model import (
+    Argument,
+    Build,
+    CaseEvidence,
+    Evidence,
+    Finding,
+    FindingCode,
+    FindingKind,
+    Run,
+    Severity,
+    Visibility,
+)
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
 from grader.plan import Plan, drawn_cases
 
@@ -77,7 +89,8 @@ def gather(
     evidence = run(plan, submission, built, tools, _Calls(plan, built, oracle))
     if not plan.feedback:
         return evidence, ()
-    return replace(evidence, cases=agree_on_mistakes(assignment, built, evidence.cases)), ()
+    cases = agree_on_mistakes(assignment, built, evidence.cases)
+    return replace(evidence, cases=tuple(map(_explained_by_host, cases))), ()
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
@@ -118,6 +131,8 @@ class _Calls:
             content = np.ascontiguousarray(argument.value).tobytes()
             where = f",{HOST_ARRAYS + index * BETWEEN:x}" if interface.pointers == "host" else ""
             way = "host" if where else "load"
+            if where and device is not None:
+                device.hold_on_host(argument, _end_on_host(index, len(content)))
             words.append(f"{way}={_file(index)},{len(content):x}{where}")
             files.append((_file(index), content))
             wanted.append(_left_file(index))
@@ -167,6 +182,11 @@ def _bits(argument: Argument) -> int:
     return int.from_bytes(np.asarray(argument.value).tobytes(), "little")
 
 
+def _end_on_host(index: int, size: int) -> int:
+    """Where an array in memory of the host ends: with its last page, behind a page that nobody has."""
+    return HOST_ARRAYS + index * BETWEEN + PAGE + -(-size // PAGE) * PAGE
+
+
 def _file(index: int) -> str:
     return f"array-{index}"
 
@@ -182,15 +202,51 @@ def _differs(argument: Argument, left: NDArray[Any]) -> bool:
 def _why_cut_short(
     case: Case, run: ProgramRun, seen: tuple[Finding, ...], *, emulated: bool
 ) -> tuple[Finding, ...]:
-    """Why the function did not return, or returned with the device broken."""
-    if not ended_by_itself(run):
-        return ending(case, run)
+    """Why the function did not return, or returned with the device broken.
+
+    What the host did wrong last is why it crashed, and what it did wrong first why it gave up.
+    """
+    mistakes = [f for f in seen if f.kind is FindingKind.HOST and f.severity is Severity.ERROR]
+    gave_up = ended_by_itself(run)
+    if mistakes and run.ending in ("exit", "signal") and run.returncode != DEVICE_FAILED:
+        cause = mistakes[0] if gave_up else mistakes[-1]
+        return (replace(cause, kind=FindingKind.FAULT, hazard=run.ending),)
+    if not gave_up:
+        return ending(case, run, "")  # that the run was cut short is what the check says
     if run.returncode == DEVICE_FAILED:
         if emulated and seen:  # they say what broke it
             return ()
         words = (last_lines_of_stderr(run) or ("an error",))[-1]
         finding = Finding(FindingKind.FAULT, code=FindingCode.DEVICE_BROKEN, details=(("error", words),))
     else:
-        details = (("status", run.returncode),)
-        finding = Finding(FindingKind.FAULT, code=FindingCode.FUNCTION_ENDED_PROGRAM, details=details)
+        code, details = FindingCode.FUNCTION_ENDED_PROGRAM, (("status", run.returncode),)
+        finding = Finding(FindingKind.FAULT, hazard=run.ending, code=code, details=details)
     return (replace(worded(finding), case=case.id),)
+
+
+_LEAVES_NO_RESULT = (FindingCode.HOST_NEVER_COPIED_BACK, FindingCode.HOST_LAUNCH_REFUSED)
+"""What says more of a wrong result than its elements do, as do all errors of the host."""
+
+
+def _explained_by_host(case: CaseEvidence) -> CaseEvidence:
+    """A case with wrong outputs, each explained by what the host did wrong where it did.
+
+    The elements of a result that never came back look like those of a kernel that stores nothing. What is
+    said of a hidden case must not tell sizes.
+    """
+    mistakes = (
+        f
+        for f in case.findings
+        if f.kind is FindingKind.HOST and (f.severity is Severity.ERROR or f.code in _LEAVES_NO_RESULT)
+    )
+    cause = next(mistakes, None)
+    if case.launches == 0 and cause is None:
+        return replace(case, comparisons=())
+    if cause is None:
+        return case
+    text = cause.message if case.case.visibility is Visibility.VISIBLE else ""
+    comparisons = (
+        replace(c, mistake="", explanation=text, hint="", fitting=()) if c.wrong else c
+        for c in case.comparisons
+    )
+    return replace(case, comparisons=tuple(comparisons))

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.device.device import Device
 from grader.device.launches import EmulatedLaunches, SeenLaunch
-from grader.device.memory import DeviceMemory, OutOfMemoryError, Owner
+from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
@@ -86,6 +86,7 @@ class EmulatedDevice:
         )
         self.device = Device(self._memory, self._launches)
         self._held: dict[str, Allocation] = {}
+        self._on_host: dict[str, tuple[int, int, int]] = {}
 
     def hold(self, argument: Argument, *, undefined: bool) -> int:
         """Put an array into device memory before the program starts, and say where.
@@ -104,6 +105,11 @@ class EmulatedDevice:
         self._source.give_name(allocation, argument.label)
         self._held[argument.name] = allocation
         return allocation.address
+
+    def hold_on_host(self, argument: Argument, end: int) -> None:
+        """Remember an array that the program puts into memory of the host, where it ends at an address."""
+        value = np.asarray(argument.value)
+        self._on_host[argument.label] = end - value.nbytes, value.itemsize, value.size
 
     def held(self, argument: Argument) -> NDArray[Any]:
         """What an array that was put there holds now, in its shape."""
@@ -187,17 +193,27 @@ class EmulatedDevice:
         callers = (mistake.caller, *mistake.callers)
         line = next((line for caller in callers if (line := self._source.line_of(caller))), None)
         other_line = self._source.line_of(mistake.other) if mistake.other else None
+        array, mistake = self._beside_array(mistake) if mistake.code is HostCode.FAULT else ("", mistake)
         return Finding(
             FindingKind.HOST,
             "",
             file=self._file,
             line=line,
             other_line=other_line,
-            address=names.get(mistake.allocation, ""),
+            address=names.get(mistake.allocation, array),
             severity=_severity(mistake),
             code=CODES[mistake.code],
             details=_details(mistake),
         )
+
+    def _beside_array(self, fault: HostMistake) -> tuple[str, HostMistake]:
+        """The array of the host beside which a fault lies, and the mistake that it then is."""
+        address = int(str(dict(fault.details)["offset"]))
+        for name, (start, width, size) in self._on_host.items():
+            if start - 2 * PAGE < address < start + width * size + PAGE:
+                details = (("index", (address - start) // width), ("elements", size))
+                return name, replace(fault, code=HostCode.OUTSIDE_ARRAY, details=details)
+        return "", fault
 
 
 def _severity(mistake: HostMistake) -> Severity:
@@ -225,7 +241,7 @@ def _details(mistake: HostMistake) -> tuple[tuple[str, Detail], ...]:
         values = (("threads", threads), ("bytes", details["shared_bytes"]))
         details["reason"] = (Clause(f"refused-{details['reason']}", values),)
     if mistake.code is HostCode.WRONG_DIRECTION:
-        details["way"] = (Clause(_WAYS[bool(details["source"]), bool(details["target"])]),)
+        details["way"] = (Clause(_WAYS[bool(details.pop("source")), bool(details.pop("target"))]),)
         details["kind"] = _KINDS[CopyKind(int(str(details["kind"])))]
     if mistake.code is HostCode.COPY_OF_NOTHING:
         details["address"] = f"{int(str(details['address'])):#x}"

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
-from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.checks.program_cases import ENDED_EARLY, ended_by_itself, kind_of_ending, why_it_stopped
 from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
@@ -207,8 +207,9 @@ def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
 
 
 def _shorter(interface: ProgramInterface, limits: Limits) -> Limits:
-    seconds = max(_AFTER_A_HANG * interface.seconds, _AT_LEAST_SECONDS)
-    return replace(limits, wall_seconds=min(seconds, interface.seconds))
+    seconds = min(max(_AFTER_A_HANG * interface.seconds, _AT_LEAST_SECONDS), interface.seconds)
+    # On the emulator the wall time is longer by what launches may take, which is no time of the program's.
+    return replace(limits, wall_seconds=seconds, cpu_seconds=math.ceil(seconds * _CORES))
 
 
 def _all_failed(plan: Plan, reason: str) -> tuple[CaseEvidence, ...]:
@@ -336,9 +337,9 @@ def program_run(result: Result, limits: Limits) -> ProgramRun:
     )
 
 
-def ending(case: Case, run: ProgramRun) -> tuple[Finding, ...]:
-    """The finding for a program that did not come to its end."""
+def ending(case: Case, run: ProgramRun, what: str = f"{ENDED_EARLY}: ") -> tuple[Finding, ...]:
+    """The finding for a program that did not come to its end; ``what`` stands before the reason."""
     if ended_by_itself(run):
         return ()
-    message = f"the program did not come to its end: {why_it_stopped(run)}"
+    message = f"{what}{why_it_stopped(run)}"
     return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)

@@ -1,0 +1,254 @@
+"""Functions of the host, called by a program of the grader's: with memory of the device and of the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import load_assignment
+from grader.errors import UsageError
+from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from grader.model import CheckResult, Grade
+
+    Graded = Callable[..., Grade]
+
+YAML = """
+id: scale
+title: Scale
+reference: scaling
+submission: {{kind: function, function: scale, pointers: {pointers}, outputs: {outputs}, seconds: 2,
+  emulator_seconds: 5,
+  parameters: {{x: 'in float32[N]', y: 'out float32[N]', factor: 'float64 = 3', N: int32}}}}
+cases:
+  - {{id: odd, shape: {{N: 55}}}}
+  - {{id: hidden, shape: {{N: 7}}, visibility: hidden}}
+rubric:
+  - {{id: compiles, points: 10, check: compile}}
+  - {{id: right, points: 50, check: output}}
+  - {{id: races, points: 10, check: races}}
+  - {{id: memory, points: 10, check: memory}}
+  - {{id: host, points: 20, check: host}}
+"""
+ORACLE = """
+import numpy as np
+KINDS = ("random",)
+def inputs(kind, shape, rng):
+    return {"x": rng.integers(-99, 99, shape["N"]).astype(np.float32)}
+def expected(inputs, shape):
+    return {"y": (3.0 * inputs["x"].astype(np.float64), np.zeros(shape["N"]))}
+"""
+KERNEL = """
+#define N 1 << 20
+#define x undefined everywhere else
+#undef x
+__global__ void product(const float *x, float *y, float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = factor * x[i];
+}
+"""
+ON_DEVICE = (
+    KERNEL
+    + """
+extern "C" void scale(const float *in, float *out, double factor, int n) {
+    product<<<(n + 31) / 32, 32>>>(in, out, factor, n);
+}
+"""
+)
+ON_HOST = (
+    KERNEL
+    + """
+namespace course {
+void scale(const float *in, float *out, double factor, int n) {
+    float *d_in, *d_out;
+    cudaMalloc(&d_in, n * sizeof(float));
+    cudaMalloc(&d_out, n * sizeof(float));
+    cudaMemcpy(d_in, in, n * sizeof(float), cudaMemcpyHostToDevice);
+    product<<<(n + 31) / 32, 32>>>(d_in, d_out, factor, n);
+    cudaMemcpy(out, d_out, n * sizeof(float), cudaMemcpyDeviceToHost);
+    cudaFree(d_in);
+    cudaFree(d_out);
+}
+}
+int main() { return 3; }
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    """The compiler and the local sandbox; the stand-in is compiled once for this file's tests."""
+    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+
+
+@pytest.fixture
+def graded(tools: Tools, tmp_path: Path) -> Graded:
+    """Grade a function on the emulator."""
+
+    def grade(source: str, pointers: str = "device", outputs: str = "poison", seed: int = 1) -> Grade:
+        (tmp_path / "assignments/scale").mkdir(parents=True)
+        (tmp_path / "reference/scaling").mkdir(parents=True)
+        (tmp_path / "reference/scaling/oracle.py").write_text(ORACLE)
+        folder = tmp_path / "assignments/scale"
+        (folder / "assignment.yaml").write_text(YAML.format(pointers=pointers, outputs=outputs))
+        plan = pipeline.make_plan(load_assignment(folder), seed, tools, visible_only=False)
+        return pipeline.grade(plan, Submission("ada", "scale.cu", source.encode(), "0" * 8), tools)
+
+    return grade
+
+
+def _results(grade: Grade) -> dict[str, CheckResult]:
+    return {item.result.item.id: item.result for item in grade.items}
+
+
+@pytest.mark.parametrize(("source", "pointers"), [(ON_DEVICE, "device"), (ON_HOST, "host")])
+def test_a_right_function_earns_everything(graded: Graded, source: str, pointers: str) -> None:
+    """Whatever macros, names and `main` its file has."""
+    grade = graded(source, pointers)
+    assert [grade.score, grade.verdict, grade.error] == [100, Verdict.PASS, ""]
+
+
+CUT_SHORT = "none of 2 cases is right. In case `odd` (N=55) the run did not come to its end:"
+WANTED = "const float* x, float* y, double factor, int N"
+OTHER_TYPE = "parameter 3 of the function `scale` should be `double factor`, but it is `float`"
+WRONG = {
+    "an access beyond the end": (
+        ON_DEVICE.replace("if (i < n) ", ""),
+        "device",
+        "memory",
+        "line 7: reads in[55], 1 past its end: in has 55 elements",
+    ),
+    "a result that is only read": (
+        ON_DEVICE.replace("y[i] = factor * x[i]", "y[i] += factor * x[i]"),
+        "device",
+        "memory",
+        "line 7: reads out[0] before anything was written there",
+    ),
+    "device memory on the host": (
+        ON_DEVICE.replace("    product", "    out[0] = 1;\n    product"),
+        "device",
+        "right",
+        f"{CUT_SHORT} line 11: host code uses out, which is device memory",
+    ),
+    "an argument that is freed": (
+        ON_DEVICE.replace(", n);\n}", ", n);\n    cudaFree(out);\n}"),
+        "device",
+        "host",
+        "line 12: frees out, which belongs to the caller",
+    ),
+    "no launch": (
+        KERNEL + 'extern "C" void scale(const float *, float *, double, int) {}',
+        "device",
+        "right",
+        "none of 2 cases is right. In case `odd` (N=55) no kernel ran",
+    ),
+    "a launch that never runs": (
+        ON_DEVICE.replace("32>>>", "2048>>>"),
+        "device",
+        "right",
+        "none of 2 cases is right. In case `odd` (N=55) product<<<(2, 1, 1), (2048, 1, 1)>>> never ran",
+    ),
+    "an end of the program": (
+        "#include <cstdlib>\n" + ON_DEVICE.replace(", n);\n}", ", n);\n    exit(4);\n}"),
+        "device",
+        "right",
+        f"{CUT_SHORT} the function ends the whole program with status 4; expected it to return",
+    ),
+    "an element too many on the host": (
+        ON_HOST.replace("    cudaFree(d_in);", "    out[n] = 0;\n    cudaFree(d_in);"),
+        "host",
+        "right",
+        f"{CUT_SHORT} line 18: host code uses out[55], and out has 55 elements, the first of them out[0]",
+    ),
+    "an input that is changed": (
+        ON_HOST.replace("    cudaFree(d_in);", "    *const_cast<float *>(in) += 1;\n    cudaFree(d_in);"),
+        "host",
+        "right",
+        "none of 2 cases is right. In case `odd` (N=55) the kernel wrote into its input `x` (your `in`)",
+    ),
+    "another name": (
+        ON_DEVICE.replace("scale", "Scale"),
+        "device",
+        "compiles",
+        "no function named `scale`; this file has: `Scale`; if `Scale` is the one, rename it",
+    ),
+    "a static function": (
+        ON_DEVICE.replace('extern "C"', "static"),
+        "device",
+        "compiles",
+        "line 10: `scale` is `static`, so that no other file can call it; take that away",
+    ),
+    "a kernel of that name": (
+        KERNEL.replace("product", "scale"),
+        "device",
+        "compiles",
+        "line 5: `scale` is a kernel; expected a function of the host, which launches kernels",
+    ),
+    "too few parameters": (
+        ON_DEVICE.replace("double factor, int n", "int n").replace("out, factor", "out, 3"),
+        "device",
+        "compiles",
+        f"line 10: the function `scale` takes 3 parameters, but the assignment passes 4: ({WANTED})",
+    ),
+    "a number of another type": (
+        ON_HOST.replace("double factor", "float factor"),
+        "host",
+        "compiles",
+        f"line 11: {OTHER_TYPE}; the assignment passes ({WANTED})",
+    ),
+    "a number of another type in C": (
+        ON_DEVICE.replace("double factor", "float factor"),
+        "device",
+        "compiles",
+        f"line 10: {OTHER_TYPE}",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_told_first(graded: Graded, what: str) -> None:
+    """The cause, its line, and the student's own name of the array."""
+    source, pointers, item, message = WRONG[what]
+    grade = graded(source, pointers)
+    assert grade.error == ""
+    assert grade.verdict is Verdict.FAIL
+    assert _results(grade)[item].message.startswith(message)
+
+
+def test_outputs_may_be_zero_to_begin_with(graded: Graded) -> None:
+    """A function may then add to them."""
+    grade = graded(ON_DEVICE.replace("y[i] = factor * x[i]", "y[i] += factor * x[i]"), outputs="zeros")
+    assert grade.score == 100
+
+
+def test_nothing_of_a_hidden_case_is_told(graded: Graded) -> None:
+    """Neither its extent nor the shape of its launch."""
+    source = ON_DEVICE.replace("(n + 31) / 32, 32>>>", "n == 7 ? 0 : (n + 31) / 32, 32>>>")
+    result = _results(graded(source))["right"]
+    assert result.verdict is Verdict.FAIL
+    assert result.message.startswith("1 of 2 cases is right. 1 hidden case fails: no kernel ran")
+
+
+@pytest.mark.slow
+def test_a_loop_without_an_end_is_stopped(graded: Graded) -> None:
+    """By the processor time of the function's own process, which launches take none of."""
+    result = _results(graded(ON_DEVICE.replace(", n);\n}", ", n);\n    while (n) {}\n}")))["right"]
+    assert "the run did not come to its end: it was stopped after" in result.message
+
+
+def test_an_oracle_that_cannot_make_the_inputs_is_told_to_staff(
+    graded: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anybody is graded."""
+    monkeypatch.setattr("tests.kinds.test_functions.ORACLE", ORACLE.replace('"random",', '"other",'))
+    with pytest.raises(UsageError, match="no inputs of kind `random`; the oracle makes other"):
+        graded(ON_DEVICE)
