@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from grader.model import CheckResult, Grade
+    from grader.model import Assignment, CheckResult, Grade
 
     Graded = Callable[..., Grade]
 
@@ -89,17 +89,23 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
 
 
+def write_assignment(folder: Path, pointers: str, outputs: str = "poison") -> Assignment:
+    """An assignment that asks for a function that scales a vector."""
+    (folder / "assignments/scale").mkdir(parents=True)
+    (folder / "reference/scaling").mkdir(parents=True)
+    (folder / "reference/scaling/oracle.py").write_text(ORACLE)
+    text = YAML.format(pointers=pointers, outputs=outputs)
+    (folder / "assignments/scale/assignment.yaml").write_text(text)
+    return load_assignment(folder / "assignments/scale")
+
+
 @pytest.fixture
 def graded(tools: Tools, tmp_path: Path) -> Graded:
     """Grade a function on the emulator."""
 
-    def grade(source: str, pointers: str = "device", outputs: str = "poison", seed: int = 1) -> Grade:
-        (tmp_path / "assignments/scale").mkdir(parents=True)
-        (tmp_path / "reference/scaling").mkdir(parents=True)
-        (tmp_path / "reference/scaling/oracle.py").write_text(ORACLE)
-        folder = tmp_path / "assignments/scale"
-        (folder / "assignment.yaml").write_text(YAML.format(pointers=pointers, outputs=outputs))
-        plan = pipeline.make_plan(load_assignment(folder), seed, tools, visible_only=False)
+    def grade(source: str, pointers: str = "device", outputs: str = "poison") -> Grade:
+        assignment = write_assignment(tmp_path, pointers, outputs)
+        plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
         return pipeline.grade(plan, Submission("ada", "scale.cu", source.encode(), "0" * 8), tools)
 
     return grade

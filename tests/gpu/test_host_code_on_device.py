@@ -1,0 +1,92 @@
+"""On a GPU (`pytest -m gpu`): programs and functions run there, and on the emulator, which sees hazards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import find_assignment, load_assignment, staff_folder
+from grader.backends import prepare
+from grader.gpu import devices
+from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+from tests.kinds.test_functions import ON_DEVICE, ON_HOST, write_assignment
+from tests.program_assignments import lost, mistakes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Grade
+    from grader.plan import Plan
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]
+
+BY_CHANCE = {
+    "matmul-program": ("kernel", "product", "other-shape", "ends-well"),
+    "matmul-function": ("aligned", "any-shape"),
+}
+"""Items that a wrong file may earn on a device, where memory that nobody wrote may hold zeros."""
+
+ASSIGNMENTS = {name: load_assignment(find_assignment(name)) for name in BY_CHANCE}
+MISTAKES = {name: mistakes(assignment) for name, assignment in ASSIGNMENTS.items()}
+FILES = [(name, file) for name, files in MISTAKES.items() for file in files]
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    """The compiler and the local sandbox."""
+    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+
+
+@pytest.fixture(scope="module")
+def plans(tools: Tools) -> dict[str, Plan]:
+    """What all submissions share, for the GPUs that are here."""
+    backend = prepare("gpu", tools, devices.visible(devices.find_gpus()))
+    return {
+        name: pipeline.make_plan(assignment, 3, tools, visible_only=False, backend=backend)
+        for name, assignment in ASSIGNMENTS.items()
+    }
+
+
+def _graded(plan: Plan, tools: Tools, name: str) -> Grade:
+    """The grade of one of the staff's files."""
+    file = staff_folder(plan.assignment) / name
+    return pipeline.grade(plan, Submission(file.stem, file.name, file.read_bytes(), ""), tools)
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_the_solution_has_full_marks(plans: dict[str, Plan], tools: Tools, name: str) -> None:
+    """On the device and on the emulator."""
+    grade = _graded(plans[name], tools, "solution.cu")
+    assert [grade.score, grade.max_score, grade.verdict, grade.error] == [100, 100, Verdict.PASS, ""]
+    assert grade.backend == "gpu"
+
+
+@pytest.mark.parametrize(("name", "file"), FILES)
+def test_a_mistake_loses_what_the_emulator_sees_on_a_device_too(
+    plans: dict[str, Plan], tools: Tools, name: str, file: str
+) -> None:
+    """What depends on the contents of memory may come out well; nothing else may, and nothing is ours."""
+    grade = _graded(plans[name], tools, f"mistakes/{file}")
+    assert (grade.verdict, grade.error) == (Verdict.FAIL, "")
+    expected = set(MISTAKES[name][file]["loses"])
+    assert set(lost(grade)) <= expected | set(BY_CHANCE[name])
+    assert expected - set(BY_CHANCE[name]) <= set(lost(grade))
+
+
+@pytest.mark.parametrize(("source", "pointers"), [(ON_DEVICE, "device"), (ON_HOST, "host")])
+def test_a_function_gets_its_arrays_on_a_device(
+    tools: Tools, tmp_path: Path, source: str, pointers: str
+) -> None:
+    """In device memory, or behind guard pages of the host; and the result is that of the device."""
+    backend = prepare("gpu", tools, devices.visible(devices.find_gpus()))
+    assignment = write_assignment(tmp_path, pointers)
+    plan = pipeline.make_plan(assignment, 1, tools, visible_only=False, backend=backend)
+    right = pipeline.grade(plan, Submission("ada", "scale.cu", source.encode(), ""), tools)
+    assert [right.score, right.error] == [100, ""]
+    wrong = source.replace("factor * x[i]", "factor + x[i]")
+    grade = pipeline.grade(plan, Submission("bob", "scale.cu", wrong.encode(), ""), tools)
+    assert lost(grade) == ["right"]
