@@ -177,7 +177,7 @@ def array_item(**changes: object) -> RubricItem:
 def test_an_item_that_the_oracle_cannot_answer_is_refused(changes: dict[str, object], problem: str) -> None:
     """Before anybody is graded."""
     with pytest.raises(UsageError, match="rubric item `product`") as caught:
-        verify(replace(ASSIGNMENT, rubric=(array_item(**changes),)), ORACLE)
+        verify(replace(ASSIGNMENT, rubric=(array_item(**changes),)), ORACLE, [LESSON])
     assert problem in str(caught.value)
 
 
@@ -185,14 +185,14 @@ def test_inputs_that_depend_on_chance_are_refused() -> None:
     """The program does not get them, so it could not be right."""
     shape = (("M", 3), ("K", 3), ("N", 3))
     matmul = load_oracle(data_root() / "reference" / "matmul")
-    verify(replace(ASSIGNMENT, rubric=(array_item(inputs="counting", shape=shape),)), matmul)
+    verify(replace(ASSIGNMENT, rubric=(array_item(inputs="counting", shape=shape),)), matmul, [LESSON])
     with pytest.raises(UsageError, match="inputs of kind `random` depend on chance"):
-        verify(replace(ASSIGNMENT, rubric=(array_item(inputs="random", shape=shape),)), matmul)
+        verify(replace(ASSIGNMENT, rubric=(array_item(inputs="random", shape=shape),)), matmul, [LESSON])
 
 
 def test_the_lesson_itself_can_be_answered() -> None:
     """By its own oracle."""
-    verify(ASSIGNMENT, ORACLE)
+    verify(ASSIGNMENT, ORACLE, expand_cases(ASSIGNMENT, 1))
 
 
 def test_what_the_emulator_sees_of_a_program_that_ran_on_a_gpu_is_told_beside_it() -> None:

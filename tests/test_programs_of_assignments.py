@@ -62,6 +62,14 @@ FIRST: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "line 46: the copy is said to be cudaMemcpyHostToDevice, but it goes from the device to the host",
         ),
     },
+    "matmul-wb": {
+        "solution_extents_exchanged.cu": ("solution", "none of 5 cases is right"),
+        "same_input_twice.cu": ("kernel", "none of 5 cases is right"),
+        "host_memory_freed_on_device.cu": (
+            "host",
+            "line 67: cudaFree of something that cudaMalloc never gave",
+        ),
+    },
     "streams": {
         "b_in_the_other_stream.cu": (
             "host",

@@ -15,7 +15,7 @@ from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.execution import drawn_ids
 from grader.assignment.fields import suggestion
-from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramPart, RandomCases
+from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramCase, ProgramPart, RandomCases
 from grader.checks.array import ArrayCheck
 from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.speedup import SpeedupCheck
@@ -45,6 +45,8 @@ def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracl
     if kernels is not None:
         yield from _baselines(draft, kernels)
         yield from _timed_kernels(draft, kernels)
+    if isinstance(draft.submission, ProgramPart):
+        yield from _drawn_arrays(draft)
     if isinstance(draft.submission, ProgramPart) and not has_oracle:
         yield from _arrays_without_an_oracle(draft)
     yield from _arrays_compared_twice(draft)
@@ -182,7 +184,40 @@ def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
                 yield Flaw((*path, *key_path), f"{message} in the reference; name it in `timing.solution`")
 
 
+def _drawn_arrays(draft: Draft) -> Iterator[Flaw]:
+    """Files without a shape, shapes that two say, and files that would be taken for the program's own."""
+    cases = [(index, case) for index, case in enumerate(draft.cases) if isinstance(case, ProgramCase)]
+    for index, case in cases:
+        if case.files and not case.shape:
+            yield Flaw(("cases", index, "files"), "expected a key `shape`, for which the arrays are drawn")
+    for path, check in _checks(draft):
+        written = getattr(check, "of", "")
+        looked_at = [(i, case) for i, case in cases if _looks_at(check, case)]
+        for index, case in looked_at:
+            if written in case.files:
+                message = f"expected a name of its own: `{written}` is what the program is to write"
+                yield Flaw(("cases", index, "files", written), message, at_key=True)
+        if not isinstance(check, ArrayCheck | KernelOutputCheck):
+            continue
+        without = next((case.id for _, case in looked_at if not case.shape), None)
+        having = next((case.id for _, case in looked_at if case.shape), None)
+        if check.shape is None and without is not None:
+            message = f"expected `shape` and `inputs`, here or in case `{without}`"
+            yield Flaw((*path, "check"), message)
+        if check.shape is not None and having is not None:
+            yield Flaw((*path, "shape"), f"case `{having}` has a shape of its own; expected only one of both")
+
+
+def _looks_at(check: Check, case: ProgramCase) -> bool:
+    """Whether an item looks at a case."""
+    return not check.item.cases or bool({case.id, *case.tags} & set(check.item.cases))
+
+
 def _arrays_without_an_oracle(draft: Draft) -> Iterator[Flaw]:
+    for index, case in enumerate(draft.cases):
+        if isinstance(case, ProgramCase) and case.files:
+            message = "arrays are drawn by an oracle: expected a key `reference` with a folder that has one"
+            yield Flaw(("cases", index, "files"), message)
     for index, item in enumerate(draft.rubric):
         if item is None or item.CHECK not in (ArrayCheck, KernelOutputCheck):
             continue

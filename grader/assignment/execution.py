@@ -53,6 +53,7 @@ def _cases(plan: CasePlan, seed: int) -> Iterator[Case]:
             arguments=plan.arguments,
             stdin=plan.stdin,
             kernel=plan.kernel,
+            files=plan.files,
         )
 
 

@@ -363,9 +363,16 @@ def _parameter(name: str, declared: Declaration) -> Parameter:
 
 def _plan(part: AnyCasePart) -> CasePlan:
     if isinstance(part, ProgramCase):
-        arguments = tuple(part.arguments)
-        tags = tuple(part.tags)
-        return CasePlan(part.id, (), tags, part.visibility, "", arguments=arguments, stdin=part.stdin)
+        return CasePlan(
+            part.id,
+            tuple((name, (extent, extent)) for name, extent in part.shape.items()),
+            tuple(part.tags),
+            part.visibility,
+            part.inputs if part.shape else "",
+            arguments=tuple(part.arguments),
+            stdin=part.stdin,
+            files=tuple(part.files.items()),
+        )
     if isinstance(part, RandomCases):
         shape, draws = tuple(part.shape.items()), part.random
     else:

@@ -84,6 +84,13 @@ def _array_file(value: object) -> str:
     return written
 
 
+def _drawn_file(value: object) -> str:
+    written = _file(value)
+    if not written.endswith((".raw", ".npy")):
+        raise ValueError(f"expected the name of a .raw or .npy file, found `{written}`")
+    return written
+
+
 def _lines(value: object) -> str:
     written = _raw(value, "the lines that are to be printed")
     if not written.strip():
@@ -202,6 +209,17 @@ Stream = Annotated[
     PlainValidator(_file),
     WithJsonSchema(
         {"type": "string", "pattern": f"^{_FILE}$", "description": "stdout, stderr, or a file that it writes"}
+    ),
+]
+DrawnFile = Annotated[
+    str,
+    PlainValidator(_drawn_file),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^[A-Za-z0-9_][A-Za-z0-9_.-]*\.(raw|npy)$",
+            "description": "a file that the program finds: libwb's text format, or .npy",
+        }
     ),
 ]
 ArrayFile = Annotated[

@@ -27,7 +27,14 @@ from grader.assignment.fields import (
     Whole,
     suggestion,
 )
-from grader.assignment.program_fields import EmulatorSeconds, Mebibytes, RunArguments, Seconds, Stdin
+from grader.assignment.program_fields import (
+    DrawnFile,
+    EmulatorSeconds,
+    Mebibytes,
+    RunArguments,
+    Seconds,
+    Stdin,
+)
 from grader.assignment.rubric import KEYS_WE_KNOW, FunctionItem, KernelItem, ProgramItem
 from grader.model import Constant, Visibility
 
@@ -179,13 +186,16 @@ AnyCase = Annotated[
 
 
 class ProgramCase(FilePart):
-    """A run of a program: its arguments and its standard input."""
+    """A run of a program: its arguments, its standard input, and files with arrays that are drawn for it."""
 
     id: Identifier
     tags: Identifiers = []
     visibility: Visibility = Visibility.VISIBLE
     arguments: RunArguments = []
     stdin: Stdin = ""
+    shape: dict[Name, Extent] = {}
+    inputs: Identifier = "random"
+    files: dict[DrawnFile, Name] = {}
 
 
 class TimingPart(FilePart):

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayCheck(Check):
-    """An ``.npy`` file that it writes holds what the oracle computes for ``shape`` and ``inputs``."""
+    """An ``.npy`` file that it writes holds what the oracle computes.
+
+    For ``shape`` and ``inputs``, or, without them, for those of the case, whose arrays the program finds.
+    """
 
     name: ClassVar[str] = "array"
     title: ClassVar[str] = "the array that it writes"
@@ -31,8 +34,12 @@ class ArrayCheck(Check):
     of: str = key("ArrayFile")
     output: str = key("Name")
     dtype: str = key("Dtype")
-    shape: Named[int] = key("Shape")
-    inputs: str = key("Identifier")
+    shape: Named[int] | None = key("Shape", None)
+    inputs: str | None = key("Identifier", None)
+
+    def contradiction(self) -> tuple[str, str] | None:
+        """A shape goes with the kind of inputs that have it."""
+        return shape_without_inputs(self.shape, self.inputs)
 
     @property
     def arrays(self) -> tuple[str, ...]:
@@ -42,6 +49,14 @@ class ArrayCheck(Check):
     def judge(self, evidence: Evidence) -> CheckResult:
         """Judge the array that the runs of the item's cases left."""
         return judge_cases(self.item, evidence, lambda case, run: judge_array(case, run, self.output))
+
+
+def shape_without_inputs(shape: Named[int] | None, inputs: str | None) -> tuple[str, str] | None:
+    """The key that is missing where an item has only one of both; None where it has both or neither."""
+    if (shape is None) == (inputs is None):
+        return None
+    missing, given = ("shape", "inputs") if shape is None else ("inputs", "shape")
+    return given, f"expected `{missing}`, too: an item has both of its own, or those of its cases"
 
 
 def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from grader.checks.array import judge_array
+from grader.checks.array import judge_array, shape_without_inputs
 from grader.checks.check import Check, key
 from grader.checks.program_cases import judge_cases
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class KernelOutputCheck(Check):
     """The last launch of ``kernel`` computes what the oracle computes of the same arrays.
 
-    ``arguments`` are the oracle's names of the kernel's first parameters, in their order.
+    ``arguments`` are the oracle's names of the kernel's first parameters, in their order. Without ``shape``
+    and ``inputs`` those of the case count.
     """
 
     name: ClassVar[str] = "kernel-output"
@@ -35,13 +36,17 @@ class KernelOutputCheck(Check):
     arguments: tuple[str, ...] = key("Names")
     output: str = key("Name")
     dtype: str = key("Dtype")
-    shape: Named[int] = key("Shape")
-    inputs: str = key("Identifier")
+    shape: Named[int] | None = key("Shape", None)
+    inputs: str | None = key("Identifier", None)
 
     @property
     def compared_as(self) -> str:
         """What comparisons and findings call the array."""
         return f"{self.kernel}.{self.output}"
+
+    def contradiction(self) -> tuple[str, str] | None:
+        """A shape goes with the kind of inputs that have it."""
+        return shape_without_inputs(self.shape, self.inputs)
 
     @property
     def arrays(self) -> tuple[str, ...]:

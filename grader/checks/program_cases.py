@@ -142,7 +142,7 @@ def case_sentence(case: CaseEvidence, outcome: RunVerdict) -> str:
 
 def _inputs_in_parentheses(case: Case) -> str:
     """What a visible run was given, in parentheses; empty where it was given nothing."""
-    parts = []
+    parts = [f"{name}={extent}" for name, extent in case.shape]
     if case.arguments:
         parts.append(f"arguments {program_output.quoted(shlex.join(case.arguments), 60)}")
     if case.stdin:

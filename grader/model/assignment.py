@@ -159,7 +159,7 @@ class CasePlan:
     ``shape`` holds for each dimension the lowest and highest value; they differ only where ``draws``
     counts how many random cases to draw. ``inputs`` names the oracle's kind of inputs (``random``…).
     ``offset`` is how many elements after a multiple of 256 bytes the arrays begin. A program gets
-    ``arguments`` and ``stdin`` instead, and has no shape.
+    ``arguments`` and ``stdin`` instead; where it has a shape, the arrays of ``files`` are drawn for it.
     """
 
     id: str
@@ -173,6 +173,8 @@ class CasePlan:
     stdin: str = ""
     kernel: str = ""
     """The kernel that it launches, where that is not the interface's."""
+    files: Named[str] = ()
+    """Of a program: files that it finds, each with the name of the array in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +188,11 @@ class Case:
     inputs: str
     seed: int
     offset: int = 0
-    """See `CasePlan`; so for the next three."""
+    """See `CasePlan`; so for the next four."""
     arguments: tuple[str, ...] = ()
     stdin: str = ""
     kernel: str = ""
+    files: Named[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ is a finding for the student, never an error of ours.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
+from grader.kinds.program.input_files import input_files
 from grader.model import Finding, FindingKind
-from grader.oracle import expected_of
+from grader.oracle import draw_inputs, expected_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from grader.oracle import Oracle
 
     Array = NDArray[Any]
+
+T = TypeVar("T", ArrayCheck, KernelOutputCheck)
 
 
 def compared(
@@ -58,43 +61,66 @@ def compared(
         return (), ()
     files = [check for check in _array_checks(assignment) if check.item.looks_at(case)]
     kernels = [check for check in kernel_checks(assignment) if check.item.looks_at(case)]
-    results = [_in_file(assignment, check, run, oracle) for check in files]
+    results = [_in_file(assignment, check, case, run, oracle) for check in files]
     if seen is not None:
-        results += [_in_device_memory(assignment, c, seen.get(c.kernel), oracle) for c in kernels]
+        results += [_in_device_memory(assignment, c, case, seen.get(c.kernel), oracle) for c in kernels]
     comparisons = tuple(result for result in results if not isinstance(result, Finding))
     findings = tuple(replace(result, case=case.id) for result in results if isinstance(result, Finding))
     return comparisons, findings
 
 
-def verify(assignment: Assignment, oracle: Oracle | None) -> None:
-    """Raise UsageError where the oracle cannot tell what an `array` item asks it, or depends on chance.
+def verify(assignment: Assignment, oracle: Oracle | None, cases: Iterable[Case]) -> None:
+    """Raise UsageError where the oracle cannot tell what an item asks it of the cases, or make their files.
 
-    A program is not told its inputs: only kinds of inputs that are the same each time make sense.
+    Inputs of an item's own must be the same each time: a program is not told them.
     """
-    for check in _array_checks(assignment):
-        try:
-            able = _able(check, oracle)
-            _expected(check, able, _inputs(check, able))
-            differ = _differ(_inputs(check, able, seed=1), _inputs(check, able, seed=2))
-        except OurError as problem:
-            raise UsageError(f"rubric item `{check.item.id}`: {problem}") from None
-        if differ:
-            raise UsageError(
-                f"rubric item `{check.item.id}`: inputs of kind `{check.inputs}` depend on chance, and a "
-                "program does not get them; expected a kind that is always the same"
-            )
-    for launched in kernel_checks(assignment):
-        try:
-            able = _able(launched, oracle)
-            inputs = _inputs(launched, able)
-            missing = sorted(set(inputs) - set(launched.arguments))
-            _expected(launched, able, inputs)
-        except OurError as problem:
-            raise UsageError(f"rubric item `{launched.item.id}`: {problem}") from None
-        if missing:
-            raise UsageError(
-                f"rubric item `{launched.item.id}`: the oracle needs `{missing[0]}`, none of `arguments`"
-            )
+    for case in cases:
+        _verify_files(case, oracle)
+        for check in _looking_at(_array_checks(assignment), case):
+            try:
+                _expected(check, _able(check, oracle), _given(check, _able(check, oracle), case))
+            except OurError as problem:
+                raise UsageError(f"rubric item `{check.item.id}`: {problem}") from None
+            _require_same_each_time(check, oracle, case)
+        for launched in _looking_at(kernel_checks(assignment), case):
+            try:
+                given = _given(launched, _able(launched, oracle), case)
+                missing = sorted(set(given.arrays) - set(launched.arguments))
+                _expected(launched, _able(launched, oracle), given)
+            except OurError as problem:
+                raise UsageError(f"rubric item `{launched.item.id}`: {problem}") from None
+            if missing:
+                raise UsageError(
+                    f"rubric item `{launched.item.id}`: the oracle needs `{missing[0]}`, none of `arguments`"
+                )
+
+
+def _verify_files(case: Case, oracle: Oracle | None) -> None:
+    """Raise UsageError where a case has files that cannot be made."""
+    if not case.files:
+        return
+    if oracle is None:
+        raise UsageError(f"case {case.id}: there is no oracle to draw the arrays of its files")
+    try:
+        input_files(case, draw_inputs(oracle, case))
+    except OurError as problem:
+        raise UsageError(str(problem)) from None
+
+
+def _require_same_each_time(check: ArrayCheck, oracle: Oracle | None, case: Case) -> None:
+    """Raise UsageError where the inputs of an item's own depend on chance."""
+    if check.shape is None:
+        return
+    one, other = (_given(check, _able(check, oracle), case, seed=seed).arrays for seed in (1, 2))
+    if any(not np.array_equal(array, other[name]) for name, array in one.items()):
+        raise UsageError(
+            f"rubric item `{check.item.id}`: inputs of kind `{check.inputs}` depend on chance, and a "
+            "program does not get them; expected a kind that is always the same"
+        )
+
+
+def _looking_at(checks: Iterator[T], case: Case) -> list[T]:
+    return [check for check in checks if check.item.looks_at(case)]
 
 
 def _array_checks(assignment: Assignment) -> Iterator[ArrayCheck]:
@@ -108,7 +134,11 @@ def kernel_checks(assignment: Assignment) -> Iterator[KernelOutputCheck]:
 
 
 def _in_device_memory(
-    assignment: Assignment, check: KernelOutputCheck, launch: SeenLaunch | None, oracle: Oracle | None
+    assignment: Assignment,
+    check: KernelOutputCheck,
+    case: Case,
+    launch: SeenLaunch | None,
+    oracle: Oracle | None,
 ) -> Comparison | Finding:
     """What a launch left, against what the oracle computes of what it was given."""
     name = check.compared_as
@@ -116,18 +146,22 @@ def _in_device_memory(
         message = f"no launch of `{check.kernel}` came to its end"
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
     able = _able(check, oracle)
+    given = _given(check, able, case)
     inputs: dict[str, Array] = {}
-    for argument, example in _inputs(check, able).items():
+    for argument, example in given.arrays.items():
         before, _ = launch.pointers.get(check.arguments.index(argument), (b"", b""))
         array = _as_array(before, example.dtype, example.shape)
         if array is None or not np.isfinite(array).all():
-            what = "holds no such array" if array is None else "holds what is no number"
+            wanted = f"{_extents(example.shape)} of {_type(example.dtype)}"
+            what = "holds what is no number"
+            if array is None:
+                what = f"has {len(before):,} bytes; expected {example.nbytes:,} for {wanted}"
             message = (
                 f"argument {check.arguments.index(argument) + 1} of `{check.kernel}`, `{argument}`, {what}"
             )
             return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
         inputs[argument] = array
-    values, bound = _expected(check, able, inputs)
+    values, bound = _expected(check, able, _Given(given.shape, inputs))
     _, after = launch.pointers.get(check.arguments.index(check.output), (b"", b""))
     got = _as_array(after, np.dtype(check.dtype), values.shape)
     if got is None:
@@ -147,16 +181,16 @@ def _nowhere(array: Array) -> NDArray[np.bool_]:
 
 
 def _in_file(
-    assignment: Assignment, check: ArrayCheck, run: ProgramRun, oracle: Oracle | None
+    assignment: Assignment, check: ArrayCheck, case: Case, run: ProgramRun, oracle: Oracle | None
 ) -> Comparison | Finding:
     output, able = check.output, _able(check, oracle)
-    inputs = _inputs(check, able)
-    values, bound = _expected(check, able, inputs)
+    given = _given(check, able, case)
+    values, bound = _expected(check, able, given)
     got = _read(run, check.of, np.dtype(check.dtype), values.shape)
     if isinstance(got, str):
         return Finding(FindingKind.WRONG_OUTPUT, got, address=output)
     return _explained(
-        assignment, WrongOutput(output, got, values, bound, _nowhere(got), _named(inputs)), able
+        assignment, WrongOutput(output, got, values, bound, _nowhere(got), _named(given.arrays)), able
     )
 
 
@@ -183,28 +217,34 @@ def _explained(assignment: Assignment, wrong: WrongOutput, oracle: Oracle) -> Co
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The shape that an item asks about, and the arrays that the oracle draws for it."""
+
+    shape: Named[int]
+    arrays: dict[str, Array]
+
+
+def _given(check: ArrayCheck | KernelOutputCheck, oracle: Oracle, case: Case, seed: int = 0) -> _Given:
+    """What an item asks about by itself, or else what its case says and its program found."""
+    if check.shape is None or check.inputs is None:
+        return _Given(case.shape, draw_inputs(oracle, case))
+    arrays = oracle.inputs(check.inputs, dict(check.shape), np.random.default_rng(seed))
+    return _Given(check.shape, arrays)
+
+
 def _able(check: ArrayCheck | KernelOutputCheck, oracle: Oracle | None) -> Oracle:
     """The oracle, if it can tell what the item asks; raises OurError."""
     if oracle is None:
         raise OurError("there is no oracle to say what the array should hold")
-    if check.inputs not in oracle.kinds:
+    if check.inputs is not None and check.inputs not in oracle.kinds:
         raise OurError(f"no inputs of kind `{check.inputs}`; the oracle makes {', '.join(oracle.kinds)}")
     return oracle
 
 
-def _inputs(check: ArrayCheck | KernelOutputCheck, oracle: Oracle, seed: int = 0) -> dict[str, Array]:
-    return oracle.inputs(check.inputs, dict(check.shape), np.random.default_rng(seed))
-
-
-def _expected(
-    check: ArrayCheck | KernelOutputCheck, oracle: Oracle, inputs: dict[str, Array]
-) -> tuple[Array, Array]:
+def _expected(check: ArrayCheck | KernelOutputCheck, oracle: Oracle, given: _Given) -> tuple[Array, Array]:
     """The values of the item's output, and how far off each may be."""
-    return expected_of(oracle, inputs, dict(check.shape), [check.output])[check.output]
-
-
-def _differ(one: dict[str, Array], other: dict[str, Array]) -> bool:
-    return any(not np.array_equal(array, other[name]) for name, array in one.items())
+    return expected_of(oracle, given.arrays, dict(given.shape), [check.output])[check.output]
 
 
 def _read(run: ProgramRun, file: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | str:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from grader.assignment import reference_folder, wanted_files
 from grader.checks.program_cases import ended_by_itself
 from grader.errors import OurError
+from grader.kinds.program.input_files import input_files
 from grader.kinds.program.outputs import compared, kernel_checks, verify
 from grader.kinds.program.running import Given, ending, nothing, run
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
-from grader.oracle import load_oracle
+from grader.oracle import draw_inputs, load_oracle
 from grader.plan import Plan, drawn_cases
 
 if TYPE_CHECKING:
@@ -45,8 +46,10 @@ def plan(
     """Draw the cases; raises UsageError if the reference cannot tell what is asked."""
     if tools is None:
         raise OurError(f"the assignment {assignment.id} cannot be prepared without a compiler")
-    verify(assignment, load_oracle(reference_folder(assignment)) if assignment.reference else None)
-    return Plan(assignment, seed, drawn_cases(assignment, seed, visible_only=visible_only), (), backend)
+    oracle = load_oracle(reference_folder(assignment)) if assignment.reference else None
+    cases = drawn_cases(assignment, seed, visible_only=visible_only)
+    verify(assignment, oracle, cases)
+    return Plan(assignment, seed, cases, (), backend)
 
 
 def gather(
@@ -82,9 +85,10 @@ class _ProgramTask:
         return frozenset(check.compared_as for check in kernel_checks(self.assignment))
 
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
-        """The arguments and the input of the case."""
+        """The arguments and the input of the case, and the files with the arrays that are drawn for it."""
         del device
-        return Given(case.arguments, wanted=wanted_files(self.assignment), stdin=case.stdin.encode())
+        files = input_files(case, draw_inputs(self.oracle, case)) if case.files and self.oracle else ()
+        return Given(case.arguments, files, wanted_files(self.assignment), case.stdin.encode())
 
     def judged(
         self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
