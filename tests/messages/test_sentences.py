@@ -74,6 +74,12 @@ def test_every_code_has_a_sentence() -> None:
     assert set(TEMPLATES) == set(FindingCode) - WITHOUT
 
 
+def test_every_code_is_in_the_description_of_grades() -> None:
+    """Whoever reads `grade.json` finds each of them there."""
+    text = (Path(__file__).parents[2] / "docs/grade-json.md").read_text()
+    assert [code for code in TEMPLATES if f"`{code}`" not in text] == []
+
+
 @pytest.mark.parametrize("code", TEMPLATES)
 def test_every_field_of_a_sentence_is_filled(code: FindingCode) -> None:
     """By the finding itself, or by a detail of that name."""
