@@ -95,7 +95,8 @@ def judge(case: CaseEvidence, built: Build | None = None) -> CaseVerdict:
     elif case.changed_inputs:
         label = built.label if built else str
         names = ", ".join(wording.parameter(name, label(name)) for name in case.changed_inputs)
-        reason = text_of("wrote-into-input", names=names)
+        name = "wrote-into-input" if case.program is None else "function-wrote-into-input"
+        reason = text_of(name, names=names)
     elif wrong is not None:
         reason = wrong.explanation
     else:

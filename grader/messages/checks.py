@@ -61,6 +61,7 @@ _COMPILE: Mapping[str, str] = {
 _OUTPUT: Mapping[str, str] = {
     "no-output-compared": "no output was compared",
     "wrote-into-input": "the kernel wrote into its input {names}",
+    "function-wrote-into-input": "the function wrote into its input {names}",
     "did-not-end": "the run did not come to its end: {reason}",
     "all-right": "all {count} cases are right",
     "all-right-one": "the one case is right",

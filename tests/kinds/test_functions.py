@@ -178,7 +178,7 @@ WRONG = {
         ON_HOST.replace("    cudaFree(d_in);", "    *const_cast<float *>(in) += 1;\n    cudaFree(d_in);"),
         "host",
         "right",
-        "none of 2 cases is right. In case `odd` (N=55) the kernel wrote into its input `x` (your `in`)",
+        "none of 2 cases is right. In case `odd` (N=55) the function wrote into its input `x` (your `in`)",
     ),
     "another name": (
         ON_DEVICE.replace("scale", "Scale"),
