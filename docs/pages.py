@@ -22,6 +22,7 @@ LINKED = (
     "assignments/schema.json",
     "assignments/tiled-matmul/assignment.yaml",
     "assignments/memory-analysis/assignment.yaml",
+    "assignments/matmul-function/assignment.yaml",
     "assignments/tile-phases/assignment.yaml",
     "assignments/boundary-safe-lesson/assignment.yaml",
     "docs/feedback.svg",

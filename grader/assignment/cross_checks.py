@@ -15,10 +15,19 @@ from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.execution import drawn_ids
 from grader.assignment.fields import suggestion
-from grader.assignment.structure import SOLUTION, FixedCase, KernelPart, ProgramCase, ProgramPart, RandomCases
+from grader.assignment.structure import (
+    SOLUTION,
+    FixedCase,
+    FunctionPart,
+    KernelPart,
+    ProgramCase,
+    ProgramPart,
+    RandomCases,
+)
 from grader.checks.array import ArrayCheck
 from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.speedup import SpeedupCheck
+from grader.checks.structure import MEASURED, StructureCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,6 +51,8 @@ def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracl
     yield from _points_to_earn(draft)
     yield from _thresholds(draft)
     yield from _looked_at_kernels(draft)
+    yield from _structures(draft)
+    yield from _shapes_of_functions(draft)
     if kernels is not None:
         yield from _baselines(draft, kernels)
         yield from _timed_kernels(draft, kernels)
@@ -182,6 +193,33 @@ def _timed_kernels(draft: Draft, kernels: frozenset[str]) -> Iterator[Flaw]:
             for key_path in check.shares_of_solution():
                 message = f"a share of the model solution needs its kernel, and there is no `{SOLUTION}.cu`"
                 yield Flaw((*path, *key_path), f"{message} in the reference; name it in `timing.solution`")
+
+
+def _structures(draft: Draft) -> Iterator[Flaw]:
+    """Items about how kernels are built that do not say of which, or ask what nobody knows there."""
+    if not isinstance(draft.submission, ProgramPart | FunctionPart):
+        return
+    for path, check in _checks(draft):
+        if not isinstance(check, StructureCheck):
+            continue
+        if check.kernel is None:
+            yield Flaw(
+                (*path, "check"), "expected a key `kernel`, which says how one of its kernels is called"
+            )
+        for name in MEASURED:
+            if name in dict(check.require):
+                message = f"`{name}` is for submissions of kind `kernel`"
+                yield Flaw((*path, "require", name), message, at_key=True)
+
+
+def _shapes_of_functions(draft: Draft) -> Iterator[Flaw]:
+    """A function's cases have shapes: no item has one of its own."""
+    if isinstance(draft.submission, FunctionPart):
+        for path, check in _checks(draft):
+            if isinstance(check, KernelOutputCheck) and check.shape is not None:
+                yield Flaw(
+                    (*path, "shape"), "expected none: the cases of a function have shapes", at_key=True
+                )
 
 
 def _drawn_arrays(draft: Draft) -> Iterator[Flaw]:

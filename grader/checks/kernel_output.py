@@ -30,7 +30,7 @@ class KernelOutputCheck(Check):
 
     name: ClassVar[str] = "kernel-output"
     title: ClassVar[str] = "what a kernel computes"
-    kinds: ClassVar[tuple[str, ...]] = ("program",)
+    kinds: ClassVar[tuple[str, ...]] = ("program", "function")
     partial: ClassVar[tuple[str, ...]] = ("per-case",)
     kernel: str = key("KernelName")
     arguments: tuple[str, ...] = key("Names")

@@ -52,6 +52,10 @@ class OutputCheck(FindingsCheck):
     kinds: ClassVar[tuple[str, ...]] = ("kernel", "function")
     title: ClassVar[str] = "right answers"
 
+    def considered(self, evidence: Evidence) -> Evidence:
+        """The evidence without what single launches left: other items ask for that."""
+        return replace(evidence, cases=tuple(map(_handed_back, evidence.cases)))
+
     def judge(self, evidence: Evidence) -> CheckResult:
         """Judge the outputs of the item's cases."""
         empty = nothing_to_judge(self.item, evidence)
@@ -62,6 +66,10 @@ class OutputCheck(FindingsCheck):
         explains = failing or evidence.build.implied
         message = _message(judged, failing) + (_assumed(evidence.build) if explains else "")
         return add_up_verdicts(self.item, judged, message, _hint(failing), _findings(failing))
+
+
+def _handed_back(case: CaseEvidence) -> CaseEvidence:
+    return replace(case, comparisons=tuple(c for c in case.comparisons if not c.kernel))
 
 
 def _assumed(build: Build) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING, error_result
 from grader.checks.check import Check, key
+from grader.errors import OurError
 from grader.messages import text_of
 from grader.model import CheckResult, Finding, FindingKind, Use, Verdict
 
@@ -35,6 +36,10 @@ _NEVER = {"uses_shared_memory": "never-loaded-again", "uses_constant_memory": "n
 """How a thing is there and not used; the others are not executed."""
 
 
+MEASURED = ("max_registers", "max_shared_bytes")
+"""What ptxas says; nobody asks it about the kernels of a program."""
+
+
 class Fact(NamedTuple):
     """One requirement: whether it is met, what is the case as a predicate, and the line to look at."""
 
@@ -45,11 +50,11 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructureCheck(Check):
-    """How the kernel is built, by its instructions and by what it takes; decided without running it."""
+    """How a kernel is built: by its instructions that are executed, and by what it takes."""
 
     name: ClassVar[str] = "structure"
     title: ClassVar[str] = "how it is built"
-    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program", "function")
     whole_submission: ClassVar[bool] = True
     style: ClassVar[bool] = True
     cases_key: ClassVar[str] = ""
@@ -68,11 +73,8 @@ class StructureCheck(Check):
         structures, others = dict(evidence.structures), dict(build.others)
         structure = structures.get(name) if name else next(iter(structures.values()), None)
         resources = others[name].resources if name in others else build.resources
-        if structure is None and any(_by_hand(case) for case in evidence.cases):
-            message = text_of("not-looked-at-by-hand")
-            return CheckResult(self.item, Verdict.FAIL, NOTHING, message)
-        if structure is None or resources is None:
-            return error_result(self.item, "nobody looked at the instructions of the kernel")
+        if structure is None or (resources is None and not build.program):
+            return self._not_looked_at(evidence)
         facts = [_fact(key, value, structure, resources) for key, value in self.require]
         unmet = [fact for fact in facts if not fact.met]
         if not unmet:
@@ -83,6 +85,17 @@ class StructureCheck(Check):
         )
         message = _said_of(name, text_of("and-it").join(fact.clause for fact in unmet))
         return CheckResult(self.item, Verdict.FAIL, NOTHING, message, hint=self.item.hint, findings=findings)
+
+    def _not_looked_at(self, evidence: Evidence) -> CheckResult:
+        """The result where there are no instructions to look at: the student's doing, or ours."""
+        if any(_by_hand(case) for case in evidence.cases):
+            message, hint = text_of("not-looked-at-by-hand"), ""
+        elif evidence.build.program and not any(case.error for case in evidence.cases):
+            message = text_of("named-kernel-never-ran", name=wording.printable(self.kernel or ""))
+            hint = self.item.hint
+        else:
+            return error_result(self.item, "nobody looked at the instructions of the kernel")
+        return CheckResult(self.item, Verdict.FAIL, NOTHING, message, hint=hint)
 
 
 def _by_hand(case: CaseEvidence) -> bool:
@@ -103,14 +116,10 @@ def _clauses_in_line(facts: list[Fact]) -> str:
     return text_of("and").join(filter(None, (", ".join(clauses[:-1]), clauses[-1])))
 
 
-def _fact(key: str, value: int, structure: Structure, resources: Resources) -> Fact:
+def _fact(key: str, value: int, structure: Structure, resources: Resources | None) -> Fact:
     """One requirement of the item, looked up; ``value`` is a limit, or whether a thing is wanted."""
-    if key == "max_registers":
-        taken = text_of("takes-registers", count=resources.registers)
-        return _at_most(taken, value, resources.registers)
-    if key == "max_shared_bytes":
-        taken = text_of("takes-shared-bytes", count=resources.shared_bytes)
-        return _at_most(taken, value, resources.shared_bytes)
+    if key in MEASURED:
+        return _measured(key, value, resources)
     if key == "no_library_calls":
         return _library(structure, wanted=not value)
     use = _use(key, structure)
@@ -120,6 +129,17 @@ def _fact(key: str, value: int, structure: Structure, resources: Resources) -> F
     wanted = "its-use-asked-for" if use.count else "asked-for"
     clause = text_of(wanted if value else "must-not", clause=clause)
     return Fact(met=False, clause=clause, line=next(iter(use.lines), None))
+
+
+def _measured(key: str, value: int, resources: Resources | None) -> Fact:
+    """A limit of what ptxas says that the kernel takes; raises OurError where nobody asked it."""
+    if resources is None:
+        raise OurError(f"what kernels of a program take is not known: `{key}`")
+    if key == "max_registers":
+        taken = text_of("takes-registers", count=resources.registers)
+        return _at_most(taken, value, resources.registers)
+    taken = text_of("takes-shared-bytes", count=resources.shared_bytes)
+    return _at_most(taken, value, resources.shared_bytes)
 
 
 def _uses(key: str, use: Use) -> str:

@@ -231,7 +231,7 @@ def _shown_by_outputs(
     cases = [case for case in evidence.cases if result.item.looks_at(case.case)]
     visible = [case for case in cases if case.case.visibility is Visibility.VISIBLE]
     for chosen in (visible, cases) if dict(result.item.options).get("hidden_lines") else (visible,):
-        wrong = [comparison for case in chosen for comparison in case.comparisons if comparison.wrong]
+        wrong = [c for case in chosen for c in case.comparisons if c.wrong and not c.kernel]
         if wrong:
             first = wrong[0]
             if not first.mistake:

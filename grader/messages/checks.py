@@ -107,6 +107,7 @@ _STRUCTURE: Mapping[str, str] = {
     "not-looked-at-without-build": "could not be looked at, because the submission does not build",
     "not-looked-at-by-hand": "could not be looked at, because of an instruction written by hand",
     "the-kernel": "the kernel {clauses}",
+    "named-kernel-never-ran": "no kernel `{name}` ran, so that nobody knows what it does",
     "the-named-kernel": "the kernel `{name}` {clauses}",
     "and-it": "; it ",
     "takes-registers": "takes {count:,} registers per thread",

@@ -60,6 +60,8 @@ class Comparison:
     """Whether the case can tell mistakes apart: not with one row, one column or one number everywhere."""
     label: str = ""
     """What the student's kernel calls the array; empty where nobody knows."""
+    kernel: str = ""
+    """The kernel whose launch left it in device memory; empty for what was handed back."""
 
 
 @dataclass(frozen=True, slots=True)

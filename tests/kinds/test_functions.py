@@ -37,7 +37,10 @@ rubric:
   - {{id: races, points: 10, check: races}}
   - {{id: memory, points: 10, check: memory}}
   - {{id: host, points: 20, check: host}}
-"""
+{items}"""
+BUILT = (
+    "  - {id: built, points: 10, check: structure, kernel: product, require: {uses_shared_memory: true}}\n"
+)
 ORACLE = """
 import numpy as np
 KINDS = ("random",)
@@ -89,12 +92,12 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
 
 
-def write_assignment(folder: Path, pointers: str, outputs: str = "poison") -> Assignment:
+def write_assignment(folder: Path, pointers: str, outputs: str = "poison", items: str = "") -> Assignment:
     """An assignment that asks for a function that scales a vector."""
     (folder / "assignments/scale").mkdir(parents=True)
     (folder / "reference/scaling").mkdir(parents=True)
     (folder / "reference/scaling/oracle.py").write_text(ORACLE)
-    text = YAML.format(pointers=pointers, outputs=outputs)
+    text = YAML.format(pointers=pointers, outputs=outputs, items=items)
     (folder / "assignments/scale/assignment.yaml").write_text(text)
     return load_assignment(folder / "assignments/scale")
 
@@ -103,8 +106,8 @@ def write_assignment(folder: Path, pointers: str, outputs: str = "poison") -> As
 def graded(tools: Tools, tmp_path: Path) -> Graded:
     """Grade a function on the emulator."""
 
-    def grade(source: str, pointers: str = "device", outputs: str = "poison") -> Grade:
-        assignment = write_assignment(tmp_path, pointers, outputs)
+    def grade(source: str, pointers: str = "device", outputs: str = "poison", items: str = "") -> Grade:
+        assignment = write_assignment(tmp_path, pointers, outputs, items)
         plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
         return pipeline.grade(plan, Submission("ada", "scale.cu", source.encode(), "0" * 8), tools)
 
@@ -258,3 +261,72 @@ def test_an_oracle_that_cannot_make_the_inputs_is_told_to_staff(
     monkeypatch.setattr("tests.kinds.test_functions.ORACLE", ORACLE.replace('"random",', '"other",'))
     with pytest.raises(UsageError, match="no inputs of kind `random`; the oracle makes other"):
         graded(ON_DEVICE)
+
+
+THROUGH_TILE = ON_DEVICE.replace(
+    "    if (i < n) y[i] = factor * x[i];",
+    "    __shared__ float t[32];\n"
+    "    t[threadIdx.x] = i < n ? x[i] : 0;\n"
+    "    __syncthreads();\n"
+    "    if (i < n) y[i] = factor * t[threadIdx.x ^ 0];",
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict", "message"),
+    [
+        (THROUGH_TILE, Verdict.PASS, "the kernel `product` uses shared memory on lines"),
+        (ON_DEVICE, Verdict.FAIL, "the kernel `product` uses no shared memory, which is asked for"),
+        (ON_DEVICE.replace("product", "multiply"), Verdict.FAIL, "no kernel `product` ran"),
+    ],
+)
+def test_how_a_kernel_of_a_function_is_built_is_judged(
+    graded: Graded, source: str, verdict: Verdict, message: str
+) -> None:
+    """By what its launches executed; a kernel that nobody launched is none."""
+    result = _results(graded(source, items=BUILT))["built"]
+    assert result.verdict is verdict
+    assert result.message.startswith(message)
+
+
+COMPUTED = (
+    "  - {id: computed, points: 10, check: kernel-output, kernel: product, arguments: [x, y], output: y, "
+    "dtype: float32}\n"
+)
+BESIDE_A_KERNEL = """
+#include <vector>
+extern "C" void scale(const float *in, float *out, double factor, int n) {
+    std::vector<float> v(n);
+    cudaMemcpy(v.data(), in, n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (float &value : v) value *= factor;
+    product<<<(n + 31) / 32, 32>>>(in, out, 0, n);
+    cudaMemcpy(out, v.data(), n * sizeof(float), cudaMemcpyHostToDevice);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "failed", "message"),
+    [
+        (ON_DEVICE, set(), "all 2 cases are right"),
+        (
+            KERNEL + BESIDE_A_KERNEL,
+            {"computed"},
+            "none of 2 cases is right. 1 hidden case fails as well. In case",
+        ),
+        (
+            KERNEL.replace("y[i]", "y[n - 1 - i]") + ON_DEVICE.removeprefix(KERNEL),
+            {"right", "computed"},
+            "none",
+        ),
+        (ON_DEVICE.replace("product", "multiply"), {"computed"}, "none of 2 cases is right"),
+    ],
+)
+def test_what_a_kernel_of_a_function_computes_is_judged(
+    graded: Graded, source: str, failed: set[str], message: str
+) -> None:
+    """Whatever the function hands back: it may have been computed on the host."""
+    grade = graded(source, items=COMPUTED)
+    assert grade.error == ""
+    assert {name for name, result in _results(grade).items() if result.verdict is Verdict.FAIL} == failed
+    assert _results(grade)["computed"].message.startswith(message)

@@ -23,6 +23,8 @@ from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
 from grader.kinds.kernel.stages import Launched, compared
+from grader.kinds.program.outputs import compared as compared_with_oracle
+from grader.kinds.program.outputs import kernel_checks, verify
 from grader.kinds.program.running import Given, ending, nothing, run
 from grader.messages import worded
 from grader.model import (
@@ -75,6 +77,7 @@ def plan(
     cases = drawn_cases(assignment, seed, visible_only=visible_only)
     for case in {case.inputs: case for case in cases}.values():
         _arguments(assignment, Build(ok=True), case, oracle)
+    verify(assignment, oracle, cases)
     return Plan(assignment, seed, cases, (), backend)
 
 
@@ -113,8 +116,16 @@ class _Calls:
     plan: Plan
     built: Build
     oracle: Oracle
-    kernels: frozenset[str] = frozenset()
-    looked_at: frozenset[str] = frozenset()
+
+    @property
+    def kernels(self) -> frozenset[str]:
+        """The kernels that items name."""
+        return frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
+
+    @property
+    def looked_at(self) -> frozenset[str]:
+        """What the outputs of these kernels are called."""
+        return frozenset(check.compared_as for check in kernel_checks(self.plan.assignment))
 
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
         """A word for each parameter, and the files that arrays come from."""
@@ -142,18 +153,28 @@ class _Calls:
         self, case: Case, run: ProgramRun, seen: tuple[Finding, ...], device: EmulatedDevice | None
     ) -> CaseEvidence:
         """What the function left, against what the oracle computes."""
-        arguments = _arguments(self.plan.assignment, self.built, case, self.oracle)
+        assignment = self.plan.assignment
+        arguments = _arguments(assignment, self.built, case, self.oracle)
         left = self._left(arguments, run, device)
+        launches = device.seen if device is not None else None
+        of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches)
         if left is None:
-            findings = (*_why_cut_short(case, run, seen, emulated=device is not None), *seen)
-            return CaseEvidence(case, findings=findings, seconds=run.seconds, completed=False, program=run)
+            findings = (*_why_cut_short(case, run, seen, emulated=device is not None), *seen, *missing)
+            return CaseEvidence(
+                case, of_launches, findings, seconds=run.seconds, completed=False, program=run
+            )
         arrays = [argument for argument in arguments if argument.name in left]
         changed = [a.name for a in arrays if a.direction == "in" and _differs(a, left[a.name])]
         outputs = tuple((a.name, left[a.name]) for a in arrays if a.direction != "in")
         finished = Run(outputs, tuple(changed), seen, seconds=run.seconds)
         launched = Launched(case, arguments, (), CaseRun(finished, uncounted=_UNCOUNTED))
-        evidence = compared(launched, self.oracle, self.plan.assignment if self.plan.feedback else None)
-        return replace(evidence, program=run)
+        evidence = compared(launched, self.oracle, assignment if self.plan.feedback else None)
+        return replace(
+            evidence,
+            comparisons=(*evidence.comparisons, *of_launches),
+            findings=(*evidence.findings, *missing),
+            program=run,
+        )
 
     def _left(
         self, arguments: tuple[Argument, ...], run: ProgramRun, device: EmulatedDevice | None

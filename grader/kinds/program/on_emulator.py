@@ -134,6 +134,11 @@ class EmulatedDevice:
         return self._launches.seen
 
     @property
+    def executed(self) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
+        """The kernels that ran, launch by launch, each with the instructions that threads came to."""
+        return ((launched.kernel, launched.run.executed) for launched in self._launches.runs)
+
+    @property
     def unsupported(self) -> str:
         """What the program asked for that this device does not do, with its line; empty if nothing."""
         if self._launches.unsupported:

@@ -167,7 +167,8 @@ def _in_device_memory(
     if got is None:
         message = f"the output of `{check.kernel}` is smaller than {_extents(values.shape)} of {check.dtype}"
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
-    return _explained(assignment, WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs)), able)
+    wrong = WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs))
+    return replace(_explained(assignment, wrong, able), kernel=check.kernel)
 
 
 def _as_array(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | None:

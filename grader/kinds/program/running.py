@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from grader.checks.program_cases import ENDED_EARLY, ended_by_itself, kind_of_ending, why_it_stopped
@@ -21,6 +21,9 @@ from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
+from grader.nvcc.signature import read_name
+from grader.ptx import parse
+from grader.ptx.facts import structure
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
     from grader.gpu.devices import Gpu
     from grader.gpu.pool import GpuPool
-    from grader.model import Case, ProgramInterface, Submission
+    from grader.model import Case, Named, ProgramInterface, Structure, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
     from grader.sandbox import Result, Sandbox
@@ -55,7 +58,7 @@ WATCHED = (
 )
 """What only the emulator sees of a program."""
 
-_WATCHING = ("races", "memory", "host", "kernel-output", "streams")
+_WATCHING = ("races", "memory", "host", "kernel-output", "streams", "structure")
 """The checks that judge it."""
 
 PROCESSES = 64
@@ -105,32 +108,42 @@ class Task(Protocol):
 def run(plan: Plan, submission: Submission, built: Build, tools: Tools, task: Task) -> Evidence:
     """All that can be known of what was built; a failure of ours is in the records, case by case."""
     if not built.calls_device:
-        return Evidence(NAME, built, run_cases(plan, submission, built, tools, task), device=DEVICE)
+        ran = run_cases(plan, submission, built, tools, task)
+        return Evidence(NAME, built, ran.cases, device=DEVICE)
     backend, pool = plan.backend, plan.backend.pool
     if pool is None:
-        cases = run_cases(plan, submission, built, tools, task)
-        return Evidence(backend.name, built, cases, device=backend.device)
+        ran = run_cases(plan, submission, built, tools, task)
+        evidence = Evidence(backend.name, built, ran.cases, device=backend.device)
+        return replace(evidence, structures=_structures(plan, ran, built))
     gpu = next(iter(pool.healthy()), None)
     if gpu is None:
-        cases, device = _all_failed(plan, "no GPU is fit for use; try `grader doctor`"), backend.device
-    else:
-        cases, device = run_cases(plan, submission, built, tools, task, gpu), gpu.name
-        if any(item.check in _WATCHING for item in plan.assignment.rubric):
-            cases = _watched(plan, submission, tools, cases, task)
-    return Evidence(backend.name, built, cases, device=device, measures_time=backend.measures_time)
+        cases = _all_failed(plan, "no GPU is fit for use; try `grader doctor`")
+        return Evidence(
+            backend.name, built, cases, device=backend.device, measures_time=backend.measures_time
+        )
+    ran = run_cases(plan, submission, built, tools, task, gpu)
+    evidence = Evidence(backend.name, built, ran.cases, device=gpu.name, measures_time=backend.measures_time)
+    watching = any(item.check in _WATCHING for item in plan.assignment.rubric)
+    return _watched(plan, submission, tools, evidence, task) if watching else evidence
 
 
-def _watched(
-    plan: Plan, submission: Submission, tools: Tools, cases: tuple[CaseEvidence, ...], task: Task
-) -> tuple[CaseEvidence, ...]:
+def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidence, task: Task) -> Evidence:
     """What ran on a GPU, with what the emulator sees of the same file: hazards, bounds, calls."""
     emulated = kind_of(plan.assignment).build(tools, submission, plan.assignment)
-    if not emulated.ok:
-        reason = emulated.error or "the program does not build for the emulator"
-        seen: tuple[CaseEvidence, ...] = _all_failed(plan, reason)
+    if emulated.ok:
+        ran = run_cases(plan, submission, emulated, tools, task)
     else:
-        seen = run_cases(plan, submission, emulated, tools, task)
-    return tuple(merged(*pair, task.looked_at) for pair in zip(cases, seen, strict=True))
+        reason = emulated.error or "the program does not build for the emulator"
+        ran = Ran(_all_failed(plan, reason), submission.file)
+    pairs = zip(evidence.cases, ran.cases, strict=True)
+    cases = tuple(merged(*pair, task.looked_at) for pair in pairs)
+    return replace(evidence, cases=cases, structures=_structures(plan, ran, emulated))
+
+
+def _structures(plan: Plan, ran: Ran, built: Build) -> Named[Structure]:
+    """How the kernels that ran are built, if an item asks for it."""
+    asked = any(item.check == "structure" for item in plan.assignment.rubric)
+    return ran.structures(built) if asked else ()
 
 
 def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
@@ -165,29 +178,52 @@ def nothing(plan: Plan, built: Build) -> Evidence:
     return Evidence(backend.name, built, device=backend.device, measures_time=backend.measures_time)
 
 
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What the cases of a submission showed; ``executed`` holds the instructions that threads came to.
+
+    By the names of kernels in the PTX, each by function and place in it.
+    """
+
+    cases: tuple[CaseEvidence, ...]
+    file: str
+    executed: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
+
+    def structures(self, built: Build) -> Named[Structure]:
+        """How the kernels that ran are built, by the names that they have in the student's file."""
+        if not self.executed:
+            return ()
+        module, structures = parse(built.ptx), dict[str, "Structure"]()
+        for entry, executed in self.executed.items():
+            made = structure(module, entry, built.source_name, self.file, executed)
+            structures.setdefault(read_name(entry).name, made)
+        return tuple(structures.items())
+
+
 def run_cases(
     plan: Plan, submission: Submission, built: Build, tools: Tools, task: Task, gpu: Gpu | None = None
-) -> tuple[CaseEvidence, ...]:
+) -> Ran:
     """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
 
     A case that does not end costs its time; those after it get less, for most of them will not end either.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
     cases: list[CaseEvidence] = []
+    executed: dict[str, frozenset[tuple[str, int]]] = {}
     try:
         with ExitStack() as stack:
             folder = stack.enter_context(channel()) if built.ptx else None
             stage = Stage(limits, gpu.uuid if gpu else "", channel=str(folder or ""))
             sandbox = stack.enter_context(tools.sandbox.stage(stage))
-            runner = _Runner(plan, submission, built, tools, sandbox, task, gpu, folder)
+            runner = _Runner(plan, submission, built, tools, sandbox, task, gpu, folder, executed)
             for case in plan.cases:
                 evidence = runner.evidence(case, limits)
                 cases.append(evidence)
                 if evidence.program is not None and evidence.program.ending == Status.TIME:
                     limits = _shorter(plan.assignment.program, limits)
     except OurError as problem:
-        return (*cases, *_all_failed(plan, str(problem))[len(cases) :])
-    return tuple(cases)
+        cases += _all_failed(plan, str(problem))[len(cases) :]
+    return Ran(tuple(cases), submission.file, executed)
 
 
 def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
@@ -229,6 +265,8 @@ class _Runner:
     gpu: Gpu | None
     channel: Path | None = None
     """Where programs reach an emulated device."""
+    executed: dict[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
+    """See `Ran`; it grows case by case."""
 
     def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
         """What a case shows; whatever fails on our side is in its ``error``."""
@@ -264,6 +302,8 @@ class _Runner:
         job = self._job(case, longer, device)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
             result = self.sandbox.run(replace(job, environment=served.environment))
+        for kernel, instructions in device.executed:
+            self.executed[kernel] = self.executed.get(kernel, frozenset()) | instructions
         if served.refused:
             raise OurError(
                 f"the program talks to its device by itself, or has overwritten it: {served.refused}"
