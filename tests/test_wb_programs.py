@@ -103,6 +103,14 @@ def test_two_vectors_are_read_and_their_sum_is_handed_in(tools: Tools) -> None:
 
 
 @pytest.mark.slow
+def test_what_cuda_has_under_a_later_name_is_compiled_as_that(tools: Tools) -> None:
+    """Programs for libwb are older than CUDA 13."""
+    source = VECTORS.replace("    free(b);", "    cudaThreadSynchronize();\n    free(b);")
+    build = build_program(tools, Submission("s", "s.cu", source.encode(), ""), ProgramInterface(), "sm_90")
+    assert (build.ok, build.calls_device) == (True, True)
+
+
+@pytest.mark.slow
 def test_a_wrong_solution_is_told(tools: Tools) -> None:
     """The first element that differs is named with both values."""
     files = {"a.raw": INPUT.encode(), "e.raw": b"3\n3\n5\n6\n"}
