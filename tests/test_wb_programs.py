@@ -103,6 +103,17 @@ def test_two_vectors_are_read_and_their_sum_is_handed_in(tools: Tools) -> None:
 
 
 @pytest.mark.slow
+def test_a_program_may_write_its_output_itself(tools: Tools) -> None:
+    """To the file that it is given."""
+    source = VECTORS.replace("wbSolution(args, a, length)", "wbExport(wbArg_getOutputFile(args), a, length)")
+    files = {"a.raw": INPUT.encode()}
+    result = ran(tools, source, ("-i", "a.raw,a.raw", "-o", "out.raw"), files)
+    assert result.outcome.ok
+    assert result.file("out.raw") == b"3\n3\n4\n6\n"
+    assert b"no output; give it with -o" in ran(tools, source, ("-i", "a.raw,a.raw"), files).outcome.stderr
+
+
+@pytest.mark.slow
 def test_what_cuda_has_under_a_later_name_is_compiled_as_that(tools: Tools) -> None:
     """Programs for libwb are older than CUDA 13."""
     source = VECTORS.replace("    free(b);", "    cudaThreadSynchronize();\n    free(b);")

@@ -303,6 +303,13 @@ inline char *wbArg_getInputFile(const wbArg_t &args, int index) {
     return &(names[args.inputs[index]] = args.inputs[index])[0];
 }
 
+// The file after -o: a copy that the program may write to, as with libwb.
+inline char *wbArg_getOutputFile(const wbArg_t &args) {
+    if (args.output.empty()) wb_header::fail("the program has no output; give it with -o");
+    static std::string name;
+    return &(name = args.output)[0];
+}
+
 inline wbImage_t wbImage_new(int width, int height, int channels = 3) {
     const long long count = 1LL * width * height * channels;
     if (width < 0 || height < 0 || channels < 0) wb_header::fail("the extents of an image are no sizes");
