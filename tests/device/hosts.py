@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.device.memory import Allocation
     from grader.device.requests import LaunchKernel
 
-_HEAD = """
+HEAD = """
 #include <cuda_runtime_api.h>
 #include <cstdio>
 #include <cstdlib>
@@ -80,7 +80,7 @@ def tools(cache: Path | None = None) -> Tools:
 
 def compile_host(source: str, folder: Path, own: Tools) -> Path:
     """A program of plain C++ that calls the runtime."""
-    (folder / "host.cpp").write_text(_HEAD + source, encoding="utf-8")
+    (folder / "host.cpp").write_text(HEAD + source, encoding="utf-8")
     (folder / "standin.o").write_bytes(stand_in(own))
     include = f"-I{own.toolchain.roots[0]}/include"
     argv = [

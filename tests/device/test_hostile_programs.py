@@ -221,14 +221,18 @@ ATTACKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def hostile(own_tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile_source() -> str:
     """All attacks in one program; its argument says which."""
     branches = "".join(
         f'if (!std::strcmp(words[1], "{name}")) {{ {attack.body} }}\n' for name, attack in ATTACKS.items()
     )
-    source = f"{_PRELUDE} int main(int, char **words) {{ find_line();\n{branches} return 0; }}"
-    return compile_host(source, tmp_path_factory.mktemp("hostile"), own_tools)
+    return f"{_PRELUDE} int main(int, char **words) {{ find_line();\n{branches} return 0; }}"
+
+
+@pytest.fixture(scope="module")
+def hostile(own_tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program with all attacks."""
+    return compile_host(hostile_source(), tmp_path_factory.mktemp("hostile"), own_tools)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
