@@ -17,7 +17,7 @@ from grader.model import Finding, FindingKind
 from grader.nvcc import driver
 from grader.nvcc.diagnostics import CompileRefused
 from grader.nvcc.runtime import own_object
-from grader.nvcc.signature import Type, c_type, expected, is_c_type, read_name
+from grader.nvcc.signature import Type, c_type, expected, is_c_type, is_element, read_name, same_element
 from grader.nvcc.source import harmless
 
 if TYPE_CHECKING:
@@ -253,25 +253,9 @@ def _mismatch(interface: FunctionInterface, types: tuple[Type | None, ...] | Non
 
 def _takes(parameter: Parameter, actual: Type) -> bool:
     """Whether what is passed for a parameter arrives; signs of whole numbers do not matter."""
-    wanted = c_type(parameter.dtype)
-    if parameter.direction != "value":
-        written = actual.constant and parameter.direction != "in"
+    if parameter.direction == "value":
         return (
-            actual.kind == "pointer"
-            and not written
-            and actual.name in (wanted, "void", *_SAME.get(wanted, ()))
+            actual.kind == "value" and is_element(actual.name) and same_element(parameter.dtype, actual.name)
         )
-    return actual.kind == "value" and actual.name in (wanted, *_SAME.get(wanted, ()))
-
-
-_SAME = {
-    "int": ("unsigned int",),
-    "unsigned int": ("int",),
-    "long long": ("long", "unsigned long", "unsigned long long"),
-    "unsigned long long": ("unsigned long", "long", "long long"),
-    "short": ("unsigned short",),
-    "unsigned short": ("short",),
-    "signed char": ("char", "unsigned char"),
-    "unsigned char": ("char", "signed char", "bool"),
-}
-"""Types of the same size: what is passed for the one arrives as the other."""
+    written = actual.constant and parameter.direction != "in"
+    return actual.kind == "pointer" and not written and same_element(parameter.dtype, actual.name)

@@ -114,6 +114,11 @@ def is_c_type(name: str) -> bool:
     return name in _ELEMENTS or name in _VECTORS
 
 
+def is_element(name: str) -> bool:
+    """Whether CUDA C++ calls a single number so, and no vector of them."""
+    return name in _ELEMENTS
+
+
 def expected(parameter: Parameter) -> str:
     """How a student would declare the parameter."""
     if parameter.direction == "value":
@@ -154,7 +159,7 @@ def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -
         return _shown(actual, named)
     if named is None:
         return ""
-    if named.kind != "pointer" or not _same_element(wanted.dtype, named.name):
+    if named.kind != "pointer" or not same_element(wanted.dtype, named.name):
         return f"`{named}`"
     if named.constant and wanted.direction != "in":
         return f"`{named}`, which the kernel cannot write to"
@@ -222,7 +227,7 @@ def _takes_scalar(wanted: Element | None, actual: EntryParameter) -> bool:
     return actual.type[0] == "f" and actual.bytes == wanted.bytes
 
 
-def _same_element(dtype: str, name: str) -> bool:
+def same_element(dtype: str, name: str) -> bool:
     """Whether arrays of ``dtype`` may be passed to a pointer to ``name``; signs and vectors do not matter."""
     element = _ELEMENTS.get(name) or _VECTORS.get(name)
     return name == "void" or element == _DTYPES.get(dtype)

@@ -128,6 +128,15 @@ def test_a_right_function_earns_everything(graded: Graded, source: str, pointers
 CUT_SHORT = "none of 2 cases is right. In case `odd` (N=55) the run did not come to its end:"
 WANTED = "const float* x, float* y, double factor, int N"
 OTHER_TYPE = "parameter 3 of the function `scale` should be `double factor`, but it is `float`"
+SPELT_OTHERWISE = [
+    ON_DEVICE.replace("const float *in, float *out", "float *in, void *out").replace(
+        "in, out,", "in, (float *)out,"
+    ),
+    ON_DEVICE.replace('extern "C" ', "")
+    .replace("const float *in", "const float4 *in")
+    .replace("(in,", "((float *)in,"),
+    ON_DEVICE.replace("int n) {\n    product", "unsigned n) {\n    product"),
+]
 WRONG = {
     "an access beyond the end": (
         ON_DEVICE.replace("if (i < n) ", ""),
@@ -220,6 +229,14 @@ WRONG = {
         f"line 10: {OTHER_TYPE}",
     ),
 }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", SPELT_OTHERWISE)
+def test_parameters_of_the_same_bytes_are_the_same(graded: Graded, source: str) -> None:
+    """A pointer to anything, to vectors, or without `const`; a number without a sign."""
+    grade = graded(source)
+    assert [grade.score, grade.error] == [100, ""]
 
 
 @pytest.mark.slow
