@@ -184,3 +184,6 @@ def test_the_header_comes_only_to_programs_that_include_it_and_have_none() -> No
     assert "wb.h" not in headers("int main() {}\n")
     assert b"wbSolution" in headers(VECTORS)["wb.h"]
     assert headers(VECTORS, ("wb.h", "// course\n"))["wb.h"] == b"// course\n"
+    elsewhere = headers(VECTORS.replace("<wb.h>", '"../lib/wb.h"'))
+    assert b"wbSolution" in elsewhere["wb.h"]
+    assert elsewhere["student_source.cu"].startswith(b'#include "wb.h"\n')

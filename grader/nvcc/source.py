@@ -103,7 +103,9 @@ def line_count(source: bytes) -> int:
 WB_HEADER = "wb.h"
 """The header of libwb, which many courses use: programs get one of ours, which needs no library."""
 
-_WB_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[\"<]wb\.h[\">]", re.MULTILINE)
+_WB_INCLUDE = re.compile(
+    rb"^[ \t]*#[ \t]*include[ \t]*(?:<wb\.h>|\"(?:[^\"\n]{0,200}/)?wb\.h\")", re.MULTILINE
+)
 
 
 def compile_files(
