@@ -89,6 +89,7 @@ def graded(folder: Path, factor: str) -> Grade:
         (np.array([[1.5, -2.0], [0.0, 1e-20]], np.float32), "2 2\n1.5 -2\n0 0.00000000000000000001\n"),
         (np.array([3, -7], np.int32), "2\n3\n-7\n"),
         (np.array([0.1], np.float32), "1\n0.1\n"),
+        (np.zeros((3, 0), np.float32), "3 0\n"),
     ],
 )
 def test_an_array_in_the_format_of_libwb_begins_with_its_extents(
@@ -158,4 +159,17 @@ def test_an_array_that_the_oracle_does_not_draw_is_told_before_grading(tmp_path:
     assignment = written(tmp_path, YAML.replace("x.raw: x}, arguments: [x.raw]}", "x.raw: z}}", 1))
     tools = Tools(find_toolchain(), LocalSandbox())
     with pytest.raises(UsageError, match=r"case raw: `x\.raw` is to hold `z`, and the oracle draws only x"):
+        pipeline.make_plan(assignment, 1, tools, visible_only=False)
+
+
+@pytest.mark.parametrize("elements", ["object", "complex64"])
+def test_an_array_of_what_no_file_can_hold_is_told_before_grading(tmp_path: Path, elements: str) -> None:
+    """Complex numbers would lose a part, and objects are no numbers at all."""
+    assignment = written(tmp_path)
+    oracle = ORACLE.replace(
+        ".astype(np.float32)}", f".astype(np.{elements}{'_' * (elements == 'object')})}}", 1
+    )
+    (tmp_path / "reference/doubling/oracle.py").write_text(oracle)
+    tools = Tools(find_toolchain(), LocalSandbox())
+    with pytest.raises(UsageError, match=rf"`x\.raw` is to hold `x`, which has {elements} elements"):
         pipeline.make_plan(assignment, 1, tools, visible_only=False)

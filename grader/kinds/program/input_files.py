@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def input_files(case: Case, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, bytes], ...]:
-    """The files of a case by name; raises OurError where the oracle draws no such array."""
+    """The files of a case by name; raises OurError where the oracle draws no such numbers."""
     files = []
     for name, array in case.files:
         if array not in arrays:
@@ -31,13 +31,19 @@ def input_files(case: Case, arrays: Mapping[str, NDArray[Any]]) -> tuple[tuple[s
                 f"case {case.id}: `{name}` is to hold `{array}`, and the oracle draws only {drawn}"
             )
         content = np.ascontiguousarray(arrays[array])
+        if content.dtype.kind not in "fiub":
+            raise OurError(
+                f"case {case.id}: `{name}` is to hold `{array}`, which has {content.dtype} elements; "
+                "expected whole or floating-point numbers"
+            )
         files.append((name, as_raw(content) if name.endswith(".raw") else as_npy(content)))
     return tuple(files)
 
 
 def as_raw(array: NDArray[Any]) -> bytes:
     """An array in libwb's format; more than two dimensions are rows of the last one."""
-    rows = array.reshape(-1, 1) if array.ndim <= 1 else array.reshape(-1, array.shape[-1])
+    width = array.shape[-1] if array.ndim > 1 else 1
+    rows = array.reshape(array.size // width if width else 0, width)
     lines = [" ".join(map(str, array.shape)), *(" ".join(map(_number, row)) for row in rows)]
     return "".join(f"{line}\n" for line in lines).encode()
 
