@@ -89,9 +89,9 @@ def called_symbol(code: bytes, source: bytes, interface: FunctionInterface, file
 def parameter_names(source: bytes, interface: FunctionInterface) -> tuple[str, ...]:
     """What the student's file calls the function's parameters; nothing where that is not known."""
     text = CppText(source.decode(errors="replace"))
-    for definition in _definitions(text, interface.function.rsplit("::", 1)[-1]):
-        return tuple(text.of(declared_name(p.child_by_field_name("declarator"))) for p in _formal(definition))
-    return ()
+    definition = _definition_on_host(text, interface.function.rsplit("::", 1)[-1])
+    formal = _formal(definition) if definition else ()
+    return tuple(text.of(declared_name(node.child_by_field_name("declarator"))) for node in formal)
 
 
 def caller(tools: Tools, interface: FunctionInterface) -> bytes:
@@ -139,9 +139,7 @@ def _refused(message: str, file: str, line: int | None) -> CompileRefused:
 
 def _out_of_reach(text: CppText, function: str) -> str:
     """Why a definition of this name cannot be called from another file; empty where there is none."""
-    for node in text.nodes("function_definition"):
-        if text.of(declared_name(node.child_by_field_name("declarator"))) != function:
-            continue
+    for node in _definitions(text, function):
         words = re.findall(r"\w+", _head(text, node))
         if "__global__" in words:
             return f"`{function}` is a kernel; expected a function of the host, which launches kernels"
@@ -172,11 +170,16 @@ def _not_there(function: str, callable_names: Iterable[str]) -> str:
 
 
 def _definitions(text: CppText, function: str) -> Iterator[Node]:
-    """The definitions of functions of this name that are no kernels."""
+    """The definitions of functions of this name, kernels among them."""
     for node in text.nodes("function_definition"):
-        declarator = node.child_by_field_name("declarator")
-        if text.of(declared_name(declarator)) == function and "__global__" not in _head(text, node):
+        if text.of(declared_name(node.child_by_field_name("declarator"))) == function:
             yield node
+
+
+def _definition_on_host(text: CppText, function: str) -> Node | None:
+    """The first of them that is no kernel."""
+    definitions = _definitions(text, function)
+    return next((node for node in definitions if "__global__" not in _head(text, node)), None)
 
 
 def _head(text: CppText, definition: Node) -> str:
@@ -196,10 +199,7 @@ def _formal(definition: Node) -> list[Node]:
 
 def _line_of(text: CppText, function: str) -> int | None:
     """The line where something of this name is defined."""
-    for node in text.nodes("function_definition"):
-        if text.of(declared_name(node.child_by_field_name("declarator"))) == function:
-            return node.start_point[0] + 1
-    return None
+    return next((node.start_point[0] + 1 for node in _definitions(text, function)), None)
 
 
 def _types(symbol: str, text: CppText, function: str) -> tuple[Type | None, ...] | None:
@@ -210,9 +210,8 @@ def _types(symbol: str, text: CppText, function: str) -> tuple[Type | None, ...]
     mangled = read_name(symbol).types
     if mangled is not None:
         return mangled
-    for definition in _definitions(text, function):
-        return tuple(_written_type(text, node) for node in _formal(definition))
-    return None
+    definition = _definition_on_host(text, function)
+    return tuple(_written_type(text, node) for node in _formal(definition)) if definition else None
 
 
 def _written_type(text: CppText, node: Node) -> Type | None:

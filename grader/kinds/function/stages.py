@@ -24,7 +24,7 @@ from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
 from grader.kinds.kernel.stages import Launched, compared
 from grader.kinds.program.outputs import compared as compared_with_oracle
-from grader.kinds.program.outputs import kernel_checks, verify
+from grader.kinds.program.outputs import verify
 from grader.kinds.program.running import Given, ending, nothing, run
 from grader.messages import worded
 from grader.model import (
@@ -116,16 +116,6 @@ class _Calls:
     plan: Plan
     built: Build
     oracle: Oracle
-
-    @property
-    def kernels(self) -> frozenset[str]:
-        """The kernels that items name."""
-        return frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
-
-    @property
-    def looked_at(self) -> frozenset[str]:
-        """What the outputs of these kernels are called."""
-        return frozenset(check.compared_as for check in kernel_checks(self.plan.assignment))
 
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
         """A word for each parameter, and the files that arrays come from."""

@@ -18,6 +18,7 @@ from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
+from grader.kinds.program.outputs import kernel_checks
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
@@ -88,14 +89,6 @@ class Given:
 class Task(Protocol):
     """What runs of one submission are for: what they are given, and what their results are compared with."""
 
-    @property
-    def kernels(self) -> frozenset[str]:
-        """The kernels whose last launches are kept."""
-
-    @property
-    def looked_at(self) -> frozenset[str]:
-        """The names of the arrays that kernels leave in device memory and items ask for."""
-
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
         """What the run of a case is given, on an emulated device if there is one; raises OurError."""
 
@@ -135,8 +128,9 @@ def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidenc
     else:
         reason = emulated.error or "the program does not build for the emulator"
         ran = Ran(_all_failed(plan, reason), submission.file)
+    looked_at = frozenset(check.compared_as for check in kernel_checks(plan.assignment))
     pairs = zip(evidence.cases, ran.cases, strict=True)
-    cases = tuple(merged(*pair, task.looked_at) for pair in pairs)
+    cases = tuple(merged(*pair, looked_at) for pair in pairs)
     return replace(evidence, cases=cases, structures=_structures(plan, ran, emulated))
 
 
@@ -295,9 +289,8 @@ class _Runner:
         text = self.submission.source.decode(errors="replace")
         interface = self.plan.assignment.program
         work = int(interface.emulator_seconds * STEPS_A_SECOND)
-        device = EmulatedDevice(
-            self.built, self.submission.file, text, interface.device_bytes, work, self.task.kernels
-        )
+        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
+        device = EmulatedDevice(self.built, self.submission.file, text, interface.device_bytes, work, watched)
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         job = self._job(case, longer, device)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:

@@ -16,7 +16,7 @@ from grader.assignment import reference_folder, wanted_files
 from grader.checks.program_cases import ended_by_itself
 from grader.errors import OurError
 from grader.kinds.program.input_files import input_files
-from grader.kinds.program.outputs import compared, kernel_checks, verify
+from grader.kinds.program.outputs import compared, verify
 from grader.kinds.program.running import Given, ending, nothing, run
 from grader.model import Build, CaseEvidence, Evidence, Finding, ProgramRun
 from grader.oracle import draw_inputs, load_oracle
@@ -73,16 +73,6 @@ class _ProgramTask:
     assignment: Assignment
     oracle: Oracle | None
     calls_device: bool
-
-    @property
-    def kernels(self) -> frozenset[str]:
-        """The kernels that items name."""
-        return frozenset(check.kernel for check in kernel_checks(self.assignment))
-
-    @property
-    def looked_at(self) -> frozenset[str]:
-        """What the outputs of these kernels are called."""
-        return frozenset(check.compared_as for check in kernel_checks(self.assignment))
 
     def given(self, case: Case, device: EmulatedDevice | None) -> Given:
         """The arguments and the input of the case, and the files with the arrays that are drawn for it."""
