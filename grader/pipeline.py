@@ -146,6 +146,7 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
         timing=score.timing_of(evidence),
         witnesses=evidence.witnesses,
         cause=cause,
+        hand_in=submission.hand_in,
     )
 
 

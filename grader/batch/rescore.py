@@ -155,7 +155,9 @@ def _judged(
     if recorded and not all(case.id in recorded for case in cases):
         raise UsageError(f"{path} lacks cases; grade the submission again")
     shown = tuple(replace(recorded[case.id], case=case) for case in cases) if recorded else ()
-    submission = Submission(grade.submission_id, grade.submission_file, b"", grade.submission_digest)
+    submission = Submission(
+        grade.submission_id, grade.submission_file, b"", grade.submission_digest, hand_in=grade.hand_in
+    )
     plan = pipeline.Plan(assignment, grade.seed, cases, ())
     try:
         judged = pipeline.judge(plan, submission, replace(evidence, cases=shown))

@@ -25,6 +25,7 @@ from grader.model.assignment import (
     Setting,
     TimingPlan,
 )
+from grader.model.course import HandIn, Student
 from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
 from grader.model.grade import (
     CaseEvidence,
@@ -98,6 +99,7 @@ __all__ = [
     "FindingKind",
     "FunctionInterface",
     "Grade",
+    "HandIn",
     "ItemGrade",
     "KernelInterface",
     "Launch",
@@ -115,6 +117,7 @@ __all__ = [
     "Severity",
     "SourceRemark",
     "Structure",
+    "Student",
     "Submission",
     "Threshold",
     "Timing",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from grader.model.assignment import AnswerEvidence, Case, RubricItem
+    from grader.model.course import HandIn
     from grader.model.findings import Finding
     from grader.model.terms import Advice, Named
     from grader.model.work import Build, LineCounters, ProgramRun, Structure, Timing
@@ -249,6 +250,8 @@ class Grade:
     """What it was decided on, as far as that is kept (staff only); None where nobody has it any more."""
     cause: Cause | None = None
     """What to repair first where something failed and one finding explains the others."""
+    hand_in: HandIn | None = None
+    """Whose it is and how it came in; None where it was graded for itself."""
 
     @property
     def took_too_much_work(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
+    from grader.model.course import HandIn
     from grader.model.findings import Finding
     from grader.model.terms import Dim3, Named
 
@@ -32,6 +33,8 @@ class Submission:
     problem: Finding | None = None
     headers: Named[bytes] = ()
     """Files handed in beside it that its ``#include "…"`` lines may name."""
+    hand_in: HandIn | None = None
+    """Whose it is and how it came in, where it is one of a class."""
 
 
 @dataclass(frozen=True, slots=True)

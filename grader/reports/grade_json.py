@@ -19,12 +19,12 @@ import numpy as np
 
 from grader.model import Clause
 from grader.reports import wording
-from grader.text import escape_character, is_visible
+from grader.text import escape_character, is_visible, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import CaseGrade, Cause, Detail, Finding, Grade, ItemGrade, Ratio, Timing
+    from grader.model import CaseGrade, Cause, Detail, Finding, Grade, HandIn, ItemGrade, Ratio, Timing
 
 FORMAT_VERSION: Final = 1
 
@@ -59,6 +59,7 @@ def as_json(grade: Grade) -> Json:
             "id": grade.submission_id,
             "file": grade.submission_file,
             "digest": grade.submission_digest,
+            **(_hand_in(grade.hand_in) if grade.hand_in else {}),
         },
         "backend": {"name": grade.backend, "device": grade.device, "toolkit": grade.toolkit},
         "seed": plain(grade.seed),
@@ -76,6 +77,21 @@ def as_json(grade: Grade) -> Json:
         **({"advice": [plain(asdict(advice)) for advice in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
         **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),
+    }
+
+
+def _hand_in(hand_in: HandIn) -> Json:
+    """Write whose it is and how it came in; what nobody said is left out."""
+    students = [{key: text for key, text in asdict(one).items() if text} for one in hand_in.students]
+    return {
+        "name": hand_in.name,
+        "student": listed([one.name for one in hand_in.students if one.name]),
+        "students": students,
+        "attempt": hand_in.attempt,
+        "attempts": hand_in.attempts,
+        "late": hand_in.late,
+        "time": hand_in.time,
+        "layout": hand_in.layout,
     }
 
 
