@@ -25,13 +25,13 @@ from attacks.world import World
 from grader import sandbox_choice
 from grader.assignment import load_assignment
 from grader.cli import main
+from grader.course.download import read_download
 from grader.errors import OurError, UsageError
 from grader.model import CheckResult, Grade, ItemGrade, RubricItem, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.program import build_program
 from grader.sandbox import LocalSandbox, Outcome, Result, Status
 from grader.sandbox import bubblewrap as wrapping
-from grader.submission import read_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,7 +135,7 @@ def test_a_program_for_a_gpu_compiles_and_calls_cuda(each: Attack) -> None:
     """One that did not call CUDA would run where no GPU is, and be contained by that."""
     interface = load_assignment(FOLDER / "assignment").program
     tools = Tools(find_toolchain(), LocalSandbox(), None)
-    built = build_program(tools, read_submissions(each.path)[0], interface)
+    built = build_program(tools, read_download(each.path).submissions[0], interface)
     assert built.error == ""
     assert built.ok is ("does-not-compile" not in each.ends)
     assert built.calls_device is built.ok

@@ -13,11 +13,12 @@ import yaml
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, staff_folder
 from grader.cli.main import main
+from grader.course.download import read_download
 from grader.kinds.answers.sheets import model_answers, with_expressions_worked_out
 from grader.model import Submission, Verdict
 from grader.reports import text
 from grader.reports.audience import student_view
-from grader.submission import ANSWERS, read_submissions
+from grader.submission import ANSWERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -204,7 +205,7 @@ def test_answers_are_found_in_files_folders_and_archives(tmp_path: Path) -> None
         (tmp_path / "eve" / name).write_text("answers:\n")
     (tmp_path / "mal").mkdir()
     (tmp_path / "mal" / "kernel.cu").write_text("// no answers")
-    found = {one.id: one for one in read_submissions(tmp_path, ANSWERS)}
+    found = {one.id: one for one in read_download(tmp_path, ANSWERS).submissions}
     assert (found["ada"].file, found["ada"].source) == ("answers.yaml", b"answers:\n")
     assert found["bob"].file.endswith("answers.json")
     problems = {name: one.problem.message for name, one in found.items() if one.problem}

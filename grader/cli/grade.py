@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,21 +15,25 @@ from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, grade_class
 from grader.batch.folder import is_whole, load_grades
 from grader.cli import arguments, interruption, setup
+from grader.course.entries import Left, Omission
 from grader.errors import StorageError, UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.reports import files, grade_json, html, junit
+from grader.reports import files, grade_json, html, import_table, junit
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from grader.backends.backend import Backend
-    from grader.model import Assignment, Grade, Submission
+    from grader.course.entries import Download
+    from grader.model import Assignment, Grade, HandIn, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
 
 _OURS = 3
+_ASKS = 2
+IMPORT = "import.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -39,14 +43,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "submissions",
         metavar="SUBMISSIONS",
         type=Path,
-        help="a file, a folder of files, or a folder of one folder per student",
+        help="a file, a folder of files or of students' folders, an archive, or an LMS's download",
     )
     parser.add_argument(
         "-o",
         "--out",
         metavar="OUT",
         type=Path,
-        required=True,
         help="where grades and reports go; run again to resume",
     )
     parser.add_argument(
@@ -55,6 +58,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=arguments.positive,
         default=os.cpu_count() or 1,
         help="submissions at a time (default: the number of cores)",
+    )
+    parser.add_argument(
+        "--roster",
+        metavar="FILE",
+        type=Path,
+        help="CSV of everybody in the course: says whose each submission is, and who is missing",
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="grade nothing: print whose each submission is, and what is left out and why",
+    )
+    parser.add_argument(
+        "--skip-unmatched",
+        action="store_true",
+        help="grade the others where it is in doubt whose something is (default: ask, exit 2)",
     )
     parser.add_argument(
         "--fresh", action="store_true", help="grade everything again, also what is already done"
@@ -70,13 +89,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet and write the reports; 0, 1 below --fail-under, 3 with errors of ours."""
-    gpus = setup.gpus(options)
+    if options.out is None and not options.dry_run:
+        raise UsageError("-o OUT is missing: where grades and reports go")
     assignment = setup.staff_assignment(options)
-    submissions = setup.submissions(options.submissions, assignment)
+    download = setup.download(options.submissions, assignment, options.roster)
+    if options.dry_run:
+        return _dry_run(options, download)
+    download = _certain(download, skip=options.skip_unmatched)
+    submissions = download.submissions
+    gpus = setup.gpus(options)
     if setup.asks_questions(assignment):
         out = OutFolder(options.out)
         with out.locked():
-            return _grade_class(options, assignment, submissions, None, out, EMULATOR)
+            return _grade_class(options, assignment, download, None, out, EMULATOR)
     tools = setup.tools(options, gpus, strangers=len(submissions) > 1)
     sandbox_choice.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
     if tools.sandbox.name != options.sandbox:  # it was ours to choose
@@ -85,24 +110,49 @@ def run(options: argparse.Namespace) -> int:
     out = OutFolder(options.out)
     try:
         with out.locked():
-            return _grade_class(options, assignment, submissions, tools, out, backend)
+            return _grade_class(options, assignment, download, tools, out, backend)
     finally:
         sandbox_choice.sweep(tools.sandbox)
+
+
+def _dry_run(options: argparse.Namespace, download: Download) -> int:
+    """Show what the download is understood as; 2 where `grade` would ask."""
+    screen = setup.console()
+    for part in import_table.render(download, width=screen.width):
+        screen.print(part)
+    setup.write(options.json, import_table.dump(download))
+    return _ASKS if download.questions else 0
+
+
+def _certain(download: Download, *, skip: bool) -> Download:
+    """The download without what is in doubt, where that may be skipped; else raises UsageError."""
+    if not download.questions:
+        return download
+    if not skip:
+        raise UsageError(import_table.refusal(download))
+    skipped = [Omission(name, Left.SKIPPED) for question in download.questions for name in question.names]
+    if not download.submissions:
+        raise UsageError(f"{import_table.refusal(download)}; there are no others here")
+    return replace(download, left_out=(*download.left_out, *skipped), questions=())
 
 
 def _grade_class(
     options: argparse.Namespace,
     assignment: Assignment,
-    submissions: tuple[Submission, ...],
+    download: Download,
     tools: Tools | None,
     out: OutFolder,
     backend: Backend,
 ) -> int:
+    submissions = download.submissions
     session = _session(options, assignment, tools, out, backend)
     done = _already_done(options, session, out)
     if not done:
         out.begin(session)
-    waiting = [s for s in submissions if done.get(s.id) != s.digest]
+    out.write({IMPORT: import_table.dump(download)})
+    if import_table.worth_saying(download):
+        setup.console(stderr=True).print(import_table.summary(download))
+    waiting = [s for s in submissions if done.get(s.id) != s.digest or not _same_person(out, s)]
     plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
     _grade_all(plan, waiting, tools, options.jobs, out)
     ids = [submission.id for submission in submissions]
@@ -142,6 +192,22 @@ def _session(
     return Session(assignment.id, assignment.digest, name, seed, release, toolkit, *gpus)
 
 
+def _same_person(out: OutFolder, submission: Submission) -> bool:
+    """Whether a stored grade is still that of this student; what else changed about them is written anew."""
+    (grade,) = load_grades(out, [submission.id])
+    if grade.hand_in == submission.hand_in:
+        return True
+    if _key(grade.hand_in) != _key(submission.hand_in):
+        return False  # questions are drawn for another name
+    _write(out, replace(grade, hand_in=submission.hand_in))
+    return True
+
+
+def _key(hand_in: HandIn | None) -> str:
+    """The name that questions are drawn for."""
+    return hand_in.key if hand_in else ""
+
+
 def _already_done(options: argparse.Namespace, session: Session, out: OutFolder) -> dict[str, str]:
     """The submissions whose grades still hold, by id; says why none does where something has changed."""
     earlier = out.session()
@@ -179,14 +245,18 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
 
 def _store(out: OutFolder, grade: Grade, digest: str) -> None:
     """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
+    _write(out, grade)
+    if grade.verdict is not Verdict.ERROR:
+        out.note(grade.submission_id, digest, grade.verdict)
+
+
+def _write(out: OutFolder, grade: Grade) -> None:
     try:
         out.write(files.of_submission(grade), grade.submission_id)
     except StorageError as problem:
         raise StorageError(
             f"{problem}; what is graded so far is kept, run the same command again to go on"
         ) from None
-    if grade.verdict is not Verdict.ERROR:
-        out.note(grade.submission_id, digest, grade.verdict)
 
 
 def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:

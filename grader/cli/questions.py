@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli import arguments, setup
+from grader.course.roster import key_of, read_roster
 from grader.errors import UsageError
 from grader.kinds.answers.sheets import model_answers, sheet_as_json, sheet_as_text, sheet_template
-from grader.submission.files import safe
+from grader.submission.files import ids, safe
+from grader.text import count
 
 if TYPE_CHECKING:
     import argparse
+
+    from grader.model import Assignment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +26,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--student",
         metavar="ID",
-        required=True,
         help="whose numbers: the id of the submission, which is what its file or folder is called",
     )
+    parser.add_argument(
+        "--roster",
+        metavar="FILE",
+        type=Path,
+        help="CSV of everybody in the course: write a sheet for each; grade with the same --roster",
+    )
+    parser.add_argument("-o", "--out", metavar="FOLDER", type=Path, help="where the sheets of a --roster go")
     parser.add_argument(
         "--seed",
         type=int,
@@ -43,18 +54,39 @@ def run(options: argparse.Namespace) -> int:
     assignment = setup.assignment(options)
     if not setup.asks_questions(assignment):
         raise UsageError(f"the assignment {assignment.id} asks no questions; expected one of kind `answers`")
-    if not options.student.strip():
-        raise UsageError("--student: expected the id of a submission, found nothing")
-    student = safe(options.student.strip())
     seed = setup.seed(options, assignment)
     seed = assignment.answers.seed if seed is None else seed
-    if options.json:
-        text = json.dumps(sheet_as_json(assignment, student, seed), indent=2, ensure_ascii=False) + "\n"
-    elif options.answers:
-        text = model_answers(assignment, student, seed)
-    elif options.template:
-        text = sheet_template(assignment, student)
-    else:
-        text = sheet_as_text(assignment, student, seed)
-    sys.stdout.write(text)
+    if options.roster is not None:
+        return _for_everybody(options, assignment, seed)
+    student = safe((options.student or "").strip())
+    if not (options.student or "").strip():
+        raise UsageError("expected --student ID, or --roster FILE with -o FOLDER for everybody's sheet")
+    sys.stdout.write(_sheet(options, assignment, student, seed))
     return 0
+
+
+def _for_everybody(options: argparse.Namespace, assignment: Assignment, seed: int) -> int:
+    """A sheet for each student of the roster, in a file called as the roster calls them."""
+    if options.out is None or options.student is not None:
+        raise UsageError("--roster writes everybody's sheet: expected -o FOLDER with it, and no --student")
+    roster = read_roster(options.roster)
+    names = ids({str(number): key_of(student) for number, student in enumerate(roster.students)})
+    kind = "json" if options.json else "yaml" if options.template or options.answers else "txt"
+    for number, student in enumerate(roster.students):
+        setup.write_into(
+            options.out / f"{names[str(number)]}.{kind}", _sheet(options, assignment, key_of(student), seed)
+        )
+    setup.console().print(
+        f"{count(len(roster.students), 'sheet')} in {options.out}; grade with the same --roster"
+    )
+    return 0
+
+
+def _sheet(options: argparse.Namespace, assignment: Assignment, student: str, seed: int) -> str:
+    if options.json:
+        return json.dumps(sheet_as_json(assignment, student, seed), indent=2, ensure_ascii=False) + "\n"
+    if options.answers:
+        return model_answers(assignment, student, seed)
+    if options.template:
+        return sheet_template(assignment, student)
+    return sheet_as_text(assignment, student, seed)

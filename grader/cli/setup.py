@@ -10,10 +10,13 @@ from platformdirs import user_cache_path
 from grader import backends, sandbox_choice
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
+from grader.course.download import read_download
+from grader.course.matching import match_roster
+from grader.course.roster import read_roster
 from grader.errors import StorageError, ToolMissing, UsageError
 from grader.kinds import kind_of
 from grader.reports import class_table
-from grader.submission import ANSWERS, SOURCE, read_submission, read_submissions
+from grader.submission import ANSWERS, SOURCE, read_submission
 
 if TYPE_CHECKING:
     import argparse
@@ -25,9 +28,11 @@ if TYPE_CHECKING:
 
     from grader.backends.backend import Backend
     from grader.batch import Session
+    from grader.course.entries import Download
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
+    from grader.submission.folders import Wanted
 
 PUBLIC_SEED = 1
 """What `check` draws its inputs from: everybody's self-check sees the same."""
@@ -126,9 +131,14 @@ def graded_assignment(named: str | None, session: Session) -> Assignment:
     return assignment
 
 
-def submissions(path: Path, assignment: Assignment) -> tuple[Submission, ...]:
-    """What was handed in for the assignment: sources, or files with answers."""
-    return read_submissions(path, ANSWERS if asks_questions(assignment) else SOURCE)
+def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
+    """What a class handed in for the assignment: sources, or files with answers; whose, by a roster."""
+    everything = read_download(path, _wanted(assignment), assignment.id)
+    return everything if roster is None else match_roster(everything, read_roster(roster))
+
+
+def _wanted(assignment: Assignment) -> Wanted:
+    return ANSWERS if asks_questions(assignment) else SOURCE
 
 
 def only_submission(path: Path, assignment: Assignment, command: str) -> Submission:
@@ -136,12 +146,12 @@ def only_submission(path: Path, assignment: Assignment, command: str) -> Submiss
 
     A folder or an archive may be what one student hands in, as it would lie in a class.
     """
-    candidates = submissions(path, assignment)
-    if len(candidates) == 1:
-        return candidates[0]
-    whole = read_submission(path, ANSWERS if asks_questions(assignment) else SOURCE)
+    whole = read_submission(path, _wanted(assignment))
     if whole.problem is None:
         return whole
+    candidates = download(path, assignment).submissions
+    if len(candidates) == 1:
+        return candidates[0]
     raise UsageError(
         f"{path}: holds {len(candidates)} submissions; `{command}` takes one, `grade` takes a class. "
         f"As one student's it is refused: {whole.problem.message}"
@@ -188,6 +198,15 @@ def write(path: Path | None, text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as problem:
         raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
+
+
+def write_into(path: Path, text: str) -> None:
+    """Write a file into a folder that may have to be made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise StorageError(f"{path.parent}: cannot be written: {problem.strerror}") from None
+    write(path, text)
 
 
 def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:

@@ -39,3 +39,5 @@ class HandIn:
     late: bool | None = None
     time: str = ""
     """When it was handed in, as the platform wrote it."""
+    key: str = ""
+    """What the roster calls its (first) student in one word; questions are drawn for it."""

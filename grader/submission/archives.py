@@ -280,6 +280,8 @@ class Folder:
     held: dict[str, Item] = field(default_factory=dict)
     is_folder: bool = True
     is_file: bool = False
+    hidden: set[str] = field(default_factory=set)
+    """Names in it of what `is_ignored`."""
 
     def items(self) -> list[Item]:
         """What is in it, sorted."""
@@ -303,7 +305,7 @@ def opened(name: str, content: bytes) -> Folder:
     return folder
 
 
-def opened_class(name: str, file: BinaryIO) -> list[Item]:
+def opened_class(name: str, file: BinaryIO) -> Folder:
     """What the archive of a class holds, which may be large; it is read from ``file`` as items are.
 
     Where something is wrong with one name, all that lies under its first part is that student's problem.
@@ -315,10 +317,9 @@ def opened_class(name: str, file: BinaryIO) -> list[Item]:
         content = file.read(MAX_BYTES + 1)
         require_size(len(content), escaped(name), MAX_BYTES, "a tar archive")
         folder, spoilt = _tree(tar_members(content, MAX_CLASS_MEMBERS, compressed=ending(name) != ".tar"))
-    held = dict(folder.held)
     for first, message in spoilt.items():
-        held[first] = _Spoilt(first, message)
-    return by_name(held.values())
+        folder.held[first] = _Spoilt(first, message)
+    return folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,12 +368,15 @@ def _parts(name: str) -> list[str]:
 
 def _put(root: Folder, parts: list[str], packed: Packed) -> None:
     """Add one member to the tree; raises `Unusable` where another is in its place."""
-    if not parts or any(map(is_ignored, parts)):
+    if not parts:
+        return
+    if any(map(is_ignored, parts)):
+        _hide(root, parts)
         return
     taken = f"the archive holds `{escaped('/'.join(parts), 60)}` twice; expected it once"
     folder = root
     for part in parts if packed.is_folder else parts[:-1]:
-        inner = folder.held.setdefault(part, Folder(part))
+        inner = folder.held.setdefault(part, Folder(part, "folder"))
         if not isinstance(inner, Folder):
             raise Unusable(taken)
         folder = inner
@@ -381,3 +385,15 @@ def _put(root: Folder, parts: list[str], packed: Packed) -> None:
     if parts[-1] in folder.held:
         raise Unusable(taken)
     folder.held[parts[-1]] = Member(parts[-1], packed.size, packed.trouble, packed.load)
+
+
+def _hide(folder: Folder, parts: list[str]) -> None:
+    """Note the name of what is ignored in the folder that it lies in, where that holds anything else."""
+    for part in parts:
+        if is_ignored(part):
+            folder.hidden.add(part)
+            return
+        inner = folder.held.get(part)
+        if not isinstance(inner, Folder):
+            return
+        folder = inner

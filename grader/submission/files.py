@@ -127,6 +127,9 @@ def _characters(source: bytes) -> str:
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 """Endings of archives that are opened."""
 
+UNREAD_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".gz")
+"""Endings of archives that are not opened; a message says so."""
+
 MAX_CHARACTERS = 60
 """At most four bytes each: an id with a suffix still fits into a file name."""
 
@@ -142,6 +145,9 @@ _LATIN = str.maketrans(
     "ABESIJKMHOPCTYXaesijhlopcyxdqwABEZHIKMNOPTYXaioopuv",
 )
 """Letters of Cyrillic and Greek, and the Latin ones that they look like."""
+
+
+_LAST_NUMBER = re.compile(r"[_-]\d{1,20}$", re.ASCII)
 
 
 def ending(name: str) -> str:
@@ -184,10 +190,15 @@ def looks(name: str) -> str:
 
 
 def safe(label: str) -> str:
-    """``label`` with ``_`` for all but letters, digits, ``.``, ``-`` and ``_``, and no dot or dash first."""
+    """``label`` with ``_`` for all but letters, digits, ``.``, ``-`` and ``_``, and no dot or dash first.
+
+    A long one is cut before the number that it ends with, by which a platform tells students apart.
+    """
     composed = unicodedata.normalize("NFC", label)
-    kept = "".join(character if _is_safe(character) else "_" for character in composed)
-    return kept.lstrip(".-")[:MAX_CHARACTERS].rstrip(".") or "submission"
+    kept = "".join(character if _is_safe(character) else "_" for character in composed).lstrip(".-")
+    if len(kept) > MAX_CHARACTERS and (number := _LAST_NUMBER.search(kept)):
+        kept = kept[: MAX_CHARACTERS - len(number[0])] + number[0]
+    return kept[:MAX_CHARACTERS].rstrip(".") or "submission"
 
 
 def _is_safe(character: str) -> bool:

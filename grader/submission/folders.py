@@ -12,8 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from grader.submission import archives
-from grader.submission.files import ARCHIVES, MAX_BYTES, Unusable, ending, require_text
-from grader.text import escaped
+from grader.submission.attempts import settle
+from grader.submission.files import ARCHIVES, MAX_BYTES, UNREAD_ARCHIVES, Unusable, ending, require_text
+from grader.text import escaped, listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,6 +45,11 @@ class Wanted:
         """All endings, the preferred ones first."""
         return tuple(ending for group in self.groups for ending in group)
 
+    @property
+    def opened(self) -> tuple[tuple[str, ...], ...]:
+        """The groups, with archives in the first, which may hold what is preferred."""
+        return ((*self.groups[0], *ARCHIVES), *self.groups[1:])
+
 
 SOURCE = Wanted(
     groups=((".cu",), (".c", ".cpp", ".cuh"), (".h",)),
@@ -70,10 +76,7 @@ ANSWERS = Wanted(
 MAX_ENTRIES = 1000
 """More than this many files in one student's folder are not a submission."""
 
-MAX_DEPTH = 4
-"""So many folders, each the only thing in the one before, are opened to find a submission."""
-
-_UNREAD_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".gz")
+MOST_NAMES = 8
 
 
 def read_item(
@@ -104,7 +107,7 @@ def _require_name(item: Item, wanted: Wanted) -> None:
     kind = ending(item.name)
     if not item.is_file or kind in wanted.endings:
         return
-    if kind in _UNREAD_ARCHIVES or kind in ARCHIVES:
+    if kind in UNREAD_ARCHIVES or kind in ARCHIVES:
         expected = ", ".join(ARCHIVES[:-1])
         what = "an archive in an archive" if kind in ARCHIVES else "an archive of a kind that is not read"
         raise Unusable(
@@ -135,18 +138,18 @@ def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, 
 
 
 def _content(folder: Item, wanted: Wanted) -> list[Item]:
-    """What is in the folder or, if there is but one folder in it, in that one."""
+    """What is in the folder that counts: itself, or one in it."""
     noun = folder.noun
-    for _ in range(MAX_DEPTH):
-        items = folder.items()
-        if len(items) > MAX_ENTRIES:
-            headers = " and its headers" if wanted.beside else ""
-            raise Unusable(f"the {noun} holds {len(items)} files; expected one {wanted.one}{headers}")
-        if len(items) != 1 or not items[0].is_folder:
-            break
-        folder = items[0]
+    inner = settle(folder, wanted.opened)
+    items = list(inner.items)
+    if len(items) > MAX_ENTRIES:
+        headers = " and its headers" if wanted.beside else ""
+        raise Unusable(f"the {noun} holds {len(items)} files; expected one {wanted.one}{headers}")
     if not items:
         raise Unusable(f"the {noun} is empty; expected one {wanted.one} in it")
+    if inner.several:
+        names = listed([f"`{escaped(name, 60)}`" for name in inner.several[:MOST_NAMES]])
+        raise Unusable(f"the {noun} holds {wanted.group} in several folders ({names}); expected them in one")
     return items
 
 
@@ -193,8 +196,8 @@ def _text_of(item: Item, wanted: Wanted) -> bytes:
 
 
 def _listed(files: Iterable[Item]) -> str:
-    names = [f"`{escaped(file.name, 60)}`" for file in islice(files, 9)]
-    return ", ".join(names[:8] + ["…"] * (len(names) > 8))  # noqa: PLR2004 - eight names are enough
+    names = [f"`{escaped(file.name, 60)}`" for file in islice(files, MOST_NAMES + 1)]
+    return ", ".join(names[:MOST_NAMES] + ["…"] * (len(names) > MOST_NAMES))
 
 
 MOST_FILES = 2000

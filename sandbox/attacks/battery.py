@@ -15,9 +15,9 @@ from attacks.watched import Watched
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
 from grader.backends.emulator import EMULATOR
+from grader.course.download import read_download
 from grader.errors import OurError
 from grader.model import Verdict
-from grader.submission import read_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,7 +92,7 @@ class Battery:
     def trial(self, attack: Attack) -> Trial:
         """Grade an attack as any submission is graded, and keep what came back."""
         began = time.monotonic()
-        (submission,) = read_submissions(self.world.hand_in(attack))
+        (submission,) = read_download(self.world.hand_in(attack)).submissions
         watched = Watched(
             self.tools.sandbox, seconds=COMPILE_SECONDS if DOES_NOT_COMPILE in attack.ends else 0
         )
@@ -154,7 +154,7 @@ def _neighbour(is_kernel: bool) -> Submission:  # noqa: FBT001 - one of two
     path: Path = FOLDER / "assignment" / "honest.cu"
     if is_kernel:
         path = reference_folder(load_assignment(find_assignment("tiled-matmul"))) / "solution.cu"
-    return read_submissions(path)[0]
+    return read_download(path).submissions[0]
 
 
 def _same(one: Grade, other: Grade) -> bool:

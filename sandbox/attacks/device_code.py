@@ -14,8 +14,8 @@ from attacks.battery import Tried
 from attacks.table import FOLDER
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment
+from grader.course.download import read_download
 from grader.model import Verdict
-from grader.submission import read_submissions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -57,7 +57,7 @@ def run(chosen: tuple[str, ...], tools: Tools, backend: Backend) -> Iterator[Tri
     plan = pipeline.make_plan(assignment, _SEED, tools, visible_only=False, backend=backend)
     for name in chosen:
         began = time.monotonic()
-        (submission,) = read_submissions(FOLDER / f"{name}.cu")
+        (submission,) = read_download(FOLDER / f"{name}.cu").submissions
         grade = pipeline.grade(plan, submission, tools)
         expected = table[name][backend.name]
         found = tuple(_complaints(grade, expected))

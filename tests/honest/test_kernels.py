@@ -10,10 +10,10 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment, reference_folder
+from grader.course.download import read_download
 from grader.model import Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.submission import read_submissions
 from grader.submission.files import MAX_BYTES
 from tests.builds import shared_builds
 from tests.submission.packing import tarred, zipped
@@ -107,7 +107,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Class:
     _hand_in(folder)
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
     plan = pipeline.make_plan(ASSIGNMENT, SEED, tools, visible_only=True)
-    return Class(plan, tools, {one.id: one for one in read_submissions(folder)})
+    return Class(plan, tools, {one.id: one for one in read_download(folder).submissions})
 
 
 IDS = [

@@ -10,10 +10,11 @@ import pytest
 
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment
+from grader.course.download import read_download
 from grader.model import Grade, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
-from grader.submission import lines, read_submissions
+from grader.submission import lines
 from tests.reports.test_injection import REPORTS
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def graded(folder: Path, name: bytes, source: str, plan: Plan, tools: Tools) -> 
     own.mkdir()
     (own / os.fsdecode(name)).write_bytes(source.encode(errors="surrogateescape"))
     (own / "a<i>.h").write_bytes(b"")
-    (submission,) = read_submissions(folder)
+    (submission,) = read_download(folder).submissions
     return pipeline.grade(plan, submission, tools), lines(submission.source)
 
 

@@ -10,15 +10,16 @@ import struct
 import tarfile
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grader.course.download import read_download
 from grader.errors import UsageError
 from grader.model import FindingKind, Submission
-from grader.submission import read_submissions
 from grader.submission.archives import DAMAGED, MAX_BYTES, MAX_UNPACKED, TOO_LARGE, opened
 from grader.submission.files import Unusable
 from tests.submission.packing import Raw, deflated, raw_zip, tar_info, tar_of, tarred, zipped
@@ -40,11 +41,11 @@ def handed_in(folder: Path, name: str, archive: bytes) -> Submission:
     (folder / "class" / "ann.cu").write_bytes(KERNEL)
     (folder / "class" / "zoe.zip").write_bytes(zipped(MINE))
     before = sorted(folder.rglob("*"))
-    ann, eve, zoe = read_submissions(folder / "class")
+    ann, eve, zoe = read_download(folder / "class").submissions
     assert (ann.id, ann.source, ann.problem) == ("ann", KERNEL, None)
     assert (zoe.id, zoe.source, zoe.headers, zoe.problem) == ("zoe", KERNEL, (("tile.h", HEADER),), None)
     assert sorted(folder.rglob("*")) == before, "nothing is unpacked to disk"
-    return eve
+    return replace(eve, hand_in=None)
 
 
 def problem(folder: Path, archive: bytes, name: str = "eve.zip") -> str:
@@ -86,7 +87,8 @@ def test_an_archive_counts_as_the_folder_that_it_holds(tmp_path: Path, name: str
     (tmp_path / "folder" / "eve").mkdir(parents=True)
     for file, content in MINE.items():
         (tmp_path / "folder" / "eve" / file).write_bytes(content)
-    (unpacked,) = read_submissions(tmp_path / "folder")
+    (unpacked,) = read_download(tmp_path / "folder").submissions
+    unpacked = replace(unpacked, hand_in=None)
     assert (eve.problem, eve.id) == (None, "eve")
     assert eve == unpacked
 
@@ -97,7 +99,7 @@ def test_an_archive_in_a_students_folder_is_opened(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "all of it.zip").write_bytes(zipped(MINE))
     (tmp_path / "bob" / "other.cu").write_bytes(b"//")
-    ann, bob = read_submissions(tmp_path)
+    ann, bob = read_download(tmp_path).submissions
     assert (ann.file, ann.source, ann.headers) == ("kernel.cu", KERNEL, (("tile.h", HEADER),))
     assert (bob.file, bob.source, bob.headers) == ("other.cu", b"//", ())
 
@@ -136,7 +138,7 @@ def test_an_archive_without_one_source_says_what_it_holds(
 def test_other_kinds_of_archives_are_named(tmp_path: Path, name: str) -> None:
     """And it is said which are read."""
     (tmp_path / name).write_bytes(b"x")
-    (eve,) = read_submissions(tmp_path)
+    (eve,) = read_download(tmp_path).submissions
     assert eve.problem
     assert eve.problem.message == (
         f"`{name}` is an archive of a kind that is not read; "
@@ -385,7 +387,7 @@ def test_a_bomb_costs_little_memory(tmp_path: Path, case: str) -> None:
     (tmp_path / name).rename(tmp_path / "class" / name)
     tracemalloc.start()
     try:
-        (eve,) = read_submissions(tmp_path / "class")
+        (eve,) = read_download(tmp_path / "class").submissions
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -399,7 +401,7 @@ def test_an_archive_that_is_too_large_is_refused_by_its_size(tmp_path: Path) -> 
     (tmp_path / "ann.cu").write_bytes(KERNEL)
     with (tmp_path / "eve.zip").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    _, eve = read_submissions(tmp_path)
+    _, eve = read_download(tmp_path).submissions
     assert eve.problem
     assert eve.problem.message == "`eve.zip` has 10,485,761 bytes; expected an archive of at most 10 MiB"
 
@@ -430,4 +432,4 @@ def test_a_class_archive_that_cannot_be_read_is_a_wrong_use(tmp_path: Path) -> N
     with pytest.raises(
         UsageError, match=r"cannot read submissions from .*class\.zip`: the archive is damaged"
     ):
-        read_submissions(tmp_path / "class.zip")
+        read_download(tmp_path / "class.zip")

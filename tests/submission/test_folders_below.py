@@ -8,8 +8,9 @@ import pytest
 
 from grader.assignment import find_assignment, load_assignment
 from grader.cli.setup import only_submission
+from grader.course.download import read_download
 from grader.errors import UsageError
-from grader.submission import read_submission, read_submissions
+from grader.submission import read_submission
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ def test_headers_of_usual_endings_come_along(tmp_path: Path) -> None:
     """C++ programmers call them so."""
     names = ["a.hpp", "b.hxx", "c.inl", "d.cuh", "e.H", "f.hh", "g.inc"]
     lay(tmp_path / "ann", {"k.cu": KERNEL, "main.cpp": b"", **dict.fromkeys(names, b"//")})
-    (ann,) = read_submissions(tmp_path)
+    (ann,) = read_download(tmp_path).submissions
     assert [name for name, _ in ann.headers] == names
 
 
@@ -44,7 +45,7 @@ def test_a_header_in_a_folder_below_comes_along_where_it_is_named(tmp_path: Path
         "a/b/c/d/sizes.h": b"too deep",
     }
     lay(tmp_path / "ann", files)
-    (ann,) = read_submissions(tmp_path)
+    (ann,) = read_download(tmp_path).submissions
     assert ann.problem is None
     assert {name: files[name] for name in ("include/sizes.h", "lib/tile.hpp", "other/deep/more.inl")} == dict(
         ann.headers

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.course.download import read_download
+from grader.course.entries import Doubt, Question
 from grader.errors import UsageError
 from grader.model import FindingKind
-from grader.submission import read_submissions
 from grader.submission.files import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ KERNEL = b"__global__ void k() {}\n"
 
 def problem(path: Path, submission_id: str) -> str:
     """What is wrong with one submission of a folder; empty where nothing is."""
-    (found,) = (one for one in read_submissions(path) if one.id == submission_id)
+    (found,) = (one for one in read_download(path).submissions if one.id == submission_id)
     if found.problem is None:
         return ""
     assert found.problem.kind is FindingKind.COMPILE
@@ -35,7 +36,7 @@ def problem(path: Path, submission_id: str) -> str:
 def test_a_file_is_one_submission(tmp_path: Path) -> None:
     """Its id is the name without the ending, its digest that of its bytes."""
     (tmp_path / "alice.cu").write_bytes(KERNEL)
-    (alice,) = read_submissions(tmp_path / "alice.cu")
+    (alice,) = read_download(tmp_path / "alice.cu").submissions
     assert (alice.id, alice.file, alice.source) == ("alice", "alice.cu", KERNEL)
     assert (alice.digest, alice.problem, alice.headers) == (sha256(KERNEL).hexdigest(), None, ())
 
@@ -44,7 +45,7 @@ def test_each_file_of_a_folder_is_a_submission(tmp_path: Path) -> None:
     """All endings that may hold a kernel are read, in whatever case, sorted by id."""
     for name in ("d.h", "b.CU", "a.cpp", "e.cuh", "c.c"):
         (tmp_path / name).write_bytes(KERNEL)
-    found = read_submissions(tmp_path)
+    found = read_download(tmp_path).submissions
     assert [(one.id, one.file) for one in found] == [
         ("a", "a.cpp"),
         ("b", "b.CU"),
@@ -61,7 +62,7 @@ def test_each_folder_in_a_folder_is_a_submission_with_its_headers(tmp_path: Path
         (tmp_path / "ann.lee").mkdir(exist_ok=True)
         (tmp_path / "ann.lee" / name).write_bytes(content)
     (tmp_path / "bob.cu").write_bytes(KERNEL)
-    ann, bob = read_submissions(tmp_path)
+    ann, bob = read_download(tmp_path).submissions
     assert (ann.id, ann.file, ann.source) == ("ann.lee", "kernel.cu", KERNEL)
     assert ann.headers == (("more.cuh", b""), ("tile.h", b"//h"))
     assert (bob.id, bob.headers) == ("bob", ())
@@ -84,7 +85,7 @@ def test_a_folder_has_one_source(tmp_path: Path, names: list[str], source: str) 
     (tmp_path / "ann").mkdir()
     for name in names:
         (tmp_path / "ann" / name).write_bytes(KERNEL)
-    (found,) = read_submissions(tmp_path)
+    (found,) = read_download(tmp_path).submissions
     assert (found.file, found.problem) == (source, None)
 
 
@@ -95,7 +96,7 @@ def test_folders_that_hold_only_a_folder_are_opened(tmp_path: Path) -> None:
     (inner / "kernel.cu").write_bytes(KERNEL)
     (inner / "tile.h").write_bytes(b"//")
     (tmp_path / "ann" / "__MACOSX").mkdir()
-    (found,) = read_submissions(tmp_path)
+    (found,) = read_download(tmp_path).submissions
     assert (found.file, found.source, found.headers) == ("kernel.cu", KERNEL, (("tile.h", b"//"),))
 
 
@@ -107,7 +108,7 @@ def test_what_operating_systems_leave_behind_is_no_submission(tmp_path: Path) ->
         for name in (".DS_Store", "._kernel.cu", "Thumbs.db", "desktop.ini", ".kernel.cu.swp"):
             (folder / name).write_bytes(b"\0")
     (tmp_path / "ann" / "kernel.cu").write_bytes(KERNEL)
-    (found,) = read_submissions(tmp_path)
+    (found,) = read_download(tmp_path).submissions
     assert (found.id, found.source, found.problem) == ("ann", KERNEL, None)
 
 
@@ -141,7 +142,7 @@ def test_content_that_is_no_source_has_its_own_message(tmp_path: Path, content: 
 def test_odd_text_is_a_source_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
     """Latin-1, UTF-16, byte order marks and CRLF are text; bytes are never changed."""
     (tmp_path / "a.cu").write_bytes(content)
-    (found,) = read_submissions(tmp_path)
+    (found,) = read_download(tmp_path).submissions
     assert (found.source, found.problem) == (content, None)
 
 
@@ -229,7 +230,7 @@ def test_a_link_within_a_students_folder_is_followed(tmp_path: Path) -> None:
     (tmp_path / "ann" / "src").mkdir(parents=True)
     (tmp_path / "ann" / "src" / "v2.txt").write_bytes(KERNEL)
     (tmp_path / "ann" / "kernel.cu").symlink_to("src/v2.txt")
-    (found,) = read_submissions(tmp_path)
+    (found,) = read_download(tmp_path).submissions
     assert (found.file, found.source) == ("kernel.cu", KERNEL)
 
 
@@ -294,10 +295,17 @@ def test_only_folders_in_a_students_folder_is_said(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_source_is_not_passed_over(tmp_path: Path) -> None:
-    """A student who handed in a document gets a grade that says so."""
+    """Whether it is a student's is a question to staff; graded by itself it is told what it is not."""
     (tmp_path / "ann.docx").write_bytes(b"x")
-    message = "`ann.docx` is not a source file; expected the ending .cu, .c, .cpp, .cuh or .h"
-    assert problem(tmp_path, "ann") == message
+    (tmp_path / "bob.cu").write_bytes(KERNEL)
+    download = read_download(tmp_path)
+    assert [one.id for one in download.submissions] == ["bob"]
+    assert download.questions == (Question(Doubt.STRANGE, ("ann.docx",)),)
+    (ann,) = read_download(tmp_path / "ann.docx").submissions
+    assert ann.problem
+    assert ann.problem.message == (
+        "`ann.docx` is not a source file; expected the ending .cu, .c, .cpp, .cuh or .h"
+    )
 
 
 def test_files_that_may_not_be_read_are_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,7 +347,7 @@ def test_a_pipe_put_in_place_of_a_file_is_noticed_once_it_is_open(
 def test_a_path_without_anything_is_a_wrong_use(tmp_path: Path, name: str) -> None:
     """The command ends with what was wrong with the path."""
     with pytest.raises(UsageError, match="cannot read submissions from") as caught:
-        read_submissions(tmp_path / name)
+        read_download(tmp_path / name)
     assert str(caught.value).isprintable()
 
 
@@ -347,14 +355,14 @@ def test_a_folder_without_anything_is_a_wrong_use(tmp_path: Path) -> None:
     """Files that nobody handed in do not count."""
     (tmp_path / ".DS_Store").write_bytes(b"x")
     with pytest.raises(UsageError, match=r"there is nothing in .*; expected .cu files, or a folder for each"):
-        read_submissions(tmp_path)
+        read_download(tmp_path)
 
 
 def test_names_that_are_no_text_are_shown_harmlessly(tmp_path: Path) -> None:
     """Bytes of a name that are not UTF-8, and escapes for terminals, appear as their numbers."""
     for name in (b"caf\xe9.cu", b"red\x1b[31m.cu", b"two\nlines.cu"):
         (tmp_path / os.fsdecode(name)).write_bytes(KERNEL)
-    found = read_submissions(tmp_path)
+    found = read_download(tmp_path).submissions
     assert [(one.id, one.file) for one in found] == [
         ("caf_", "caf\\xe9.cu"),
         ("red__31m", "red\\x1b[31m.cu"),
@@ -365,7 +373,7 @@ def test_names_that_are_no_text_are_shown_harmlessly(tmp_path: Path) -> None:
 def test_problems_show_names_harmlessly(tmp_path: Path) -> None:
     """A message is one printable line, whatever the file is called."""
     (tmp_path / os.fsdecode(b"a\xff\x1b]0;x\x07.cu")).write_bytes(b"")
-    (found,) = read_submissions(tmp_path)
+    (found,) = read_download(tmp_path).submissions
     assert found.problem
     assert found.problem.message.startswith("`a\\xff\\x1b]0;x\\x07.cu` is empty")
     assert found.problem.file.isprintable()
@@ -373,15 +381,13 @@ def test_problems_show_names_harmlessly(tmp_path: Path) -> None:
 
 def test_ids_are_unique_and_do_not_depend_on_the_order_of_the_files(tmp_path: Path) -> None:
     """A name that can stay as it is does; those that would collide get numbers."""
-    for name in ("a b.cu", "a_b.cu", "a$b.cu", "A_B.cu", "a_b.c"):
+    for name in ("a b.cu", "A_B.cu", "a$b.cu"):
         (tmp_path / name).write_bytes(KERNEL)
-    found = {one.file: one.id for one in read_submissions(tmp_path)}
+    found = {one.file: one.id for one in read_download(tmp_path).submissions}
     assert found == {
         "A_B.cu": "A_B",
-        "a_b.c": "a_b-2",
-        "a_b.cu": "a_b-3",
-        "a b.cu": "a_b-4",
-        "a$b.cu": "a_b-5",
+        "a b.cu": "a_b-2",
+        "a$b.cu": "a_b-3",
     }
 
 
@@ -391,7 +397,7 @@ def test_the_digest_covers_headers_and_what_is_wrong(tmp_path: Path) -> None:
     digests = []
     for name, content in (("kernel.cu", b"//"), ("a.h", b"1"), ("a.h", b"2"), ("b.h", b""), ("b.cu", b"//")):
         (tmp_path / "ann" / name).write_bytes(content)
-        digests.append(read_submissions(tmp_path)[0].digest)
+        digests.append(read_download(tmp_path).submissions[0].digest)
     assert len(set(digests)) == 5
 
 
@@ -402,4 +408,4 @@ def test_a_students_folder_that_begins_with_a_dot_is_graded(tmp_path: Path) -> N
     for path in ("..ada/v.cu", ".git/v.cu", "bob/v.cu"):
         (tmp_path / path).write_bytes(KERNEL)
     (tmp_path / "._v.cu").write_bytes(KERNEL)
-    assert [one.id for one in read_submissions(tmp_path)] == ["ada", "bob"]
+    assert [one.id for one in read_download(tmp_path).submissions] == ["ada", "bob"]

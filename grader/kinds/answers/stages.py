@@ -68,7 +68,7 @@ def _gathered(plan: Plan, submission: Submission) -> Evidence:
         return _no_answers(Build(ok=False, findings=(sheet,)))
     interface = plan.assignment.answers
     questions = {question.id: question for question in interface.questions}
-    student = submission.id
+    student = whose(submission)
     cases = []
     for case in plan.cases:
         question = questions[case.id]
@@ -89,6 +89,11 @@ def _gathered(plan: Plan, submission: Submission) -> Evidence:
         tuple(cases),
         device=DEVICE,
     )
+
+
+def whose(submission: Submission) -> str:
+    """The name that the questions are drawn for: the roster's, else the submission's id."""
+    return (submission.hand_in.key if submission.hand_in else "") or submission.id
 
 
 def named_by_itself(submission: Submission) -> Submission:

@@ -1,0 +1,258 @@
+"""A download of a learning platform, a folder or an archive → whose submission is whose.
+
+    path ─open▶ Level ─layouts, plain▶ entries ─sort▶ a student's newest attempt ─read▶ Submission
+                                             └▶ what is left out, and what staff have to decide
+
+Nothing is executed, nothing is written, and nothing is guessed: what cannot be matched with certainty is a
+`Question`, before anything is graded.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.course.entries import PLAIN, Doubt, Download, Entry, Left, Level, Omission, Question
+from grader.course.layouts import LAYOUTS
+from grader.course.plain import next_level, plain
+from grader.errors import UsageError
+from grader.model import HandIn
+from grader.submission import SOURCE, read_as
+from grader.submission.archives import Folder, opened_class
+from grader.submission.files import ARCHIVES, Unusable, ending, ids, stem
+from grader.submission.items import Bundle, OnDisk, dotted, entries
+from grader.text import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from grader.model import Submission
+    from grader.submission.folders import Wanted
+    from grader.submission.items import Item
+
+MAX_LEVELS = 6
+"""So many folders are gone down in search of the students'."""
+
+_PLATFORM_FILES = re.compile(
+    r"readme.*|licen[cs]e.*|makefile|cmakelists\.txt|comments\.txt|timestamp\.txt|status\.(?:csv|xlsx?|xml)"
+    r"|submission_metadata\.yml|.*\.(?:md|csv|tsv|xlsx?|html?|log|ods)",
+    re.IGNORECASE | re.DOTALL,
+)
+_COPY = re.compile(r"(?P<base>.+) \(\d{1,3}\)", re.DOTALL)
+
+
+def read_download(path: Path, wanted: Wanted = SOURCE, assignment: str = "") -> Download:
+    """What was handed in at ``path``: a file, a folder, an archive, or a download as it comes.
+
+    In a folder that no platform named, each file that may hold what is ``wanted`` is a submission, and so is
+    each folder (`grader.submission.read_submission`). Of students' folders with one for each ``assignment``,
+    the one called so is taken.
+
+    Raises `UsageError` if there is nothing at ``path``, or nothing in it.
+    """
+    with ExitStack() as stack:
+        try:
+            return _read(path, stack, wanted, assignment)
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = (getattr(error, "strerror", None) or "not a usable path").lower()
+            raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {reason}") from error
+        except Unusable as unusable:
+            raise UsageError(f"cannot read submissions from `{escaped(str(path))}`: {unusable}") from unusable
+
+
+def _read(path: Path, stack: ExitStack, wanted: Wanted, assignment: str) -> Download:
+    whole = path if path.is_dir() else path.resolve()
+    path.stat()
+    top: OnDisk | Folder = OnDisk(whole)
+    if not path.is_dir():
+        if ending(whole.name) not in ARCHIVES or not top.is_file:
+            return _sorted(whole.name, PLAIN, (_alone(top, stem(whole.name)),), (), (), wanted)
+        top = opened_class(whole.name, stack.enter_context(whole.open("rb")))
+        if one := _one_students(top, stem(whole.name), wanted):
+            return _sorted(whole.name, PLAIN, (one,), (), (), wanted)
+    layout, level, beside, recognised = _students_level(top, whole.resolve().name, wanted, assignment)
+    if not level.items:
+        shown = escaped(str(path))
+        raise UsageError(
+            f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
+        )
+    if recognised is None:
+        read, questions = plain(level, wanted.opened, assignment)
+    else:
+        read, questions = recognised, ()
+    left, strangers = _others(level, read, questions)
+    return _sorted(whole.name, layout, read, (*beside, *left), (*questions, *strangers), wanted)
+
+
+def _alone(item: Item, label: str) -> Entry:
+    return Entry(item, label, label, item.name, file=item.name)
+
+
+def _one_students(top: Folder, label: str, wanted: Wanted) -> Entry | None:
+    """The archive as one student's: files with one source among them, perhaps in a folder of their own."""
+    items = top.items()
+    if any(recognise(Level(label, tuple(items))) is not None for recognise in LAYOUTS.values()):
+        return None
+    for _ in range(MAX_LEVELS):
+        if len(items) != 1 or not items[0].is_folder:
+            break
+        items = items[0].items()
+    sources = [item for item in items if ending(item.name) in wanted.groups[0]]
+    others = {ending(item.name) for item in items if item not in sources}
+    lonely = len(sources) == 1 and not any(item.is_folder for item in items)
+    if not lonely or not others <= {*wanted.endings} - {".c", ".cpp"}:
+        return None
+    return _alone(Bundle(label, tuple(items)), label)
+
+
+def _students_level(
+    top: OnDisk | Folder, name: str, wanted: Wanted, assignment: str
+) -> tuple[str, Level, tuple[Omission, ...], tuple[Entry, ...] | None]:
+    """The folder in which each entry is a student's, what lies beside it, and what a layout says of it."""
+    first = level = _level(top, name, wanted)
+    beside: tuple[Omission, ...] = ()
+    for _ in range(MAX_LEVELS):
+        for layout, recognise in LAYOUTS.items():
+            if (recognised := recognise(level)) is not None:
+                return layout, level, beside, recognised
+        unwrap = isinstance(top, Folder) or _holds_download(level, wanted)
+        below = next_level(level, wanted.opened, assignment, unwrap=unwrap)
+        if not isinstance(below, OnDisk | Folder):
+            return PLAIN, level, beside, None
+        others = [Omission(item.name, Left.BESIDE) for item in level.items if item.name != below.name]
+        beside = (*beside, *others, *(Omission(hidden, Left.HIDDEN) for hidden in level.hidden))
+        level = _level(below, below.name, wanted)
+    return PLAIN, first, (), None
+
+
+def _holds_download(level: Level, wanted: Wanted) -> bool:
+    """Whether the only thing here is a folder with names that a platform wrote."""
+    only = level.items[0] if len(level.items) == 1 else None
+    if not isinstance(only, OnDisk) or not only.is_folder:
+        return False
+    inner = _level(only, only.name, wanted)
+    return any(recognise(inner) is not None for recognise in LAYOUTS.values())
+
+
+def _level(folder: OnDisk | Folder, name: str, wanted: Wanted) -> Level:
+    """What is in the folder, where no entry may lead into another by a link."""
+    if isinstance(folder, Folder):
+        return Level(name, tuple(folder.items()), tuple(sorted(folder.hidden)))
+    kept = [*entries(folder.path), *dotted(folder.path, (*wanted.endings, *ARCHIVES))]
+    hidden = sorted({entry.name for entry in folder.path.iterdir()} - {entry.name for entry in kept})
+    return Level(name, tuple(OnDisk(entry) for entry in sorted(kept)), tuple(hidden))
+
+
+def _others(
+    level: Level, recognised: Sequence[Entry], questions: Sequence[Question]
+) -> tuple[tuple[Omission, ...], tuple[Question, ...]]:
+    """What no entry speaks of: files of the platform, and what nobody knows."""
+    named = {entry.file for entry in recognised} | {name for question in questions for name in question.names}
+    rest = [item for item in level.items if item.name not in named]
+    files = [item.name for item in rest if not item.is_folder and _PLATFORM_FILES.fullmatch(item.name)]
+    unknown = tuple(item.name for item in rest if item.name not in files)
+    left = [
+        *(Omission(name, Left.HIDDEN) for name in level.hidden),
+        *(Omission(n, Left.PLATFORM) for n in files),
+    ]
+    return tuple(left), (Question(Doubt.STRANGE, unknown),) if unknown else ()
+
+
+def _sorted(
+    name: str,
+    layout: str,
+    recognised: tuple[Entry, ...],
+    left: tuple[Omission, ...],
+    questions: tuple[Question, ...],
+    wanted: Wanted,
+) -> Download:
+    """Each student's newest attempt, read; all before it is left out."""
+    theirs: dict[str, list[Entry]] = {}
+    for entry in recognised:
+        theirs.setdefault(entry.key, []).append(entry)
+    doubts = _doubts(theirs, clashes=layout == PLAIN)
+    doubtful = {name for question in doubts for name in question.names}
+    counted = {}
+    omitted = list(left)
+    for key, several in theirs.items():
+        if several[0].file in doubtful:
+            continue
+        chosen, earlier = _newest(several)
+        omitted += [Omission(entry.file, entry.left or Left.EARLIER, chosen[0].label) for entry in earlier]
+        counted[key] = chosen
+    given = ids({key: chosen[0].label for key, chosen in counted.items()})
+    read = [_submission(chosen, given[key], layout, wanted) for key, chosen in counted.items()]
+    read.sort(key=lambda submission: submission.id)
+    return Download(name, layout, tuple(read), tuple(omitted), (*questions, *doubts))
+
+
+def _newest(several: list[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The files of the attempt that counts, and all else of this student."""
+    files = [entry for entry in several if entry.left is None]
+    last = max(entry.order for entry in files)
+    chosen = [entry for entry in files if entry.order == last]
+    return chosen, [entry for entry in several if entry not in chosen]
+
+
+def _doubts(theirs: dict[str, list[Entry]], *, clashes: bool) -> tuple[Question, ...]:
+    """What is in doubt about a student, or about two who share a key."""
+    questions = []
+    for several in theirs.values():
+        files = [entry for entry in several if entry.left is None]
+        names = tuple(dict.fromkeys(entry.file for entry in several))
+        people = tuple(dict.fromkeys(entry.name for entry in several if entry.students))
+        if not files:
+            reasons = {entry.left for entry in several}
+            if reasons != {Left.FEEDBACK}:
+                questions.append(Question(Doubt.TEXT_ONLY, names))
+        elif len({name.casefold() for name in people}) > 1 and not files[0].order:
+            questions.append(Question(Doubt.SAME_ID, names, people))
+        elif len({entry.order for entry in files}) < len({entry.attempt for entry in files}):
+            questions.append(Question(Doubt.ATTEMPTS, names))
+    return (*questions, *(_clashes(theirs) if clashes else ()))
+
+
+def _clashes(theirs: dict[str, list[Entry]]) -> list[Question]:
+    """Names that nobody can tell apart by whose they are: `ada.cu` and `ada/`, `k.cu` and `k (1).cu`."""
+    alike: dict[str, list[str]] = {}
+    for several in theirs.values():
+        alike.setdefault(_plain_form(several[0].label), []).append(several[0].file)
+    questions = [Question(Doubt.SAME_NAME, tuple(names)) for names in alike.values() if len(names) > 1]
+    copies: dict[str, list[str]] = {}
+    for form, names in alike.items():
+        match = _COPY.fullmatch(form)
+        copies.setdefault(match["base"] if match else form, []).extend(names)
+    return [
+        *questions,
+        *(
+            Question(Doubt.COPIES, tuple(names))
+            for base, names in copies.items()
+            if len(names) > len(alike.get(base, ())) and len(names) > 1
+        ),
+    ]
+
+
+def _plain_form(label: str) -> str:
+    return unicodedata.normalize("NFC", label).casefold()
+
+
+def _submission(chosen: list[Entry], submission_id: str, layout: str, wanted: Wanted) -> Submission:
+    first = chosen[0]
+    whole = first.item if len(chosen) == 1 and (first.item.is_folder or layout == PLAIN) else None
+    item = whole or Bundle(first.label, tuple(entry.item for entry in chosen))
+    late = [entry.late for entry in chosen if entry.late is not None]
+    hand_in = HandIn(
+        name=first.name,
+        layout=layout,
+        file=first.file,
+        students=first.students,
+        attempt=first.attempt,
+        attempts=first.attempts,
+        late=any(late) if late else None,
+        time=first.time,
+    )
+    return replace(read_as(item, submission_id, wanted), hand_in=hand_in)

@@ -1,0 +1,321 @@
+"""Whose an entry of a download is: a function for each platform, from the names that it writes.
+
+    Moodle        ``Ada Lovelace_12345_assignsubmission_file_/kernel.cu`` (from 4.1 on no last ``_``),
+                  or in one name ``Ada Lovelace_12345_assignsubmission_file_kernel.cu``; ``…_onlinetext`` is
+                  a text, ``…_assignfeedback_…`` what staff sent back
+    Canvas        ``lovelaceada_12345_678901_kernel.cu``, ``lovelaceada_LATE_12345_…``, ``anon_a1B2c_…``;
+                  ``-1`` before the ending counts uploads of one name; ``…_text.html`` is no file
+    Blackboard    ``HW3_ada_attempt_2026-11-01-10-00-00_kernel.cu``; without the last part, a receipt
+    Brightspace   ``12345-67890 - Ada Lovelace - Nov 1, 2026 1000 AM``, a folder, or before `` - kernel.cu``
+    Sakai         ``Lovelace, Ada(ada)/Submission attachment(s)/kernel.cu``
+    ILIAS         ``Lovelace_Ada_ada_4711``, in ``Team 12`` where teams handed in
+    GitHub        ``hw3-submissions/hw3-ada``, beside ``grades.csv``; Artemis: ``CS101HW3-ada``
+
+`gradescope` reads the one that explains itself in a file. Sources: Canvas' content_zipper.rb, Moodle's
+importziplib.php, the documents of the others. A name of any other form stays as it is: nobody guesses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from grader.course.entries import Entry, Left, Level
+from grader.course.gradescope import gradescope
+from grader.model import Student
+from grader.submission.files import Unusable, ending, stem
+from grader.submission.items import Bundle, Renamed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from grader.submission.items import Item
+
+_MOODLE = re.compile(
+    r"(?P<name>.+)_(?P<id>\d+)_(?P<type>assignsubmission|assignfeedback)_(?P<plugin>[a-z0-9]+)"
+    r"(?:_(?P<file>.*))?",
+    re.DOTALL,
+)
+_CANVAS = re.compile(
+    r"(?P<who>(?P<name>[^\W_]+)(?P<late>_LATE)?_(?:question_)?(?P<id>\d{2,}))_(?P<upload>\d{4,})_(?P<file>.+)"
+)
+_CANVAS_ANONYMOUS = re.compile(
+    r"(?P<who>(?P<name>anon)(?P<late>_LATE)?_(?P<id>[A-Za-z0-9]{5}))_(?P<upload>\d{4,})_(?P<file>.+)"
+)
+_CANVAS_TEXT = re.compile(
+    r"(?P<name>[^\W_]+)(?P<late>_LATE)?_(?P<id>\d{2,}|(?<=anon_)[A-Za-z0-9]{5}|(?<=anon_LATE_)[A-Za-z0-9]{5})"
+    r"(?:_question)?(?:_\d+)?_(?:text|link)\.html"
+)
+_UPLOAD_NUMBER = re.compile(r"(?P<base>.+)-(?P<number>\d{1,3})")
+_BLACKBOARD = re.compile(
+    r"(?P<front>.+)_attempt_(?P<time>\d{4}-\d\d-\d\d-\d\d-\d\d-\d\d)(?:_(?P<file>.+)|(?P<receipt>\.txt))"
+)
+_RECEIPT_NAME = re.compile(r"^Name: (?P<name>.+) \((?P<login>[^()\s]+)\)\s*$", re.MULTILINE)
+_BRIGHTSPACE = re.compile(
+    r"(?P<id>\d+)-\d+ - (?P<name>.+?) - (?P<time>[^-]*\b\d{4}\b[^-]*?)(?: - (?P<file>.+))?"
+)
+_SAKAI = re.compile(r"(?P<last>[^,()]+), (?P<first>[^()]+?) ?\((?P<login>[^()]+)\)")
+_SAKAI_FILES = "Submission attachment(s)"
+_ILIAS = re.compile(r"(?P<last>[^_]+)_(?P<first>[^_]+)_(?P<login>.+)_(?P<id>\d+)")
+_ILIAS_TEAM = re.compile(r"Team[ _]\d+")
+_CLASSROOM = re.compile(r"(?P<slug>.+)-submissions(?:-\d\d-\d\d-\d{4}.*)?")
+_ARTEMIS = re.compile(r"(?P<key>[A-Z][A-Z0-9]+)-(?P<login>.+)")
+_MOST_RECEIPT_BYTES = 2**20
+_SEVERAL = 2
+
+
+def moodle(level: Level) -> tuple[Entry, ...] | None:
+    """Moodle's "download all submissions": with folders, flat, for anonymous marking, of teams."""
+    matches = _matches(level, _MOODLE)
+    if not matches:
+        return None
+    numbers = Counter(match["name"] for _, match in matches)
+    anonymous = len(numbers) == 1 and len({match["id"] for _, match in matches}) >= _SEVERAL
+    entries = []
+    for item, match in matches:
+        left = None
+        if match["type"] == "assignfeedback":
+            left = Left.FEEDBACK
+        elif match["plugin"] != "file":
+            left = Left.TEXT
+        name = f"{match['name']}_{match['id']}"
+        person = Student(name="" if anonymous else match["name"], id=match["id"])
+        own = Renamed(item, match["file"]) if match["file"] and not item.is_folder else item
+        entries.append(Entry(own, match["id"], name, name, (person,), left=left, file=item.name))
+    return tuple(entries)
+
+
+def canvas(level: Level) -> tuple[Entry, ...] | None:
+    """Canvas' "download submissions": all files side by side, also where students are anonymous."""
+    uploads = [
+        (item, match)
+        for item in level.items
+        if not item.is_folder
+        and (match := _CANVAS_ANONYMOUS.fullmatch(item.name) or _CANVAS.fullmatch(item.name))
+    ]
+    texts = [(item, match) for item, match in _matches(level, _CANVAS_TEXT) if not item.is_folder]
+    if not uploads and not texts:
+        return None
+    newest: dict[tuple[str, str], tuple[int, int]] = {}
+    for _, match in uploads:
+        base, number = _numbered(match["file"])
+        this = (match["id"], base)
+        newest[this] = max(newest.get(this, (-1, -1)), (number, int(match["upload"])))
+    entries = []
+    for item, match in uploads:
+        base, number = _numbered(match["file"])
+        counts = newest[match["id"], base] == (number, int(match["upload"]))
+        entries.append(_of_canvas(item, match, match["file"], None if counts else Left.EARLIER))
+        if counts and number and ending(base) in {".h", ".cuh", ".hpp", ".inl"}:
+            # An `#include` names the header as it was called before Canvas counted it.
+            entries.append(_of_canvas(item, match, base, None))
+    named = {item.name for item, _ in uploads}
+    entries += [
+        _of_canvas(item, match, item.name, Left.TEXT) for item, match in texts if item.name not in named
+    ]
+    return tuple(entries)
+
+
+def _of_canvas(item: Item, match: re.Match[str], file: str, left: Left | None) -> Entry:
+    anonymous = match["name"] == "anon"
+    name = f"{match['name']}_{match['id']}"
+    person = Student(name="" if anonymous else match["name"], id=match["id"])
+    return Entry(
+        Renamed(item, file),
+        match["id"],
+        name,
+        name,
+        (person,),
+        late=bool(match["late"]),
+        left=left,
+        file=item.name,
+    )
+
+
+def _numbered(file: str) -> tuple[str, int]:
+    """The name without the number of the upload, and that: ``kernel-2.cu`` is the third of ``kernel.cu``."""
+    match = _UPLOAD_NUMBER.fullmatch(stem(file))
+    return (f"{match['base']}{ending(file)}", int(match["number"])) if match else (file, 0)
+
+
+def blackboard(level: Level) -> tuple[Entry, ...] | None:
+    """Blackboard's download of an assignment's column, with a receipt for each attempt.
+
+    A receipt says the student's name and login. Without one the login is what follows the name of the
+    assignment, which is what all names have in front.
+    """
+    matches = _matches(level, _BLACKBOARD)
+    if not matches:
+        return None
+    people = {}
+    for item, match in matches:
+        if (
+            match["receipt"]
+            and (person := _from_receipt(item))
+            and match["front"].endswith(f"_{person.login}")
+        ):
+            people[match["front"]] = person
+    start = len(_common_start([match["front"] for _, match in matches]))
+    entries = []
+    attempts = Counter(
+        {front: len({m["time"] for _, m in matches if m["front"] == front}) for front in people}
+    )
+    for item, match in matches:
+        front = match["front"]
+        person = people.get(front) or Student(login=front[start:] or front.rsplit("_", 1)[-1])
+        own = item if match["receipt"] else Renamed(item, match["file"])
+        entries.append(
+            Entry(
+                own,
+                person.login,
+                person.login,
+                front,
+                (person,),
+                attempt=match["time"],
+                order=(match["time"],),
+                attempts=attempts[front] or 1,
+                time=match["time"],
+                left=Left.RECEIPT if match["receipt"] else None,
+                file=item.name,
+            )
+        )
+    return tuple(entries)
+
+
+def _from_receipt(item: Item) -> Student | None:
+    try:
+        text = item.read(_MOST_RECEIPT_BYTES, "a receipt").decode("utf-8-sig", "replace")
+    except Unusable:
+        return None
+    match = _RECEIPT_NAME.search(text.replace("\r\n", "\n"))
+    return Student(name=match["name"], login=match["login"]) if match else None
+
+
+def _common_start(names: list[str]) -> str:
+    """What all names begin with, up to a ``_``; nothing where there is but one."""
+    first, last = min(names), max(names)
+    same = next((i for i, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), 0)
+    return first[: first.rfind("_", 0, same) + 1]
+
+
+def brightspace(level: Level) -> tuple[Entry, ...] | None:
+    """Brightspace's (D2L's) download of a folder of assignments; each attempt is a folder of its own."""
+    matches = _matches(level, _BRIGHTSPACE)
+    if not matches:
+        return None
+    times = {match["id"]: {m["time"] for _, m in matches if m["id"] == match["id"]} for _, match in matches}
+    return tuple(
+        Entry(
+            Renamed(item, match["file"]) if match["file"] else item,
+            match["id"],
+            f"{match['name']}_{match['id']}",
+            match["name"],
+            (Student(name=match["name"], id=match["id"]),),
+            attempt=match["time"],
+            order=(_moment(match["time"]),),
+            attempts=len(times[match["id"]]),
+            time=match["time"],
+            file=item.name,
+        )
+        for item, match in matches
+    )
+
+
+def _moment(time: str) -> str:
+    """A time as Brightspace writes it, so that later ones sort later; nothing for one in another language."""
+    for form in ("%b %d, %Y %I%M %p", "%d %b, %Y %I%M %p", "%b %d, %Y %H%M"):
+        padded = re.sub(r"\b(\d{3})(?= [AP]M)", r"0\1", time)
+        with suppress(ValueError):
+            return datetime.strptime(padded, form).isoformat()  # noqa: DTZ007 - only compared with its like
+    return ""
+
+
+def sakai(level: Level) -> tuple[Entry, ...] | None:
+    """Sakai's "download all": a folder each, in which only one folder is the student's."""
+    matches = [(item, match) for item, match in _matches(level, _SAKAI) if item.is_folder]
+    if not matches:
+        return None
+    entries = []
+    for item, match in matches:
+        parts = {part.name: part for part in _items(item)}
+        files = parts.get(_SAKAI_FILES, item)
+        person = Student(name=f"{match['first']} {match['last']}", login=match["login"])
+        texts = any("submissionText" in name for name in parts)
+        only_text = texts and not _items(files)
+        left = Left.TEXT if only_text else None
+        name = match["login"]
+        entries.append(Entry(files, name, name, item.name, (person,), left=left, file=item.name))
+    return tuple(entries)
+
+
+def ilias(level: Level) -> tuple[Entry, ...] | None:
+    """ILIAS' download of an exercise: each folder names a person, or a team of them."""
+    folders = [item for item in level.items if item.is_folder]
+    entries = []
+    for item in folders:
+        members = [item] if not _ILIAS_TEAM.fullmatch(item.name) else [i for i in _items(item) if i.is_folder]
+        matches = [match for member in members if (match := _ILIAS.fullmatch(member.name))]
+        if not members or len(matches) != len(members):
+            return None
+        people = tuple(
+            Student(
+                name=f"{match['first']} {match['last']}",
+                id=match["id"],
+                login=match["login"],
+                group="" if members == [item] else item.name,
+            )
+            for match in matches
+        )
+        whole = item if members == [item] else Bundle(item.name, tuple(members))
+        entries.append(Entry(whole, item.name, item.name, item.name, people, file=item.name))
+    return tuple(entries) or None
+
+
+def repositories(level: Level) -> tuple[Entry, ...] | None:
+    """Repositories of one assignment, whose names begin alike: GitHub Classroom's and Artemis'."""
+    folders = [item for item in level.items if item.is_folder]
+    classroom = _CLASSROOM.fullmatch(level.name)
+    front = f"{classroom['slug']}-" if classroom else ""
+    if not front and len(folders) >= _SEVERAL:
+        keys = {match["key"] if (match := _ARTEMIS.fullmatch(item.name)) else "" for item in folders}
+        front = f"{keys.pop()}-" if len(keys) == 1 else ""
+    front = "" if front == "-" else front
+    if not front or not folders or not all(item.name.startswith(front) for item in folders):
+        return None
+    return tuple(
+        Entry(item, login, login, item.name, (_of_repository(login, hub=bool(classroom)),), file=item.name)
+        for item in folders
+        for login in [item.name.removeprefix(front)]
+    )
+
+
+def _of_repository(login: str, *, hub: bool) -> Student:
+    return Student(github=login) if hub else Student(login=login)
+
+
+LAYOUTS: dict[str, Callable[[Level], tuple[Entry, ...] | None]] = {
+    "Moodle": moodle,
+    "Gradescope": gradescope,
+    "Blackboard": blackboard,
+    "Brightspace": brightspace,
+    "Canvas": canvas,
+    "Sakai": sakai,
+    "ILIAS": ilias,
+    "repositories": repositories,
+}
+"""The first that recognises a folder of the download says whose its entries are."""
+
+
+def _matches(level: Level, pattern: re.Pattern[str]) -> list[tuple[Item, re.Match[str]]]:
+    return [(item, match) for item in level.items if (match := pattern.fullmatch(item.name))]
+
+
+def _items(item: Item) -> list[Item]:
+    """What is in it; nothing where it cannot be read, and its student will hear of it."""
+    try:
+        return item.items()
+    except Unusable:
+        return []
