@@ -3,6 +3,7 @@
     OUT/journal.jsonl                 first line: what is being graded; then a line per finished submission,
                                       and a line that lists the class whenever a batch ends
     OUT/grades/<submission>/…         one submission's files
+    OUT/removed/<submission>/…        the same of who is in the class no more
     OUT/…                             the class's files
 
 A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
+REMOVED = "removed"
 LOCK = ".lock"
 RECORD = "record.json"
 EXPORT = "grade.json"
@@ -148,6 +150,44 @@ class OutFolder:
             why = "is missing, as where an older version graded"
             raise UsageError(f"{path}: {why}; grade the submission again")
         return _text(path)
+
+    def page(self, submission: str, name: str) -> str:
+        """A file that was written of a submission; raises UsageError if it is not there."""
+        path = self.path / GRADES / submission / name
+        if not path.is_file():
+            raise UsageError(f"{path}: is missing; `grader report {self.path}` writes it again")
+        return _text(path)
+
+    def remove_others(self, submissions: Sequence[str]) -> tuple[str, ...]:
+        """Move grades of those who are not in the class any more into ``removed/``; gives their ids.
+
+        A grade that was moved there before is kept, under a name with a number.
+        """
+        folder = self.path / GRADES
+        gone = sorted(
+            path.name for path in folder.iterdir() if path.is_dir() and path.name not in submissions
+        )
+        for name in gone:
+            target, number = self.path / REMOVED / name, 1
+            while target.exists():
+                number += 1
+                target = self.path / REMOVED / f"{name}-{number}"
+            try:
+                target.parent.mkdir(exist_ok=True)
+                (folder / name).rename(target)
+            except OSError as problem:
+                raise StorageError(_cannot(target, problem)) from None
+        return tuple(gone)
+
+    def bring_back(self, submissions: Sequence[str]) -> None:
+        """Move grades that were removed back to where they were, of those who are in the class again."""
+        for name in submissions:
+            target = self.path / GRADES / name
+            if (self.path / REMOVED / name).is_dir() and not target.exists():
+                try:
+                    (self.path / REMOVED / name).rename(target)
+                except OSError as problem:
+                    raise StorageError(_cannot(target, problem)) from None
 
     def submissions(self) -> tuple[str, ...]:
         """The class as the last batch saw it, as far as there are grades; all of them after a crash."""

@@ -14,12 +14,14 @@ from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, grade_class
 from grader.batch.folder import is_whole, load_grades
+from grader.batch.resume import store, waiting
 from grader.cli import arguments, interruption, setup
 from grader.course.entries import Left, Omission
-from grader.errors import StorageError, UsageError
+from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
 from grader.reports import files, grade_json, html, import_table, junit
+from grader.text import listed
 
 if TYPE_CHECKING:
     import argparse
@@ -27,12 +29,14 @@ if TYPE_CHECKING:
 
     from grader.backends.backend import Backend
     from grader.course.entries import Download
-    from grader.model import Assignment, Grade, HandIn, Submission
+    from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
 
 _OURS = 3
 _ASKS = 2
+_ENOUGH_TO_WONDER = 3
+_MOST_NAMES = 8
 IMPORT = "import.json"
 
 
@@ -76,6 +80,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade the others where it is in doubt whose something is (default: ask, exit 2)",
     )
     parser.add_argument(
+        "--only",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="grade this submission again, whatever is stored of it (may be given several times)",
+    )
+    parser.add_argument(
         "--fresh", action="store_true", help="grade everything again, also what is already done"
     )
     parser.add_argument(
@@ -115,6 +126,29 @@ def run(options: argparse.Namespace) -> int:
         sandbox_choice.sweep(tools.sandbox)
 
 
+def _failed_by_all(grades: Sequence[Grade]) -> str:
+    """The item about compiling that nobody passes, where there are enough to wonder; else nothing."""
+    if len(grades) < _ENOUGH_TO_WONDER:
+        return ""
+    failed = [
+        {
+            item.result.item.id
+            for item in grade.items
+            if item.result.item.check == "compile" and item.result.verdict is Verdict.FAIL
+        }
+        for grade in grades
+    ]
+    return min(set.intersection(*failed), default="")
+
+
+def _say_removed(gone: tuple[str, ...], out: OutFolder) -> None:
+    if gone:
+        names = listed([f"`{name}`" for name in gone[:_MOST_NAMES]] + ["…"] * (len(gone) > _MOST_NAMES))
+        setup.console(stderr=True).print(
+            f"no longer in the class, moved to {out.path}/removed: {names}", soft_wrap=True
+        )
+
+
 def _dry_run(options: argparse.Namespace, download: Download) -> int:
     """Show what the download is understood as; 2 where `grade` would ask."""
     screen = setup.console()
@@ -146,23 +180,31 @@ def _grade_class(
 ) -> int:
     submissions = download.submissions
     session = _session(options, assignment, tools, out, backend)
-    done = _already_done(options, session, out)
+    done = _already_done(options, session, out, [submission.id for submission in submissions])
     if not done:
         out.begin(session)
     out.write({IMPORT: import_table.dump(download)})
     if import_table.worth_saying(download):
-        setup.console(stderr=True).print(import_table.summary(download))
-    waiting = [s for s in submissions if done.get(s.id) != s.digest or not _same_person(out, s)]
+        setup.console(stderr=True).print(import_table.summary(download), soft_wrap=True)
+    to_grade = waiting(submissions, done, out, options.only)
     plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
-    _grade_all(plan, waiting, tools, options.jobs, out)
+    _grade_all(plan, to_grade, tools, options.jobs, out)
     ids = [submission.id for submission in submissions]
     out.note_class(ids)
+    _say_removed(out.remove_others(ids), out)
     grades = load_grades(out, ids)
     out.write(files.of_class(grades))
     _write_files(options, grades)
-    setup.print_class(grades, resumed=len(submissions) - len(waiting), out=out.path)
+    setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         return _OURS
+    if item := _failed_by_all(grades):
+        setup.console(stderr=True).print(
+            f"everybody fails `{item}`: is `{assignment.id}` the assignment that these are for? "
+            f"The grades are stored in {out.path}",
+            soft_wrap=True,
+        )
+        return _ASKS
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
 
 
@@ -192,28 +234,20 @@ def _session(
     return Session(assignment.id, assignment.digest, name, seed, release, toolkit, *gpus)
 
 
-def _same_person(out: OutFolder, submission: Submission) -> bool:
-    """Whether a stored grade is still that of this student; what else changed about them is written anew."""
-    (grade,) = load_grades(out, [submission.id])
-    if grade.hand_in == submission.hand_in:
-        return True
-    if _key(grade.hand_in) != _key(submission.hand_in):
-        return False  # questions are drawn for another name
-    _write(out, replace(grade, hand_in=submission.hand_in))
-    return True
-
-
-def _key(hand_in: HandIn | None) -> str:
-    """The name that questions are drawn for."""
-    return hand_in.key if hand_in else ""
-
-
-def _already_done(options: argparse.Namespace, session: Session, out: OutFolder) -> dict[str, str]:
+def _already_done(
+    options: argparse.Namespace, session: Session, out: OutFolder, ids: Sequence[str]
+) -> dict[str, str]:
     """The submissions whose grades still hold, by id; says why none does where something has changed."""
     earlier = out.session()
     if options.fresh or earlier is None:
         return {}
+    if earlier.assignment != session.assignment:
+        raise UsageError(
+            f"{out.path} holds grades of `{earlier.assignment}`, and these are for `{session.assignment}`; "
+            "choose another folder with -o, or --fresh to give those up"
+        )
     if earlier == session:
+        out.bring_back(ids)
         return {name: digest for name, digest in out.finished().items() if is_whole(out, name)}
     changed = [
         f"{field.name.replace('_', ' ')} ({getattr(earlier, field.name)} → {getattr(session, field.name)})"
@@ -238,25 +272,9 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(waiting))
         for grade in grade_class(plan, waiting, tools, jobs=jobs):
-            _store(out, grade, digests[grade.submission_id])
+            store(out, grade, digests[grade.submission_id])
             bar.advance(task)
             interruption.stop_if_asked()
-
-
-def _store(out: OutFolder, grade: Grade, digest: str) -> None:
-    """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
-    _write(out, grade)
-    if grade.verdict is not Verdict.ERROR:
-        out.note(grade.submission_id, digest, grade.verdict)
-
-
-def _write(out: OutFolder, grade: Grade) -> None:
-    try:
-        out.write(files.of_submission(grade), grade.submission_id)
-    except StorageError as problem:
-        raise StorageError(
-            f"{problem}; what is graded so far is kept, run the same command again to go on"
-        ) from None
 
 
 def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:

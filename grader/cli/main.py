@@ -51,6 +51,11 @@ COMMANDS = (
     Command("report", "write the reports again from stored grades, running nothing", "grader report out"),
     Command("rescore", "apply a changed rubric to stored evidence, running nothing", "grader rescore out"),
     Command(
+        "feedback",
+        "pack students' reports as their platform takes them back",
+        "grader feedback out --for moodle -o feedback.zip",
+    ),
+    Command(
         "trace",
         "show what one block does, barrier interval by interval",
         "grader trace tiled-matmul mine.cu --case mp3 --block 0,0 --html trace.html",

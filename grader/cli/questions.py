@@ -77,7 +77,8 @@ def _for_everybody(options: argparse.Namespace, assignment: Assignment, seed: in
             options.out / f"{names[str(number)]}.{kind}", _sheet(options, assignment, key_of(student), seed)
         )
     setup.console().print(
-        f"{count(len(roster.students), 'sheet')} in {options.out}; grade with the same --roster"
+        f"{count(len(roster.students), 'sheet')} in {options.out}; grade with the same --roster",
+        soft_wrap=True,
     )
     return 0
 

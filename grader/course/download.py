@@ -75,17 +75,19 @@ def _read(path: Path, stack: ExitStack, wanted: Wanted, assignment: str) -> Down
         if one := _one_students(top, stem(whole.name), wanted):
             return _sorted(whole.name, PLAIN, (one,), (), (), wanted)
     layout, level, beside, recognised = _students_level(top, whole.resolve().name, wanted, assignment)
-    if not level.items:
-        shown = escaped(str(path))
-        raise UsageError(
-            f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
-        )
     if recognised is None:
         read, questions = plain(level, wanted.opened, assignment)
     else:
         read, questions = recognised, ()
     left, strangers = _others(level, read, questions)
+    if not read and not questions and not strangers:
+        raise UsageError(_nothing(path, wanted))
     return _sorted(whole.name, layout, read, (*beside, *left), (*questions, *strangers), wanted)
+
+
+def _nothing(path: Path, wanted: Wanted) -> str:
+    shown = escaped(str(path))
+    return f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
 
 
 def _alone(item: Item, label: str) -> Entry:

@@ -1,0 +1,67 @@
+"""What of an earlier batch still holds, and what is written of a submission once it is graded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.batch.folder import load_grades
+from grader.errors import StorageError, UsageError
+from grader.model import Verdict
+from grader.reports import files
+from grader.text import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grader.batch.folder import OutFolder
+    from grader.model import Grade, HandIn, Submission
+
+
+def waiting(
+    submissions: Sequence[Submission], done: dict[str, str], out: OutFolder, only: Sequence[str]
+) -> list[Submission]:
+    """What is to be graded: what has no grade that holds, and what ``only`` asks for."""
+    unknown = sorted(set(only) - {submission.id for submission in submissions})
+    if unknown:
+        raise UsageError(f"--only {escaped(unknown[0])}: no submission is called so; --dry-run lists them")
+    return [
+        submission
+        for submission in submissions
+        if submission.id in only
+        or done.get(submission.id) != submission.digest
+        or not _same_person(out, submission)
+    ]
+
+
+def _same_person(out: OutFolder, submission: Submission) -> bool:
+    """Whether a stored grade is still that of this student; what else changed about them is written anew."""
+    (grade,) = load_grades(out, [submission.id])
+    if grade.hand_in == submission.hand_in:
+        return True
+    if _key(grade.hand_in) != _key(submission.hand_in):
+        return False  # questions are drawn for another name
+    write(out, replace(grade, hand_in=submission.hand_in))
+    return True
+
+
+def _key(hand_in: HandIn | None) -> str:
+    """The name that questions are drawn for."""
+    return hand_in.key if hand_in else ""
+
+
+def store(out: OutFolder, grade: Grade, digest: str) -> None:
+    """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
+    write(out, grade)
+    if grade.verdict is not Verdict.ERROR:
+        out.note(grade.submission_id, digest, grade.verdict)
+
+
+def write(out: OutFolder, grade: Grade) -> None:
+    """Write the files of a submission; raises StorageError with how to go on."""
+    try:
+        out.write(files.of_submission(grade), grade.submission_id)
+    except StorageError as problem:
+        raise StorageError(
+            f"{problem}; what is graded so far is kept, run the same command again to go on"
+        ) from None

@@ -1,0 +1,73 @@
+"""`grader feedback`: students' reports, packed as the platform that they came from takes them back."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.batch import OutFolder
+from grader.batch.folder import load_grades
+from grader.cli import arguments, setup
+from grader.course.feedback import KINDS, REPORT, Report, pack
+from grader.errors import StorageError
+from grader.reports.gradebook import cell
+from grader.text import count, escaped, listed
+
+if TYPE_CHECKING:
+    import argparse
+
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)
+"""What a zip archive can say of times begins here; the same reports give the same bytes."""
+_MOST_NAMES = 8
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
+    parser.add_argument(
+        "--for",
+        dest="platform",
+        choices=KINDS,
+        required=True,
+        help="moodle, canvas: under the names of the download; folders: one for each submission; "
+        "mail: those, and mail.csv with everybody's address",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE.zip", type=arguments.writable, required=True, help="the archive"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Pack each student's report as it was written last by `grade` or `report`; 0, or 2 where none fits."""
+    out = OutFolder(options.out)
+    reports = [
+        Report(grade.submission_id, grade.hand_in, out.page(grade.submission_id, REPORT))
+        for grade in load_grades(out, out.submissions())
+    ]
+    packed = pack(options.platform, reports, cell)
+    _write(options.output, packed.files)
+    screen = setup.console()
+    screen.print(
+        f"{count(len(reports) - len(packed.left_out), 'report')} in {options.output}", soft_wrap=True
+    )
+    if packed.left_out:
+        names = [f"`{escaped(name, 60)}`" for name in packed.left_out[:_MOST_NAMES]]
+        rest = len(packed.left_out) - _MOST_NAMES
+        screen.print(
+            f"{count(len(packed.left_out), 'report')} left out, for which the platform has no name: "
+            f"{listed([*names, f'{rest} more'] if rest > 0 else names)}"
+        )
+    return 0
+
+
+def _write(path: Path, files: tuple[tuple[str, str], ...]) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files:
+            archive.writestr(zipfile.ZipInfo(name, _FIRST_DAY), text.encode(errors="backslashreplace"))
+    try:
+        path.write_bytes(content.getvalue())
+    except OSError as problem:
+        raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None

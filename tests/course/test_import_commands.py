@@ -1,0 +1,264 @@
+"""From a download to grades and back: `--dry-run`, `--roster`, `--only`, sheets of a roster, feedback."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.assignment import find_assignment, load_assignment
+from grader.cli import main
+from grader.kinds.answers.sheets import model_answers
+from tests.course.test_layouts import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Golden
+
+QUESTIONS = "memory-analysis"
+"""Nothing of it is compiled: grading a class takes no time."""
+
+
+def answers(student: str) -> bytes:
+    """The sheet of this student with all answers right, and nothing that says whose it is."""
+    assignment = load_assignment(find_assignment(QUESTIONS))
+    filled = model_answers(assignment, student, assignment.answers.seed)
+    return filled.split("\n", 1)[1].encode()
+
+
+def grades(out: Path) -> dict[str, tuple[str, float]]:
+    """By submission: its verdict and score."""
+    stored = (json.loads(path.read_text()) for path in out.glob("grades/*/grade.json"))
+    return {one["submission"]["id"]: (one["verdict"], one["score"]) for one in stored}
+
+
+@pytest.fixture
+def canvas(tmp_path: Path) -> Path:
+    """A download of two sheets, one of them late, and a text entry; each filled in by the roster's name."""
+    files = {
+        "lovelaceada_12345_678901_answers.yaml": answers("ada"),
+        "hoppergrace_LATE_12346_678902_answers.yaml": answers("grace"),
+        "curiemarie_12347_text.html": b"<p>I could not upload</p>",
+    }
+    return written(tmp_path / "download", files)
+
+
+@pytest.fixture
+def roster(tmp_path: Path) -> Path:
+    """Everybody in the course, by their logins."""
+    path = tmp_path / "roster.csv"
+    rows = ("Ada Lovelace,ada,ada@x.edu", "Grace Hopper,grace,grace@x.edu", "Marie Curie,marie,", "Max,max,")
+    path.write_text("name,login,email\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_dry_run_shows_the_table_and_grades_nothing(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden
+) -> None:
+    """Exit 2 where something is in doubt; --json writes the table for scripts."""
+    command = ["grade", QUESTIONS, str(canvas), "--dry-run", "--json", str(tmp_path / "table.json")]
+    assert main(command) == 2
+    golden("cli/dry-run.txt", capsys.readouterr().out)
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert [one["late"] for one in table["submissions"]] == [True, False]
+    assert table["in_doubt"][0]["code"] == "text-only"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["download", "table.json"]
+
+
+def test_doubt_is_a_question_before_anything_is_graded(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden
+) -> None:
+    """Exit 2, with what is in doubt and the two ways on; nothing is written."""
+    assert main(["grade", QUESTIONS, str(canvas), "-o", str(tmp_path / "out")]) == 2
+    golden("cli/in-doubt.txt", capsys.readouterr().err)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_others_are_graded_where_staff_say_so(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is skipped is no zero, and import.json lists it."""
+    out = tmp_path / "out"
+    assert main(["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]) == 0
+    assert sorted(grades(out)) == ["hoppergrace_12346", "lovelaceada_12345"]
+    assert "download (Canvas): 2 submissions, 1 late, 1 left out (1 not matched)" in capsys.readouterr().err
+    table = json.loads((out / "import.json").read_text())
+    assert table["left_out"] == [{"name": "curiemarie_12347_text.html", "reason": "unmatched", "of": ""}]
+
+
+def test_without_an_out_folder_only_a_dry_run_is_possible(
+    canvas: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what is missing."""
+    assert main(["grade", QUESTIONS, str(canvas)]) == 2
+    assert "-o OUT is missing" in capsys.readouterr().err
+
+
+def test_a_sheet_under_the_platforms_name_is_judged_with_its_students_numbers(
+    canvas: Path, roster: Path, tmp_path: Path
+) -> None:
+    """With a roster everybody gets their points; when it comes later, what it changes is graded again."""
+    out, command = tmp_path / "out", ["grade", QUESTIONS, str(canvas), "--skip-unmatched", "-o"]
+    assert main([*command, str(out)]) == 0
+    assert {verdict for verdict, _ in grades(out).values()} == {"fail"}
+    assert main([*command, str(out), "--roster", str(roster)]) == 0
+    assert {verdict for verdict, _ in grades(out).values()} == {"pass"}
+    graded = json.loads((out / "grades/lovelaceada_12345/grade.json").read_text())["submission"]
+    assert (graded["name"], graded["student"], graded["late"]) == ("lovelaceada_12345", "Ada Lovelace", False)
+    assert graded["students"] == [
+        {"name": "Ada Lovelace", "id": "12345", "login": "ada", "email": "ada@x.edu"}
+    ]
+
+
+def test_everybodys_sheet_is_written_from_a_roster(
+    roster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file for each row, with the numbers that its answers are graded by."""
+    sheets = tmp_path / "sheets"
+    assert main(["questions", QUESTIONS, "--roster", str(roster), "-o", str(sheets), "--answers"]) == 0
+    assert capsys.readouterr().out == f"4 sheets in {sheets}; grade with the same --roster\n"
+    assert sorted(path.name for path in sheets.iterdir()) == [
+        "ada.yaml",
+        "grace.yaml",
+        "marie.yaml",
+        "max.yaml",
+    ]
+    assert answers("ada") == (sheets / "ada.yaml").read_bytes().split(b"\n", 1)[1]
+    assert answers("ada") != answers("grace")
+    assert main(["questions", QUESTIONS, "--roster", str(roster)]) == 2
+    assert main(["questions", QUESTIONS]) == 2
+
+
+def test_who_is_gone_is_moved_away_and_comes_back(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their grades lie in OUT/removed and are in no report; when they are in the class again, they hold."""
+    out, aside = tmp_path / "out", tmp_path / "aside.yaml"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    assert main(command) == 0
+    hers = canvas / "lovelaceada_12345_678901_answers.yaml"
+    shutil.move(hers, aside)
+    capsys.readouterr()
+    assert main(command) == 0
+    assert f"no longer in the class, moved to {out}/removed: `lovelaceada_12345`" in capsys.readouterr().err
+    assert (out / "removed/lovelaceada_12345/grade.json").is_file()
+    assert list(grades(out)) == ["hoppergrace_12346"]
+    shutil.move(aside, hers)
+    assert main(command) == 0
+    assert "2 of 2 were graded before and are unchanged" in capsys.readouterr().out
+    assert sorted(grades(out)) == ["hoppergrace_12346", "lovelaceada_12345"]
+
+
+def test_a_removed_grade_never_takes_the_place_of_another(canvas: Path, tmp_path: Path) -> None:
+    """Who is removed twice lies there twice."""
+    out = tmp_path / "out"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    for attempt in (b"answers: {}\n", b"answers: {blocks: 1}\n"):
+        (canvas / "curiemarie_12347_678903_answers.yaml").write_bytes(attempt)
+        assert main([*command, "--fresh"]) == 0
+        (canvas / "curiemarie_12347_678903_answers.yaml").unlink()
+        assert main([*command, "--fresh"]) == 0
+    assert sorted(path.name for path in (out / "removed").iterdir()) == [
+        "curiemarie_12347",
+        "curiemarie_12347-2",
+    ]
+
+
+def test_grades_of_another_assignment_are_not_mixed_in(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A used folder is refused for another assignment; --fresh says that it is meant."""
+    out = tmp_path / "out"
+    assert main(["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]) == 0
+    capsys.readouterr()
+    other = ["grade", "tile-phases", str(canvas), "-o", str(out), "--skip-unmatched"]
+    assert main(other) == 2
+    assert "holds grades of `memory-analysis`, and these are for `tile-phases`" in capsys.readouterr().err
+    assert (
+        json.loads((out / "grades/lovelaceada_12345/grade.json").read_text())["assignment"]["id"] == QUESTIONS
+    )
+    assert main([*other, "--fresh"]) == 0
+
+
+def test_one_submission_can_be_graded_again(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--only says which; the others stay as they are."""
+    out = tmp_path / "out"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    assert main(command) == 0
+    before = {path: path.stat().st_mtime_ns for path in out.glob("grades/*/grade.json")}
+    assert main([*command, "--only", "lovelaceada_12345"]) == 0
+    changed = [path.parent.name for path, time in before.items() if path.stat().st_mtime_ns != time]
+    assert changed == ["lovelaceada_12345"]
+    assert main([*command, "--only", "nobody"]) == 2
+    assert "--only nobody: no submission is called so" in capsys.readouterr().err
+
+
+def names(path: Path) -> dict[str, str]:
+    """The files of an archive."""
+    with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_reports_go_back_under_the_names_of_a_canvas_download(
+    canvas: Path, roster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Canvas finds user and upload by their numbers; by mail each person is a row."""
+    out, pack = tmp_path / "out", tmp_path / "feedback.zip"
+    grade = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched", "--roster", str(roster)]
+    assert main(grade) == 0
+    assert main(["feedback", str(out), "--for", "canvas", "-o", str(pack)]) == 0
+    assert f"2 reports in {pack}" in capsys.readouterr().out
+    files = names(pack)
+    assert sorted(files) == [
+        "hoppergrace_LATE_12346_678902_report.html",
+        "lovelaceada_12345_678901_report.html",
+    ]
+    assert files["lovelaceada_12345_678901_report.html"] == (
+        out / "grades/lovelaceada_12345/report.html"
+    ).read_text(encoding="utf-8")
+    first = pack.read_bytes()
+    assert main(["feedback", str(out), "--for", "canvas", "-o", str(pack)]) == 0
+    assert pack.read_bytes() == first
+    assert main(["feedback", str(out), "--for", "mail", "-o", str(pack)]) == 0
+    assert names(pack)["mail.csv"] == (
+        "email,name,file\n"
+        "grace@x.edu,Grace Hopper,hoppergrace_12346/report.html\n"
+        "ada@x.edu,Ada Lovelace,lovelaceada_12345/report.html\n"
+    )
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 2
+    assert "no submission came out of a Moodle download" in capsys.readouterr().err
+
+
+def test_reports_go_back_under_the_names_of_a_moodle_download(tmp_path: Path) -> None:
+    """A name of any length or with commas stays whole, for Moodle reads the number behind it."""
+    name = "O'Neill, María del Carmen de los Ángeles Fernández y González de la Torre_77001"
+    download = written(
+        tmp_path / "download", {f"{name}_assignsubmission_file/answers.yaml": b"answers: {}\n"}
+    )
+    out, pack = tmp_path / "out", tmp_path / "feedback.zip"
+    assert main(["grade", QUESTIONS, str(download), "-o", str(out)]) == 0
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
+    assert list(names(pack)) == [f"{name}_assignsubmission_file_/report.html"]
+    assert main(["feedback", str(out), "--for", "folders", "-o", str(pack)]) == 0
+    (folder,) = names(pack)
+    assert folder.endswith("_77001/report.html")
+
+
+@pytest.mark.slow
+def test_a_class_that_fails_to_compile_is_a_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit 2 asks whether it is the right assignment; the grades are stored."""
+    files = {f"{name}.cu": b"__global__ void other() {}\n" for name in ("ada", "bob", "cy")}
+    out = tmp_path / "out"
+    command = ["grade", "vector-add", str(written(tmp_path / "class", files)), "-o", str(out)]
+    assert main([*command, "--i-trust-these-files"]) == 2
+    assert "everybody fails `compiles`: is `vector-add` the assignment" in capsys.readouterr().err
+    assert len(grades(out)) == 3

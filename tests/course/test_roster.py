@@ -1,0 +1,203 @@
+"""Rosters as platforms export them, and whose a submission is by them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.course.download import read_download
+from grader.course.entries import Doubt, Question
+from grader.course.matching import match_roster
+from grader.course.roster import key_of, read_roster
+from grader.errors import UsageError
+from grader.model import Student
+from tests.course.layouts import KERNEL, LAYOUTS
+from tests.course.test_layouts import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.course.entries import Download
+
+ADA = "Ada Lovelace"
+ROSTERS = {
+    "our own": (
+        "id,name,email,sid,login,github,section,group\n1,Ada Lovelace,ada@x.edu,4711,ada,ada-l,A,G1\n"
+    ),
+    "Canvas": (
+        "Student,ID,SIS User ID,SIS Login ID,Section,HW3 (9)\n"
+        "    Points Possible,,,,,100\n"
+        '"Lovelace, Ada",12345,4711,ada,A,\n"Student, Test",9,,,A,\n'
+    ),
+    "Moodle participants": (
+        "First name,Last name,ID number,Email address,Groups\nAda,Lovelace,4711,ada@x.edu,G1\n"
+    ),
+    "Moodle worksheet": (
+        "Identifikator,Vollständiger Name,E-Mail-Adresse,Status\n"
+        "Teilnehmer/in 12345,Ada Lovelace,ada@x.edu,ok\n"
+    ),
+    "Brightspace": (
+        "OrgDefinedId,Username,Last Name,First Name,Email,End-of-Line Indicator\n"
+        "#4711,#ada,Lovelace,Ada,ada@x.edu,#\n"
+    ),
+    "Blackboard": '"Last Name"\t"First Name"\t"Username"\t"Student ID"\nLovelace\tAda\tada\t4711\n',
+    "Gradescope": "First Name,Last Name,SID,Email,Sections\nAda,Lovelace,4711,ada@x.edu,A\n",
+    "GitHub Classroom": (
+        '"identifier","github_username","github_id","name"\n"4711","ada-l","99","Ada Lovelace"\n'
+    ),
+    "semicolons": "Nachname;Vorname;Matrikelnummer\nLovelace;Ada;4711\n",
+}
+
+
+def roster_of(folder: Path, text: str | bytes) -> Path:
+    """A file with this text."""
+    path = folder / "roster.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", ROSTERS)
+def test_a_roster_of_each_platform_is_read(tmp_path: Path, name: str) -> None:
+    """One student, whatever the columns are called; rows that are no students' are passed over."""
+    (student,) = read_roster(roster_of(tmp_path, ROSTERS[name])).students
+    assert student.name in {ADA, "Lovelace, Ada"}
+    assert "4711" in {student.sid, student.id} or student.id == "12345"
+    assert not {"#", "\t"} & set(key_of(student))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_roster_may_be_in_any_encoding(tmp_path: Path, encoding: str) -> None:
+    """Umlauts come out as they went in."""
+    text = "id;name\r\n7;Jürgen Groß\r\n".encode(encoding)
+    assert read_roster(roster_of(tmp_path, text)).students == (Student(id="7", name="Jürgen Groß"),)
+
+
+BAD: dict[str, tuple[str | bytes, str]] = {
+    "nothing": ("", "is empty; expected a CSV file"),
+    "headings only": ("id,name\n", "the roster names nobody"),
+    "no heading": (
+        "Ada,Lovelace\nGrace,Hopper\n",
+        "no heading says who the students are (`Ada`, `Lovelace`)",
+    ),
+    "workbook": (b"PK\x03\x04....", "is an Excel workbook; save it as CSV"),
+    "NUL": (b"id,name\n1,a\0b\n", "holds NUL characters"),
+    "twice": ("id,name\n1,Ada\n1,Grace\n", "id `1` stands in two rows; expected it once"),
+    "a huge cell": (
+        "id,name\n1," + "x" * 200_000 + "\n",
+        "is no CSV file that can be read: field larger than",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_roster_is_refused(tmp_path: Path, name: str) -> None:
+    """With what it is, and what was expected."""
+    text, message = BAD[name]
+    with pytest.raises(UsageError) as caught:
+        read_roster(roster_of(tmp_path, text))
+    assert message in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def test_a_roster_that_is_not_there_is_a_wrong_use(tmp_path: Path) -> None:
+    """So is a folder, a pipe or a link out of its folder."""
+    (tmp_path / "link.csv").symlink_to("/etc/passwd")
+    for name in ("missing.csv", ".", "link.csv"):
+        with pytest.raises(UsageError, match="the roster cannot be read"):
+            read_roster(tmp_path / name)
+
+
+def matched(folder: Path, layout: str, roster: str) -> Download:
+    """A download with a roster."""
+    download = read_download(written(folder / "download", LAYOUTS[layout]), assignment="the-assignment")
+    return match_roster(download, read_roster(roster_of(folder, roster)))
+
+
+CLASS = (
+    "id,name,email,login,github,group\n"
+    "1,Ada Lovelace,ada@x.edu,ada,ada-l,Team 12\n2,Grace Hopper,grace@x.edu,grace_h,grace,Team 12\n"
+    "3,Linus Pauling,linus@example.edu,linus,lp,Team 14\n4,Nobody Else,n@x.edu,nobody,nobody,\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("layout", "people"),
+    [
+        ("gradescope", {"submission_101": ["1", "2"], "submission_102": ["3"]}),
+        ("blackboard", {"ada": ["1"], "grace_h": ["2"], "linus": ["3"]}),
+        ("github-classroom", {"ada-l": ["1"], "grace": ["2"]}),
+        ("classroom-50", {"gpu-hw3-ada": ["1"], "gpu-hw3-grace": ["2"]}),
+        ("google-drive", {"Ada_Lovelace_-_tiled": ["1"], "Grace_Hopper_-_tiled": ["2"]}),
+        ("teams", {"Ada_Lovelace": ["1"], "Grace_Hopper": ["2"]}),
+        ("moodle-old", {"Ada_Lovelace_12345": ["1"], "Grace_Hopper_54321": ["2"]}),
+    ],
+)
+def test_submissions_are_matched_by_any_column(
+    tmp_path: Path, layout: str, people: dict[str, list[str]]
+) -> None:
+    """By number, login, address, name in either order, or what a file's name begins or ends with."""
+    download = matched(tmp_path, layout, CLASS)
+    assert download.questions == ()
+    keys = {
+        one.id: [row.id if row.id in "1234" else row.sid for row in one.hand_in.students]
+        for one in download.submissions
+        if one.hand_in
+    }
+    assert keys == people
+    everybody = {key for several in people.values() for key in several}
+    assert {student.id for student in download.missing} == {"1", "2", "3", "4"} - everybody
+
+
+def test_canvas_names_are_matched_without_ids(tmp_path: Path) -> None:
+    """Last name first, in small letters, without blanks; the platform's number is kept for the way back."""
+    download = matched(
+        tmp_path,
+        "canvas",
+        "name,login\n"
+        + "\n".join(
+            f"{name},{name[:3].lower()}"
+            for name in ("Ada Lovelace", "Boris Muller", "Grace Hopper", "Linus Pauling", "Marie Curie")
+        ),
+    )
+    assert download.questions == ()
+    ada = next(one for one in download.submissions if one.id == "lovelaceada_12345")
+    assert ada.hand_in
+    assert ada.hand_in.students == (Student(name="Ada Lovelace", id="12345", login="ada"),)
+    assert ada.hand_in.key == "ada"
+
+
+def test_a_group_is_everybody_in_it(tmp_path: Path) -> None:
+    """A team's folder under the name that the roster gives the group."""
+    files = {
+        "Team 12_77_assignsubmission_file_/kernel.cu": KERNEL,
+        "Linus Pauling_78_assignsubmission_file_/kernel.cu": KERNEL,
+    }
+    download = read_download(written(tmp_path / "download", files))
+    download = match_roster(download, read_roster(roster_of(tmp_path, CLASS)))
+    team = next(one for one in download.submissions if one.id == "Team_12_77")
+    assert team.hand_in
+    assert [student.login for student in team.hand_in.students] == ["ada", "grace_h"]
+    assert download.questions == ()
+
+
+def test_who_is_not_on_the_roster_is_asked_about(tmp_path: Path) -> None:
+    """So are two submissions of one student; neither is graded."""
+    files = {"ada.cu": KERNEL, "hw3-ada.cu": KERNEL, "eve.cu": KERNEL, "linus.cu": KERNEL}
+    download = read_download(written(tmp_path / "download", files))
+    download = match_roster(download, read_roster(roster_of(tmp_path, CLASS)))
+    assert [one.id for one in download.submissions] == ["linus"]
+    assert download.questions == (
+        Question(Doubt.NOT_ON_ROSTER, ("eve.cu",)),
+        Question(Doubt.SEVERAL_ON_ROSTER, ("ada.cu", "hw3-ada.cu"), ("1",)),
+    )
+
+
+def test_a_name_that_two_students_share_decides_nothing(tmp_path: Path) -> None:
+    """Where only the name is known, it is asked whose it is; a number decides."""
+    roster = "id,name\n12345,Ada Lovelace\n54321,Ada Lovelace\n"
+    files = {"Ada Lovelace.cu": KERNEL, "Ada Lovelace_54321_assignsubmission_file_/k.cu": KERNEL}
+    for name, content in files.items():
+        folder = written(tmp_path / name.replace("/", "-"), {name: content})
+        download = match_roster(read_download(folder), read_roster(roster_of(tmp_path, roster)))
+        assert bool(download.questions) == ("_" not in name)
