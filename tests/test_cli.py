@@ -27,8 +27,10 @@ MISTAKES = ROOT / "reference/matmul/mistakes"
 
 COMMANDS = (
     "check",
+    "list",
     "trace",
     "grade",
+    "feedback",
     "report",
     "rescore",
     "questions",
@@ -167,7 +169,7 @@ def test_a_class_is_graded_resumed_and_reported(
         for s in ("ada", "bob", "cy")
         for f in ("record.json", "grade.json", "junit.xml", "results.json", "report.html")
     }
-    assert files == expected | {"junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
+    assert files == expected | {"import.json", "junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
     first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}
     seeds = {json.loads((out / f"grades/{s}/grade.json").read_text())["seed"] for s in first}
 

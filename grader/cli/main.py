@@ -38,6 +38,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = (
+    Command("list", "list the assignments that come with the grader", "grader list"),
     Command(
         "check",
         "check one file on the visible cases, before handing it in",
@@ -132,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     """The exit code of a command; raises KeyboardInterrupt alone."""
     try:
-        options = parse(arguments)
+        options = parse(arguments or ["--help"])
         return int(module_of(options.command).run(options))
     except GraderError as problem:
         _say(str(problem))

@@ -104,8 +104,12 @@ def on_trial(backend: Backend, tools: Tools) -> Backend:
 
 def assignment(options: argparse.Namespace) -> Assignment:
     """The assignment that was named."""
-    cache = None if options.no_cache else user_cache_path("cuda-grader") / "assignments"
-    return load_assignment(find_assignment(options.assignment), cache)
+    return load_assignment(find_assignment(options.assignment), assignment_cache(options))
+
+
+def assignment_cache(options: argparse.Namespace) -> Path | None:
+    """The folder that assignments which were read are kept in; None where nothing is kept."""
+    return None if options.no_cache else user_cache_path("cuda-grader") / "assignments"
 
 
 def staff_assignment(options: argparse.Namespace) -> Assignment:

@@ -159,10 +159,8 @@ def blackboard(level: Level) -> tuple[Entry, ...] | None:
         ):
             people[match["front"]] = person
     start = len(_common_start([match["front"] for _, match in matches]))
+    times = _distinct([(match["front"], match["time"]) for _, match in matches])
     entries = []
-    attempts = Counter(
-        {front: len({m["time"] for _, m in matches if m["front"] == front}) for front in people}
-    )
     for item, match in matches:
         front = match["front"]
         person = people.get(front) or Student(login=front[start:] or front.rsplit("_", 1)[-1])
@@ -176,7 +174,7 @@ def blackboard(level: Level) -> tuple[Entry, ...] | None:
                 (person,),
                 attempt=match["time"],
                 order=(match["time"],),
-                attempts=attempts[front] or 1,
+                attempts=len(times[front]),
                 time=match["time"],
                 left=Left.RECEIPT if match["receipt"] else None,
                 file=item.name,
@@ -206,7 +204,7 @@ def brightspace(level: Level) -> tuple[Entry, ...] | None:
     matches = _matches(level, _BRIGHTSPACE)
     if not matches:
         return None
-    times = {match["id"]: {m["time"] for _, m in matches if m["id"] == match["id"]} for _, match in matches}
+    times = _distinct([(match["id"], match["time"]) for _, match in matches])
     return tuple(
         Entry(
             Renamed(item, match["file"]) if match["file"] else item,
@@ -307,6 +305,14 @@ LAYOUTS: dict[str, Callable[[Level], tuple[Entry, ...] | None]] = {
     "repositories": repositories,
 }
 """The first that recognises a folder of the download says whose its entries are."""
+
+
+def _distinct(pairs: list[tuple[str, str]]) -> dict[str, set[str]]:
+    """By the first of each pair, what it is paired with."""
+    values: dict[str, set[str]] = {}
+    for key, value in pairs:
+        values.setdefault(key, set()).add(value)
+    return values
 
 
 def _matches(level: Level, pattern: re.Pattern[str]) -> list[tuple[Item, re.Match[str]]]:
