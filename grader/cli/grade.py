@@ -12,10 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
-from grader.batch import OutFolder, Session, grade_class
+from grader.batch import OutFolder, Session, adjusting, grade_class
 from grader.batch.folder import is_whole, load_grades
 from grader.batch.resume import store, waiting
 from grader.cli import arguments, interruption, setup
+from grader.course.adjustments import must_be_certain, without_submission
 from grader.course.entries import Left, Omission
 from grader.errors import UsageError
 from grader.kinds import kind_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.backends.backend import Backend
+    from grader.course.decisions import Adjustments
     from grader.course.entries import Download
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
@@ -80,6 +82,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade the others where it is in doubt whose something is (default: ask, exit 2)",
     )
     parser.add_argument(
+        "--adjustments",
+        metavar="FILE",
+        type=Path,
+        help="YAML of late policy, extensions, changed scores, who is excused (default: that of the last "
+        "batch, else adjustments.yaml beside the assignment)",
+    )
+    parser.add_argument(
         "--only",
         metavar="ID",
         action="append",
@@ -124,6 +133,15 @@ def run(options: argparse.Namespace) -> int:
             return _grade_class(options, assignment, download, tools, out, backend)
     finally:
         sandbox_choice.sweep(tools.sandbox)
+
+
+def _must_be_applicable(
+    adjustments: Adjustments, submissions: Sequence[Submission], assignment: Assignment
+) -> None:
+    hand_ins = [(submission.id, submission.hand_in) for submission in submissions]
+    must_be_certain(adjustments, hand_ins, [item.id for item in assignment.rubric])
+    if strangers := without_submission(adjustments, hand_ins):
+        setup.console(stderr=True).print(adjusting.about_nobody(strangers, adjustments.name), soft_wrap=True)
 
 
 def _failed_by_all(grades: Sequence[Grade]) -> str:
@@ -180,10 +198,13 @@ def _grade_class(
 ) -> int:
     submissions = download.submissions
     session = _session(options, assignment, tools, out, backend)
+    adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path)
+    _must_be_applicable(adjustments, submissions, assignment)
     done = _already_done(options, session, out, [submission.id for submission in submissions])
     if not done:
         out.begin(session)
     out.write({IMPORT: import_table.dump(download)})
+    adjusting.keep(out, adjustments)
     if import_table.worth_saying(download):
         setup.console(stderr=True).print(import_table.summary(download), soft_wrap=True)
     to_grade = waiting(submissions, done, out, options.only)
@@ -192,7 +213,7 @@ def _grade_class(
     ids = [submission.id for submission in submissions]
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
-    grades = load_grades(out, ids)
+    grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments)
     out.write(files.of_class(grades))
     _write_files(options, grades)
     setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)

@@ -175,7 +175,7 @@ def blackboard(level: Level) -> tuple[Entry, ...] | None:
                 attempt=match["time"],
                 order=(match["time"],),
                 attempts=len(times[front]),
-                time=match["time"],
+                time=f"{match['time'][:10]} {match['time'][11:].replace('-', ':')}",
                 left=Left.RECEIPT if match["receipt"] else None,
                 file=item.name,
             )
@@ -215,7 +215,7 @@ def brightspace(level: Level) -> tuple[Entry, ...] | None:
             attempt=match["time"],
             order=(_moment(match["time"]),),
             attempts=len(times[match["id"]]),
-            time=match["time"],
+            time=_moment(match["time"]).replace("T", " "),
             file=item.name,
         )
         for item, match in matches

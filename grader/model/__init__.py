@@ -25,7 +25,7 @@ from grader.model.assignment import (
     Setting,
     TimingPlan,
 )
-from grader.model.course import HandIn, Student
+from grader.model.course import Adjustment, HandIn, Student
 from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
 from grader.model.grade import (
     CaseEvidence,
@@ -72,6 +72,7 @@ __all__ = [
     "SEVERITIES",
     "TOO_MUCH_WORK",
     "Access",
+    "Adjustment",
     "Advice",
     "AdviceKind",
     "AnswerEvidence",

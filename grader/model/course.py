@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +42,18 @@ class HandIn:
     """When it was handed in, as the platform wrote it."""
     key: str = ""
     """What the roster calls its (first) student in one word; questions are drawn for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """What staff decided about a grade: ``points`` are added to its score, which holds them already.
+
+    ``kind`` is ``late`` (of ``days``), ``item`` (which), ``score`` or ``excused``.
+    """
+
+    kind: str
+    points: Fraction = Fraction(0)
+    item: str = ""
+    days: int = 0
+    comment: str = ""
+    by: str = ""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from grader.model.assignment import AnswerEvidence, Case, RubricItem
-    from grader.model.course import HandIn
+    from grader.model.course import Adjustment, HandIn
     from grader.model.findings import Finding
     from grader.model.terms import Advice, Named
     from grader.model.work import Build, LineCounters, ProgramRun, Structure, Timing
@@ -252,6 +252,13 @@ class Grade:
     """What to repair first where something failed and one finding explains the others."""
     hand_in: HandIn | None = None
     """Whose it is and how it came in; None where it was graded for itself."""
+    adjustments: tuple[Adjustment, ...] = ()
+    """What staff decided about it afterwards; ``score`` holds their points."""
+
+    @property
+    def excused(self) -> bool:
+        """Whether staff said that it does not count."""
+        return any(one.kind == "excused" for one in self.adjustments)
 
     @property
     def took_too_much_work(self) -> bool:

@@ -24,7 +24,18 @@ from grader.text import escape_character, is_visible, listed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from grader.model import CaseGrade, Cause, Detail, Finding, Grade, HandIn, ItemGrade, Ratio, Timing
+    from grader.model import (
+        Adjustment,
+        CaseGrade,
+        Cause,
+        Detail,
+        Finding,
+        Grade,
+        HandIn,
+        ItemGrade,
+        Ratio,
+        Timing,
+    )
 
 FORMAT_VERSION: Final = 1
 
@@ -76,6 +87,7 @@ def as_json(grade: Grade) -> Json:
         **({"cause": _cause(grade.cause)} if grade.cause else {}),
         **({"advice": [plain(asdict(advice)) for advice in grade.advice]} if grade.advice else {}),
         **({"witnesses": dict(grade.witnesses)} if grade.witnesses else {}),
+        **({"adjustments": [_adjustment(one) for one in grade.adjustments]} if grade.adjustments else {}),
         **({"rescored": {"assignment_digest": grade.rescored}} if grade.rescored else {}),
     }
 
@@ -92,6 +104,17 @@ def _hand_in(hand_in: HandIn) -> Json:
         "late": hand_in.late,
         "time": hand_in.time,
         "layout": hand_in.layout,
+    }
+
+
+def _adjustment(one: Adjustment) -> Json:
+    return {
+        "kind": one.kind,
+        **_points("points", one.points),
+        "item": one.item,
+        "days": one.days,
+        "comment": one.comment,
+        "by": one.by,
     }
 
 

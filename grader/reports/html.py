@@ -70,6 +70,7 @@ def render(
         map_rows=excerpts.drawing,
         look=look,
         score=wording.score,
+        adjustment=wording.adjustment,
         counted=wording.counted,
         of_item=wording.of_item,
         title=text.title,

@@ -83,6 +83,8 @@ def _headline(page: Page, grade: Grade) -> None:
         style = "bold green" if grade.score >= grade.max_score else "bold"
         skipped = f"; {wording.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
         page.line((wording.score(grade), style), skipped)
+        for one in grade.adjustments:
+            page.paragraph(one_line(wording.adjustment(one), LONG), indent=2)
     page.blank()
 
 

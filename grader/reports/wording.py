@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.checks.credit import decimals, milliseconds
 from grader.checks.wording import sizes
 from grader.model import Verdict
-from grader.text import one_line
+from grader.text import count, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
-    from grader.model import CheckResult, Grade, ItemGrade, Ratio, Resources, Timing
+    from grader.model import Adjustment, CheckResult, Grade, ItemGrade, Ratio, Resources, Timing
     from grader.reports.layout import Page
 
 
@@ -169,6 +169,19 @@ def of_item(item: ItemGrade) -> str:
 def score(grade: Grade) -> str:
     """``75 of 90 points``."""
     return f"{shown(grade.score)} of {counted(grade.max_score)}"
+
+
+def adjustment(one: Adjustment) -> str:
+    """What staff decided: ``late by 2 days: −20 points``, ``edges: +6.25 points, by …: why``."""
+    points = f"{signed(one.points)} {'point' if abs(one.points) == 1 else 'points'}"
+    why = f"{f', by {one.by}' if one.by else ''}{f': {one.comment}' if one.comment else ''}"
+    if one.kind == "excused":
+        return f"excused{why}"
+    if one.kind == "late" and not one.days:
+        return f"not late{why}"
+    if one.kind == "late":
+        return f"late by {count(one.days, 'day')}: {points}{why}"
+    return f"{f'`{one.item}`' if one.item else 'score'} changed: {points}{why}"
 
 
 MARKS = {Verdict.PASS: "✓", Verdict.FAIL: "✗", Verdict.SKIP: "–", Verdict.ERROR: "!"}

@@ -1,0 +1,170 @@
+"""Staff's decisions, applied to grades: what is taken off for being late, and what is set by hand.
+
+What cannot be applied with certainty is said before anything is graded.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from grader.assignment.fields import suggestion
+from grader.course.decisions import FILE_NAME, OfStudent, moment_of
+from grader.course.matching import IDENTIFIERS
+from grader.course.roster import folded, indexed, name_forms
+from grader.errors import UsageError
+from grader.model import Adjustment, Verdict
+from grader.text import escaped, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from grader.course.decisions import Adjustments, Decisions
+    from grader.model import Grade, HandIn
+
+_MOST_NAMES = 8
+_NOTHING = Fraction(0)
+
+
+def unadjusted(grade: Grade) -> Grade:
+    """The grade as it was before anything was decided about it."""
+    return replace(
+        grade,
+        score=grade.score - sum((one.points for one in grade.adjustments), _NOTHING),
+        adjustments=(),
+    )
+
+
+def decided_for(
+    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]
+) -> dict[str, OfStudent]:
+    """What is decided about each submission, by its id.
+
+    A key of the file is an id, or any value by which exactly one submission's student is known. Raises
+    `UsageError` for one that fits several, or a second one for the same submission.
+    """
+    values = indexed(
+        (number, _values(submission, hand_in)) for number, (submission, hand_in) in enumerate(hand_ins)
+    )
+    decided: dict[str, OfStudent] = {}
+    for key, decision in adjustments.decisions.students.items():
+        fitting = [hand_ins[number][0] for number in sorted(values.get(folded(key), ()))]
+        if key in fitting:
+            fitting = [key]
+        if len(fitting) > 1:
+            names = listed([f"`{name}`" for name in fitting[:_MOST_NAMES]])
+            raise UsageError(f"{adjustments.name}: students.{escaped(key)}: could be {names}; use the id")
+        for submission in fitting:
+            if submission in decided:
+                raise UsageError(
+                    f"{adjustments.name}: students.{escaped(key)}: `{submission}` stands there twice; "
+                    "expected one entry for each"
+                )
+            decided[submission] = decision
+    return decided
+
+
+def without_submission(
+    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]
+) -> tuple[str, ...]:
+    """The keys of the file that no submission is known by."""
+    values = {value for submission, hand_in in hand_ins for value in _values(submission, hand_in)}
+    return tuple(key for key in adjustments.decisions.students if folded(key) not in values)
+
+
+def _values(submission: str, hand_in: HandIn | None) -> set[str]:
+    values = {folded(submission)}
+    if hand_in is not None:
+        values |= {folded(hand_in.name), folded(hand_in.key)}
+        for student in hand_in.students:
+            values |= {folded(getattr(student, kind)) for kind in IDENTIFIERS} | name_forms(student.name)
+    return values - {""}
+
+
+def must_be_certain(
+    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]], items: Collection[str]
+) -> None:
+    """Raise `UsageError` before anything is graded where a decision could not be applied.
+
+    Nobody may be meant by two keys, items must be in the rubric, and how late somebody is must be certain.
+    """
+    decided = decided_for(adjustments, hand_ins)
+    for submission, hand_in in hand_ins:
+        decision = decided.get(submission, OfStudent())
+        for item in decision.items:
+            if item not in items:
+                raise UsageError(
+                    f"{adjustments.name}: there is no item `{escaped(item)}`; {suggestion(item, items)}"
+                )
+        if decision.score is None and not decision.excused:
+            _days_late(submission, hand_in, adjustments.decisions, decision)
+
+
+def adjusted(grade: Grade, decisions: Decisions, decision: OfStudent) -> Grade:
+    """The grade with what was decided about it; an error of ours stays one. Raises as `must_be_certain`."""
+    grade = unadjusted(grade)
+    if grade.verdict is Verdict.ERROR:
+        return grade
+    staff = Adjustment("item", comment=decision.comment, by=decision.by)
+    made = [replace(staff, kind="excused")] if decision.excused else []
+    if decision.score is not None:
+        made.append(replace(staff, kind="score", points=decision.score - grade.score))
+    else:
+        earned = {one.result.item.id: one.points for one in grade.items}
+        made += [
+            replace(staff, item=item, points=points - earned[item])
+            for item, points in decision.items.items()
+            if item in earned
+        ]
+        made += _for_lateness(grade, made, decisions, decision)
+    total = sum((one.points for one in made), _NOTHING)
+    return replace(grade, score=grade.score + total, adjustments=tuple(made))
+
+
+def _for_lateness(
+    grade: Grade, made: Sequence[Adjustment], decisions: Decisions, decision: OfStudent
+) -> list[Adjustment]:
+    """What is taken off for being late, of what the grade is by now; or that an extension was given."""
+    if decision.excused:
+        return []
+    days = _days_late(grade.submission_id, grade.hand_in, decisions, decision)
+    policy = decisions.late
+    share = min(policy.at_most, policy.flat + days * policy.per_day) if days else _NOTHING
+    score = max(_NOTHING, grade.score + sum((one.points for one in made), _NOTHING))
+    if days and share:
+        return [Adjustment("late", -min(score, share * grade.max_score), days=days)]
+    extended = decision.extension or decision.days_late == 0
+    return [Adjustment("late", comment=decision.comment, by=decision.by)] if extended else []
+
+
+def _days_late(submission: str, hand_in: HandIn | None, decisions: Decisions, decision: OfStudent) -> int:
+    """The days begun after the due date, its grace and an extension."""
+    if decision.days_late is not None:
+        return decision.days_late
+    policy = decisions.late
+    if hand_in is None or not (policy.per_day or policy.flat):
+        return 0
+    time = moment_of(hand_in.time)
+    if time is not None and decisions.due is not None:
+        over = _difference(time, decisions.due) - decision.extension
+        return 0 if over <= policy.grace else math.ceil(over / timedelta(days=1))
+    if hand_in.late and (policy.per_day or decision.extension):
+        raise UsageError(
+            f"{FILE_NAME}: `{submission}` is late, and nobody says by how much; write "
+            f"`{submission}: {{days_late: 1}}`, or how many it is, under `students`"
+        )
+    return int(bool(hand_in.late))
+
+
+def _difference(time: datetime, due: datetime) -> timedelta:
+    if (time.tzinfo is None) == (due.tzinfo is None):
+        return time - due
+    if due.tzinfo is None:
+        raise UsageError(
+            f"{FILE_NAME}: due: the times of this download have a zone; expected one, such as "
+            f"`{due:%Y-%m-%d %H:%M} +01:00`"
+        )
+    return time.replace(tzinfo=due.tzinfo or UTC) - due
