@@ -30,6 +30,7 @@ COMMANDS = (
     "list",
     "trace",
     "grade",
+    "gradebook",
     "feedback",
     "report",
     "rescore",

@@ -28,7 +28,7 @@ FOR_USERS = ["README.md", "docs/students.md", "docs/operating.md", "docs/format.
 """The pages whose commands are typed, one after the other."""
 GRADER = {page: [line for line in commands(page) if line.startswith("grader ")] for page in FOR_USERS}
 SUBCOMMANDS = {
-    *("list", "check", "trace", "grade", "feedback", "report", "rescore", "questions"),
+    *("list", "check", "trace", "grade", "gradebook", "feedback", "report", "rescore", "questions"),
     *("new", "validate", "export-student", "doctor"),
 }
 NEED_AN_ENGINE = [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli import arguments, setup
+from grader.errors import StorageError
 from grader.kinds import kind_of
 from grader.model import Verdict
 from grader.submission import lines
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from grader.nvcc import Tools
 
 _OURS = 3
+FORMATS = ("github", "gcc", "sarif", "gitlab")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +32,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
     parser.add_argument("file", metavar="FILE", type=Path, help="the file (or folder) you would hand in")
     arguments.add_grading(parser)
+    parser.add_argument(
+        "--format",
+        choices=("text", *FORMATS),
+        default="text",
+        help="how to print what is wrong: for people, as GitHub's annotations, in gcc's form for editors, as "
+        "SARIF or as GitLab's code quality (default: text)",
+    )
     parser.add_argument("--timings", action="store_true", help="say where the time went")
     parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the feedback")
 
@@ -43,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
 
     source = lines(submission.source)
     console = setup.console(width=options.width)
+    if options.format != "text":
+        return _annotated(options, grade, source)
     shown = text.render(
         grade,
         width=console.width,
@@ -60,6 +74,33 @@ def run(options: argparse.Namespace) -> int:
             console.print("\nWith `--backend emulator` the file is checked without the GPU.")
         return _OURS
     return int(setup.below(grade, options.fail_under))
+
+
+def _annotated(options: argparse.Namespace, grade: Grade, source: list[str]) -> int:
+    """Print what is wrong for a tool; on GitHub the page of the job gets what people read."""
+    from grader.reports import annotations, text  # noqa: PLC0415 - a student's terminal does without
+
+    folder = options.file if options.file.is_dir() else options.file.parent
+    path = (folder / grade.submission_file).as_posix()
+    release = dict(grade.versions).get("grader", "")
+    sys.stdout.write(annotations.render(annotations.annotations_of(grade, path), options.format, release))
+    _write_files(options, grade, source)
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if options.format == "github" and page:
+        shown = text.render(grade, width=100, source_lines=source).plain
+        fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])  # longer than any in it
+        _append(Path(page), f"{fence}text\n{shown}{fence}\n")
+    if grade.verdict is Verdict.ERROR:
+        return _OURS
+    return int(setup.below(grade, options.fail_under))
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as page:
+            page.write(text)
+    except OSError as problem:
+        raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
 
 
 def _graded(

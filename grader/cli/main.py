@@ -52,6 +52,11 @@ COMMANDS = (
     Command("report", "write the reports again from stored grades, running nothing", "grader report out"),
     Command("rescore", "apply a changed rubric to stored evidence, running nothing", "grader rescore out"),
     Command(
+        "gradebook",
+        "fill a platform's gradebook, one column of your own export",
+        "grader gradebook out --into canvas.csv",
+    ),
+    Command(
         "feedback",
         "pack students' reports as their platform takes them back",
         "grader feedback out --for moodle -o feedback.zip",

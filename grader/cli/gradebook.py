@@ -1,0 +1,106 @@
+"""`grader gradebook`: scores into the staff's own export of a platform, one column of it and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.batch import OutFolder
+from grader.batch.folder import load_grades
+from grader.cli import arguments, setup
+from grader.course.gradebooks import Score, fill
+from grader.course.tables import MAX_BYTES
+from grader.errors import StorageError, UsageError
+from grader.model import Verdict
+from grader.text import count, escaped, listed
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from grader.course.gradebooks import Filled
+    from grader.model import Grade
+
+_ASKS = 2
+_MOST_NAMES = 12
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
+    parser.add_argument(
+        "--into",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="what you exported: Canvas' gradebook, Moodle's worksheet, Brightspace's, Blackboard's or "
+        "Gradescope's grades, or any CSV with --column",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=arguments.writable,
+        help="where the filled file goes (default: the same file)",
+    )
+    parser.add_argument(
+        "--column", metavar="NAME", default="", help="the column to fill, by its heading or its number"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fill the column and say who is in one and not in the other; 2 where it is in doubt whose a row is."""
+    out = OutFolder(options.out)
+    grades = load_grades(out, out.submissions())
+    title = grades[0].assignment_title if grades else ""
+    filled = fill(
+        _content(options.into), [score for grade in grades for score in _scores(grade)], title, options.column
+    )
+    target = options.output or options.into
+    try:
+        target.write_bytes(filled.content)
+    except OSError as problem:
+        raise StorageError(f"{target}: cannot be written: {problem.strerror}") from None
+    _say(filled, grades, target)
+    return _ASKS if filled.doubtful else 0
+
+
+def _scores(grade: Grade) -> list[Score]:
+    """What goes into the gradebook: nothing where we failed."""
+    if grade.verdict is Verdict.ERROR:
+        return []
+    hand_in = grade.hand_in
+    names = (grade.submission_id, *((hand_in.name,) if hand_in else ()))
+    students = hand_in.students if hand_in else ()
+    return [Score(grade.submission_id, students, names, grade.score, grade.excused)]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or "not a usable path"
+        raise UsageError(f"{escaped(str(path))}: cannot be read: {why.lower()}") from None
+
+
+def _say(filled: Filled, grades: Sequence[Grade], target: Path) -> None:
+    screen = setup.console()
+    screen.print(
+        f"{target} ({filled.platform}), column `{escaped(filled.column, 80)}`: "
+        f"{count(len(filled.changed), 'cell')} changed",
+        soft_wrap=True,
+    )
+    errors = tuple(grade.submission_id for grade in grades if grade.verdict is Verdict.ERROR)
+    unjudged = tuple(grade.submission_id for grade in grades if grade.skipped_points)
+    for names, what in (
+        (filled.doubtful, "in doubt, nothing written"),
+        (filled.without_row, "graded, with no row"),
+        (filled.without_score, "a row, with no grade"),
+        (errors, "not graded, through no fault of theirs"),
+        (unjudged, "with points that were not judged here, which the score leaves out"),
+    ):
+        if names:
+            shown = [f"`{escaped(name, 60)}`" for name in names[:_MOST_NAMES]]
+            rest = len(names) - _MOST_NAMES
+            who = listed([*shown, f"{rest} more"] if rest > 0 else shown)
+            screen.print(f"  {len(names)} {what}: {who}", soft_wrap=True)

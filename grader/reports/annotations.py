@@ -1,0 +1,174 @@
+"""What is wrong, for tools that show it in the file: GitHub, GitLab, SARIF readers, editors.
+
+    github   workflow commands, ``::error file=…,line=…,title=…::message`` (GitHub Actions, workflow commands)
+    gitlab   code quality: an array of issues (GitLab, "Code Quality report format")
+    sarif    SARIF 2.1.0: a rule for each kind of mistake, with its help
+    gcc      ``file:line: error: message [rule]``, which editors read
+
+What they say is what a student may see, at the lines of the student's file. An item that fails without a line
+is said at the first one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from grader.model import FindingCode, Severity, Verdict
+from grader.reports import wording
+from grader.reports.audience import student_view
+from grader.reports.text import title
+from grader.text import headline, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from grader.model import Finding, Grade
+
+_LONGEST = 2000
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One thing to show in a file: ``rule`` is the id of the mistake, of the finding or of the item."""
+
+    rule: str
+    title: str
+    path: str
+    line: int
+    message: str
+    hint: str = ""
+    severity: Severity = Severity.ERROR
+
+
+def annotations_of(grade: Grade, path: str) -> tuple[Annotation, ...]:
+    """What a student may see of a grade: first what explains the rest, then each finding once.
+
+    ``path`` is the submission's own file, as it shall be called; of other files findings say the name.
+    """
+    shown = student_view(grade)
+    if shown.verdict is Verdict.ERROR:
+        why = one_line(f"not graded, through no fault of the file: {shown.error}", _LONGEST)
+        return (Annotation("grader-error", "not graded", path, 1, why, severity=Severity.WARNING),)
+    return tuple(dict.fromkeys(_annotations(shown, path)))
+
+
+def _annotations(grade: Grade, path: str) -> Iterator[Annotation]:
+    cause = grade.cause
+    if cause is not None and cause.line:
+        message = one_line(cause.message, _LONGEST)
+        yield Annotation(cause.code, "start here", path, cause.line, message, one_line(cause.hint, _LONGEST))
+    for item in grade.items:
+        result = item.result
+        name = one_line(f"{title(item)}: {wording.of_item(item)}")
+        lines = [finding for finding in result.findings if finding.line]
+        for finding in lines:
+            yield _of_finding(finding, name, path, grade.submission_file, result.hint)
+        if result.verdict is Verdict.FAIL and result.judged and not lines:
+            message = one_line(headline(result.message), _LONGEST)
+            yield Annotation(result.item.id, name, path, 1, message, one_line(result.hint, _LONGEST))
+
+
+def _of_finding(finding: Finding, name: str, path: str, file: str, hint: str) -> Annotation:
+    rule = finding.kind.value if finding.code is FindingCode.UNSPECIFIED else finding.code.value
+    where = path if finding.file in {"", file} else one_line(finding.file)
+    message, line = one_line(finding.message, _LONGEST), finding.line or 1
+    return Annotation(rule, name, where, line, message, one_line(hint, _LONGEST), finding.severity)
+
+
+def render(annotations: Sequence[Annotation], name: str, version: str) -> str:
+    """Write annotations in one of the formats above; ``version`` is the grader's."""
+    return _RENDER[name](annotations, version)
+
+
+def _github(annotations: Sequence[Annotation], version: str) -> str:  # noqa: ARG001 - as all have it
+    rows = []
+    for one in annotations:
+        level = {Severity.ERROR: "error", Severity.WARNING: "warning"}.get(one.severity, "notice")
+        values = {"file": one.path, "line": str(one.line), "title": one.title}
+        fields = ",".join(f"{key}={_property(value)}" for key, value in values.items())
+        rows.append(f"::{level} {fields}::{_data(_with_hint(one))}\n")
+    return "".join(rows)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _gcc(annotations: Sequence[Annotation], version: str) -> str:  # noqa: ARG001 - as all have it
+    words = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+    return "".join(
+        f"{one_line(one.path)}:{one.line}: {words.get(one.severity, 'note')}: {one.message} [{one.rule}]\n"
+        for one in annotations
+    )
+
+
+def _with_hint(one: Annotation) -> str:
+    return f"{one.message}\ntry: {one.hint}" if one.hint else one.message
+
+
+def _fingerprint(one: Annotation) -> str:
+    return sha256(repr((one.rule, one.path, one.line, one.message)).encode()).hexdigest()
+
+
+def _gitlab(annotations: Sequence[Annotation], version: str) -> str:  # noqa: ARG001 - as all have it
+    levels = {Severity.ERROR: "major", Severity.WARNING: "minor"}
+    issues = [
+        {
+            "description": _with_hint(one),
+            "check_name": one.rule,
+            "fingerprint": _fingerprint(one),
+            "severity": levels.get(one.severity, "info"),
+            "location": {"path": one.path, "lines": {"begin": one.line}},
+        }
+        for one in annotations
+    ]
+    return json.dumps(issues, indent=1) + "\n"
+
+
+def _sarif(annotations: Sequence[Annotation], version: str) -> str:
+    rules = {one.rule: _sarif_rule(one) for one in reversed(annotations)}
+    ids = sorted(rules)
+    driver = {"name": "cuda-grader", "version": version, "rules": [rules[rule] for rule in ids]}
+    results = [_sarif_result(one, ids.index(one.rule)) for one in annotations]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _sarif_rule(one: Annotation) -> dict[str, Any]:
+    help_text = {"help": {"text": one.hint}} if one.hint else {}
+    return {"id": one.rule, "shortDescription": {"text": one.rule.replace("-", " ")}, **help_text}
+
+
+def _sarif_result(one: Annotation, index: int) -> dict[str, Any]:
+    levels = {Severity.ERROR: "error", Severity.WARNING: "warning"}
+    location = {"artifactLocation": {"uri": _uri(one.path)}, "region": {"startLine": one.line}}
+    return {
+        "ruleId": one.rule,
+        "ruleIndex": index,
+        "level": levels.get(one.severity, "note"),
+        "message": {"text": _with_hint(one)},
+        "locations": [{"physicalLocation": location}],
+        "partialFingerprints": {"finding/v1": _fingerprint(one)},
+    }
+
+
+def _uri(path: str) -> str:
+    from urllib.parse import quote  # noqa: PLC0415 - for this format only
+
+    return quote(path.replace("\\", "/"), errors="backslashreplace")
+
+
+_RENDER: dict[str, Callable[[Sequence[Annotation], str], str]] = {
+    "github": _github,
+    "gcc": _gcc,
+    "sarif": _sarif,
+    "gitlab": _gitlab,
+}
