@@ -54,6 +54,13 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
         "--json", metavar="FILE", type=writable, help="also write the grade (or all grades) as JSON"
     )
     parser.add_argument("--junit", metavar="FILE", type=writable, help="also write JUnit XML")
+    parser.add_argument(
+        "--junit-dialect",
+        choices=("strict", "extended", "items"),
+        default="strict",
+        help="of --junit: Jenkins' schema; with file and line, as GitLab reads them; a test per item, as "
+        "Artemis counts them (default: strict)",
+    )
     parser.add_argument("--html", metavar="FILE", type=writable, help="also write a page to look at")
     add_toolchain(parser)
 

@@ -152,7 +152,7 @@ def _write_files(options: argparse.Namespace, grade: Grade, source: list[str]) -
 
         shown = audience.student_view(grade)
         setup.write(options.json, grade_json.dump(grade))
-        setup.write(options.junit, junit.render([shown]))
+        setup.write(options.junit, junit.render([shown], options.junit_dialect))
         setup.write(options.html, html.render(grade, source_lines=source))
 
 

@@ -301,5 +301,5 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
 def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
     """Write what --json, --junit and --html ask for."""
     setup.write(options.json, grade_json.dump_all(grades))
-    setup.write(options.junit, junit.render(grades))
+    setup.write(options.junit, junit.render(grades, options.junit_dialect))
     setup.write(options.html, html.render_class(grades))

@@ -7,12 +7,18 @@ submission give one test case; all others one per case. ``failure`` is the stude
 for readers of single test cases, in ``[[PROPERTY|points=…]]`` lines of their output; an item's points are
 divided among the cases that earned them, so that they add up (but for rounding). Extra credit and penalties
 have a maximum of 0, so that the maxima add up, too; a penalty's points are negative.
+
+Every test case has a ``time``, its share of the seconds that its case took. Dialects: ``strict`` is valid by
+the schema of Jenkins' xUnit plugin; ``extended`` adds ``file`` and ``line``, which GitLab and annotating
+actions read; ``items`` has one test case for each item, for readers that count tests, such as Artemis.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET  # only written here, never parsed
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,16 +53,23 @@ class ItemOutcome(NamedTuple):
     max_points: Fraction
 
 
-def render(grades: Sequence[Grade]) -> str:
-    """Write a document with a suite per grade, in the order given."""
-    suites = [_suite(grade).build_xml_doc() for grade in grades]
+DIALECTS = ("strict", "extended", "items")
+
+
+def render(grades: Sequence[Grade], dialect: str = "strict") -> str:
+    """Write a document with a suite per grade, in the order given, in one of `DIALECTS`."""
     root = ET.Element("testsuites")
-    for suite in suites:
+    for grade in grades:
+        listed = list(_per_item(grade) if dialect == "items" else outcomes(grade))
+        suite = _suite(grade, listed).build_xml_doc()
         # The schema has no such attribute, and nothing is ever disabled.
         del suite.attrib["disabled"]
+        _add_times(suite, listed)
+        if dialect == "extended":
+            _add_places(suite, grade, listed)
         root.append(suite)
     for count in ("tests", "failures", "errors"):
-        root.set(count, str(sum(int(suite.get(count, 0)) for suite in suites)))
+        root.set(count, str(sum(int(suite.get(count, 0)) for suite in root)))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -75,6 +88,35 @@ def outcomes(grade: Grade) -> Iterator[ItemOutcome]:
             earns = verdict == earning or earning not in verdicts
             share = item.points / number if earns else Fraction(0)
             yield ItemOutcome(item, case, verdict, share, most / len(cases))
+
+
+def _per_item(grade: Grade) -> Iterator[ItemOutcome]:
+    """List one test case for each item, with all of its points."""
+    for item in grade.items:
+        most = item.max_points if item.result.item.counts else Fraction(0)
+        yield ItemOutcome(item, None, item.result.verdict, item.points, most)
+
+
+def _add_times(suite: ET.Element, listed: Sequence[ItemOutcome]) -> None:
+    """Give each test case its share of its case's seconds, so that those of the suite add up."""
+    shares = Counter(outcome.case.case.id for outcome in listed if outcome.case)
+    total = 0.0
+    for test, outcome in zip(suite.iter("testcase"), [*listed, None], strict=False):
+        case = outcome.case if outcome else None
+        seconds = case.seconds / shares[case.case.id] if case else 0.0
+        seconds = seconds if math.isfinite(seconds) else 0.0
+        test.set("time", f"{seconds:.3f}")
+        total += seconds
+    suite.set("time", f"{total:.3f}")
+
+
+def _add_places(suite: ET.Element, grade: Grade, listed: Sequence[ItemOutcome]) -> None:
+    """Say the file of each test case, and the line of its first finding that has one."""
+    for test, outcome in zip(suite.iter("testcase"), listed, strict=False):
+        test.set("file", one_line(grade.submission_file))
+        lines = [finding.line for finding in _findings(outcome) if finding.line]
+        if lines and outcome.verdict is Verdict.FAIL:
+            test.set("line", str(lines[0]))
 
 
 def _verdicts(item: ItemGrade, cases: list[CaseGrade]) -> list[Verdict]:
@@ -98,10 +140,10 @@ def _cases_of(item: ItemGrade, grade: Grade) -> list[CaseGrade]:
     ]
 
 
-def _suite(grade: Grade) -> TestSuite:
+def _suite(grade: Grade, listed: Sequence[ItemOutcome]) -> TestSuite:
     name = one_line(grade.submission_id) or "submission"
     classname = f"{one_line(grade.assignment_id)}.{name.replace('.', '_')}"
-    tests = [_test(grade, outcome, classname) for outcome in outcomes(grade)]
+    tests = [_test(grade, outcome, classname) for outcome in listed]
     if grade.error and not any(test.is_error() for test in tests):
         tests.append(_ungraded(grade, classname))
     return TestSuite(name, tests, properties=_properties(grade))
@@ -186,6 +228,9 @@ def _reason(item: ItemGrade, case: CaseGrade) -> str:
     wrong = item.result.item.check in {"output", "array"} and verdict == Verdict.FAIL
     if wrong and case.max_error is not None and case.error_bound is not None:
         return f"the largest error is {case.max_error:.3g} where at most {case.error_bound:.3g} is allowed"
+    others = list(dict.fromkeys(finding.case for finding in item.result.findings if finding.case))
+    if verdict == Verdict.FAIL and others and case.case.id not in others:
+        return f"fails, too; what is wrong is said of case `{others[0]}`"
     return item.result.message
 
 
@@ -206,9 +251,11 @@ def _kind(outcome: ItemOutcome) -> str:
 
 
 def _output(grade: Grade, outcome: ItemOutcome) -> str:
-    """Give every finding with its place, the hint, and the whole message of the item."""
+    """Give what is said of this case alone, else of the item: every finding with its place, and the hint."""
     result = outcome.item.result
-    lines = [*([result.message_staff] if result.message_staff else []), result.message]
+    of_case = outcome.case and [one for one in result.findings if one.case == outcome.case.case.id]
+    whole = [] if of_case else [_reason(outcome.item, outcome.case) if outcome.case else result.message]
+    lines = [*([result.message_staff] if result.message_staff else []), *whole]
     for finding in _findings(outcome):
         where = excerpts.lines_in_words(finding)
         lines.append(f"{where}: {finding.message}" if where else finding.message)

@@ -12,6 +12,7 @@ from lxml import etree
 from grader.model import Verdict
 from grader.reports import junit
 from grader.reports.audience import student_view
+from grader.text import one_line
 from tests.reports.sample_grades import (
     GRADES,
     compile_error,
@@ -153,3 +154,46 @@ def test_a_students_view_tells_nothing_hidden() -> None:
     assert "dot-product" not in text
     assert "K=57" not in text
     assert "edges: hidden-1" in text
+
+
+def test_every_test_case_has_its_share_of_the_time() -> None:
+    """The seconds of a case are divided among its test cases, so that those of the suite add up."""
+    grade = missing_barrier()
+    timed = replace(grade, cases=tuple(replace(case, seconds=1.5) for case in grade.cases))
+    (suite,) = _parse(junit.render([timed]))
+    times = [float(str(test.get("time"))) for test in suite.iter("testcase")]
+    assert sum(times) == pytest.approx(1.5 * len(grade.cases), abs=0.01)
+    assert suite.get("time") == f"{1.5 * len(grade.cases):.3f}"
+    endless = replace(grade, cases=tuple(replace(case, seconds=float("inf")) for case in grade.cases))
+    SCHEMA.assertValid(_parse(junit.render([endless])))
+
+
+def test_a_test_case_speaks_of_its_own_case() -> None:
+    """The body of one case's failure quotes no finding of another; what is said once is referred to."""
+    (suite,) = _parse(junit.render([missing_barrier()]))
+    bodies = {str(test.get("name")): str(test.findtext("failure")) for test in suite.iter("testcase")}
+    assert "`A_tile[3][5]`" in bodies["barriers: mp3"]
+    other = bodies["barriers: square-64"]
+    assert "what is wrong is said of case `mp3`" in other
+    assert "A_tile" not in other.split("\n", 1)[0]
+
+
+def test_the_extended_dialect_says_file_and_line() -> None:
+    """As GitLab and annotating actions read them; a test case that passes has no line."""
+    (suite,) = _parse(junit.render([missing_barrier()], "extended"))
+    tests = {str(test.get("name")): test for test in suite.iter("testcase")}
+    assert {test.get("file") for test in tests.values()} == {"grace.cu"}
+    assert tests["barriers: mp3"].get("line") == "9"
+    assert tests["compiles"].get("line") is None
+
+
+@pytest.mark.parametrize("name", GRADES)
+def test_one_test_case_for_each_item_where_tests_are_counted(name: str) -> None:
+    """Their names are the items', whatever happened; points are the items' own."""
+    grade = GRADES[name]()
+    document = _parse(junit.render([grade], "items"))
+    SCHEMA.assertValid(document)
+    names = [str(test.get("name")) for test in document.iter("testcase")]
+    items = [one_line(item.result.item.id) for item in grade.items]
+    assert names[: len(items)] == items
+    assert names[len(items) :] in ([], ["grading"])
