@@ -59,6 +59,13 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
     (folder / "submissions").mkdir()
     shutil.copy(SOLUTION, folder / "submissions/ada.cu")
     shutil.copy(RACY, folder / "submissions/bob.cu")
+    (folder / "roster.csv").write_text("login,name\nada,Ada Lovelace\nbob,Bob Ross\ncy,Cy Young\n")
+    rows = (
+        "Student,ID,SIS Login ID,Section,Tiles (9)",
+        "    Points Possible,,,,100",
+        '"Lovelace, Ada",1,ada,A,',
+    )
+    (folder / "canvas.csv").write_text("\n".join(rows) + "\n")
     return folder, set()
 
 
