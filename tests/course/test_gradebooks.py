@@ -264,6 +264,22 @@ def test_an_equal_name_with_another_number_is_another_person() -> None:
     assert [who for who, _, _ in numbers_of_elsewhere.changed] == ["Müller, Boris"]
 
 
+def test_another_address_does_not_make_another_person() -> None:
+    """People have several addresses and logins, so an equal name still counts."""
+    ada = score("ada", Student(email="ada@uni.example"))
+    boris = score("b", Student("Boris Müller", email="boris@home.example"), points=2)
+    assert into_roster(ada, boris)[0] == ["1", "2", ""]
+
+
+def test_the_mark_before_a_key_of_brightspace_is_none_of_it() -> None:
+    """`#S100` is the number S100."""
+    content = (
+        b"OrgDefinedId,Lab Points Grade <Numeric MaxPoints:10>,End-of-Line Indicator\n#S100,,#\n#S101,,#\n"
+    )
+    result = fill(content, [score("x", Student(sid="s101"))])
+    assert result.content == content.replace(b"#S101,,", b"#S101,1,")
+
+
 def test_rows_that_are_no_students_stay() -> None:
     """Most points, manual posting, the test student, and who is not assigned the work."""
     people = [Student("Student, Test", id="20001"), Student(name="    Points Possible"), Student(id="12353")]
@@ -301,6 +317,13 @@ def test_a_decimal_comma_between_commas_is_quoted() -> None:
     content = 'login,points\nada,\nboris,"7,5"\n'
     result = fill(content.encode(), [score("ada", points=2.5)], column="points")
     assert result.content.decode() == 'login,points\nada,"2,5"\nboris,"7,5"\n'
+
+
+def test_a_column_without_decimals_is_written_as_the_rest_of_the_file() -> None:
+    """Nothing in an empty column says which decimal mark the file has."""
+    content = "login;lab;points\nada;7,5;\n"
+    result = fill(content.encode(), [score("ada", points=2.5)], column="points")
+    assert result.content.decode() == "login;lab;points\nada;7,5;2,5\n"
 
 
 def test_a_quoted_cell_stays_quoted_and_spaces_around_it_go_with_the_value() -> None:
@@ -437,6 +460,45 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
 }
+
+
+def test_the_separator_is_the_one_that_makes_most_columns() -> None:
+    """Though each line has a comma, too."""
+    content = b"Nachname, Vorname;login;points\nLovelace, Ada;ada;\n"
+    assert fill(content, [score("ada")], column="points").content == content.replace(b"ada;", b"ada;1")
+
+
+def test_a_separator_that_only_the_headings_have_is_none() -> None:
+    """A heading may hold more semicolons than the file has commas."""
+    content = b"login,a;b;c;d,points\nada,x,\n"
+    assert fill(content, [score("ada")], column="points").content == content.replace(b"x,", b"x,1")
+
+
+@pytest.mark.parametrize(("heading", "front"), [("login", "user"), ("no.", "#")])
+def test_a_wide_table_with_numbers_at_the_front_need_not_be_moodles(heading: str, front: str) -> None:
+    """Logins may end in numbers, and rows may be numbered."""
+    content = f"{heading},sid,a,b,points,most\n{front}1,S1,,,,10\n{front}2,S2,,,,10\n".encode()
+    result = fill(content, [score("x", Student(sid="S2"))], column="points")
+    assert result.platform == "CSV"
+    assert result.content == content.replace(b"S2,,,,", b"S2,,,1,")
+
+
+def test_a_heading_as_it_stands_outweighs_one_in_other_letters() -> None:
+    """What the user writes exactly is meant."""
+    content = b"login,Points,points\nada,,\n"
+    assert fill(content, [score("ada")], column="points").content == b"login,Points,points\nada,,1\n"
+
+
+@pytest.mark.parametrize(
+    ("without", "column"),
+    [
+        ("    Points Possible,,,,,,10,100,(read only),(read only),(read only)\n", "Final Score"),
+        ("Current ", "Score"),
+    ],
+)
+def test_what_canvas_computes_or_keeps_is_no_column_for_grades(without: str, column: str) -> None:
+    """By its heading, or by what stands in the row of most points."""
+    assert "no column" in refusal(CANVAS.replace(without, "").encode(), "", column)
 
 
 def test_a_column_of_a_repeated_heading_is_named_by_its_number() -> None:
