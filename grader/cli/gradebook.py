@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,12 +57,21 @@ def run(options: argparse.Namespace) -> int:
         _content(options.into), [score for grade in grades for score in _scores(grade)], title, options.column
     )
     target = options.output or options.into
-    try:
-        target.write_bytes(filled.content)
-    except OSError as problem:
-        raise StorageError(f"{target}: cannot be written: {problem.strerror}") from None
+    _replace(target, filled.content)
     _say(filled, grades, target)
     return _ASKS if filled.doubtful else 0
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: it may be the only copy of the staff's export."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as problem:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise StorageError(f"{path}: cannot be written: {problem.strerror}") from None
 
 
 def _scores(grade: Grade) -> list[Score]:

@@ -66,8 +66,8 @@ HEADINGS: dict[str, tuple[str, ...]] = {
 """Headings by what they hold, in small letters and with blanks for ``_``."""
 
 _NO_STUDENT = re.compile(r"points possible|student, test|test student|manual posting", re.IGNORECASE)
-_PARTICIPANT = re.compile(r"\D+ (?P<number>\d+)")
-"""How Moodle's worksheet writes an id, in the teacher's language."""
+_PARTICIPANT = re.compile(r"(?P<word>\D{5,}?) ?(?P<number>\d+)")
+"""How Moodle's worksheet writes an id, in the teacher's language: one word for everybody, and a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,7 @@ def read_roster(path: Path) -> Roster:
         raise UsageError(
             f"{shown}: the roster names nobody; expected a row for each student below the headings"
         )
+    students = _with_numbers(students)
     _require_distinct(students, shown)
     return Roster(path.name, tuple(students))
 
@@ -156,11 +157,21 @@ def _student(row: list[str], columns: dict[str, int]) -> Student | None:
     }
     first, last = values.pop("first", ""), values.pop("last", "")
     values["name"] = values.get("name", "") or " ".join(part for part in (first, last) if part)
-    if match := _PARTICIPANT.fullmatch(values.get("id", "")):
-        values["id"] = match["number"]
     if not any(values.values()) or _NO_STUDENT.fullmatch(values["name"]):
         return None
     return Student(**values)
+
+
+def _with_numbers(students: list[Student]) -> list[Student]:
+    """The students with the numbers alone where all ids are those of Moodle's worksheet."""
+    matches = [_PARTICIPANT.fullmatch(student.id) for student in students]
+    if len({match["word"] for match in matches if match}) != 1 or not all(matches):
+        return students
+    return [
+        replace(student, id=match["number"])
+        for student, match in zip(students, matches, strict=True)
+        if match is not None
+    ]
 
 
 def _require_distinct(students: list[Student], shown: str) -> None:

@@ -66,6 +66,15 @@ def test_a_roster_of_each_platform_is_read(tmp_path: Path, name: str) -> None:
     assert not {"#", "\t"} & set(key_of(student))
 
 
+@pytest.mark.parametrize("word", ["Participant ", "Teilnehmer/in", "Participant·e "])
+def test_ids_of_a_worksheet_are_numbers(tmp_path: Path, word: str) -> None:
+    """Moodle writes one word before everybody's number; an id that is a login stays whole."""
+    rows = f"Identifier,Full name\n{word}12345,Ada\n{word}54321,Grace\n"
+    assert [one.id for one in read_roster(roster_of(tmp_path, rows)).students] == ["12345", "54321"]
+    logins = "id,name\nstudent1,Ada\nguest2,Grace\n"
+    assert [one.id for one in read_roster(roster_of(tmp_path, logins)).students] == ["student1", "guest2"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_a_roster_may_be_in_any_encoding(tmp_path: Path, encoding: str) -> None:
     """Umlauts come out as they went in."""
