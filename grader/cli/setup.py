@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
@@ -11,12 +12,14 @@ from grader import backends, sandbox_choice
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
 from grader.course.download import read_download
+from grader.course.entries import PLAIN, Doubt, Question
 from grader.course.matching import match_roster
 from grader.course.roster import read_roster
 from grader.errors import StorageError, ToolMissing, UsageError
 from grader.kinds import kind_of
 from grader.reports import class_table
 from grader.submission import ANSWERS, SOURCE, read_submission
+from grader.submission.files import safe
 
 if TYPE_CHECKING:
     import argparse
@@ -138,7 +141,30 @@ def graded_assignment(named: str | None, session: Session) -> Assignment:
 def download(path: Path, assignment: Assignment, roster: Path | None = None) -> Download:
     """What a class handed in for the assignment: sources, or files with answers; whose, by a roster."""
     everything = read_download(path, _wanted(assignment), assignment.id)
-    return everything if roster is None else match_roster(everything, read_roster(roster))
+    if roster is not None:
+        return match_roster(everything, read_roster(roster))
+    return _without_other_sheets(everything) if asks_questions(assignment) else everything
+
+
+def _without_other_sheets(everything: Download) -> Download:
+    """The download without sheets of another name than a platform wrote: whose they are is to be asked."""
+    from grader.kinds.answers.stages import named_in  # noqa: PLC0415 - for this kind only
+
+    named = {one.id: named_in(one) for one in everything.submissions if everything.layout != PLAIN}
+    others = [
+        one
+        for one in everything.submissions
+        if named.get(one.id) and safe(named[one.id]).casefold() != one.id.casefold()
+    ]
+    if not others:
+        return everything
+    files = tuple(one.hand_in.file if one.hand_in else one.file for one in others)
+    question = Question(Doubt.ANOTHER_SHEET, files, tuple(named[one.id] for one in others))
+    return replace(
+        everything,
+        submissions=tuple(one for one in everything.submissions if one not in others),
+        questions=(*everything.questions, question),
+    )
 
 
 def _wanted(assignment: Assignment) -> Wanted:

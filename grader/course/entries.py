@@ -35,6 +35,7 @@ class Doubt(StrEnum):
     TEXT_ONLY = "text-only"
     COPIES = "numbered-copies"
     STRANGE = "not-recognised"
+    ANOTHER_SHEET = "sheet-of-another-name"
     NOT_ON_ROSTER = "not-on-roster"
     SEVERAL_ON_ROSTER = "several-on-roster"
 

@@ -47,6 +47,8 @@ WHY_ASKED = {
     Doubt.TEXT_ONLY: "{names}: the student handed in a text or a link, and no file; ask for the file",
     Doubt.COPIES: "{names}: numbers that a browser or a drive put there; whose they are cannot be told",
     Doubt.STRANGE: "{names}: neither a name of this kind of download nor a source file or a student's folder",
+    Doubt.ANOTHER_SHEET: "{names}: the sheets were made for other names ({detail}) than the platform "
+    "writes, so whose numbers count is not known; grade with the --roster that the sheets were made from",
     Doubt.NOT_ON_ROSTER: "{names}: nobody on the roster; add a row, or name the student in the file's name",
     Doubt.SEVERAL_ON_ROSTER: "{names}: all of them are `{detail}`'s by the roster; expected one submission",
 }

@@ -115,6 +115,21 @@ def test_a_sheet_under_the_platforms_name_is_judged_with_its_students_numbers(
     ]
 
 
+def test_a_sheet_of_another_name_is_a_question_without_a_roster(
+    canvas: Path, roster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whose numbers count is not known, and nobody gets a zero for it."""
+    hers = canvas / "lovelaceada_12345_678901_answers.yaml"
+    hers.write_bytes(b'student: "ada"\n' + hers.read_bytes())
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(tmp_path / "out"), "--skip-unmatched"]
+    assert main(command[:5]) == 2
+    assert "the sheets were made for other names (ada) than the platform writes" in capsys.readouterr().err
+    assert main(command) == 0
+    assert list(grades(tmp_path / "out")) == ["hoppergrace_12346"]
+    assert main([*command, "--roster", str(roster)]) == 0
+    assert grades(tmp_path / "out")["lovelaceada_12345"] == ("pass", 100)
+
+
 def test_everybodys_sheet_is_written_from_a_roster(
     roster: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

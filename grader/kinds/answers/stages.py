@@ -96,6 +96,12 @@ def whose(submission: Submission) -> str:
     return (submission.hand_in.key if submission.hand_in else "") or submission.id
 
 
+def named_in(submission: Submission) -> str:
+    """Whose sheet the file says that it is; nothing where it does not say, or cannot be read."""
+    sheet = _sheet_of(submission)
+    return "" if isinstance(sheet, Finding) else sheet.student
+
+
 def named_by_itself(submission: Submission) -> Submission:
     """The submission under the name that its file gives as ``student``, for whom the numbers were drawn.
 
