@@ -59,7 +59,7 @@ _BRIGHTSPACE = re.compile(
 )
 _SAKAI = re.compile(r"(?P<last>[^,()]+), (?P<first>[^()]+?) ?\((?P<login>[^()]+)\)")
 _SAKAI_FILES = "Submission attachment(s)"
-_ILIAS = re.compile(r"(?P<last>[^_]+)_(?P<first>[^_]+)_(?P<login>.+)_(?P<id>\d+)")
+_ILIAS = re.compile(r"(?P<last>[^\W\d_][^_]*)_(?P<first>[^\W\d_][^_]*)_(?P<login>.+)_(?P<id>\d{3,})")
 _ILIAS_TEAM = re.compile(r"Team[ _]\d+")
 _CLASSROOM = re.compile(r"(?P<slug>.+)-submissions(?:-\d\d-\d\d-\d{4}.*)?")
 _ARTEMIS = re.compile(r"(?P<key>[A-Z][A-Z0-9]+)-(?P<login>.+)")

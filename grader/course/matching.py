@@ -1,8 +1,9 @@
 """A download and a roster → the download with everybody's row, and who cannot be matched.
 
-A value that stands in one row only decides: a platform's number, a student number, a login, an address, a
-name in either order. Where no platform says whose something is, its name may be one of these values, or begin
-or end with one (``hw3-ada``, ``Ada Lovelace - kernel``). What fits no row or several is asked about.
+A value that stands in one row only decides: a student number, a login, an address, a name in either order.
+A platform's own number counts where the row has it as its ``id``, and no other name: it may well be somebody
+else's student number. Where no platform says whose something is, its name may be one of these values, or
+begin or end with one (``hw3-ada``, ``Ada Lovelace - kernel``). What fits no row or several is asked about.
 """
 
 from __future__ import annotations
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
     from grader.model import Submission
 
 _SHORTEST_PART = 2
+_SHORTEST_NUMBER = 4
+"""A shorter one in a file's name may count anything."""
+_COLUMNS = {
+    "sid": ("sid", "id"),
+    "login": ("login", "id", "github"),
+    "email": ("email",),
+    "github": ("github", "login"),
+}
+"""Where a roster may have what a platform says, the strongest first."""
 _SEPARATORS = re.compile(r"\s+-\s+|[-_ .()]+")
 IDENTIFIERS = ("id", "sid", "login", "email", "github")
 
@@ -80,6 +90,11 @@ class _Finder:
 
     def __init__(self, roster: Roster) -> None:
         rows = list(enumerate(roster.students))
+        self._students = roster.students
+        self._columns = {
+            kind: indexed((number, (folded(getattr(row, kind)),)) for number, row in rows)
+            for kind in IDENTIFIERS
+        }
         self._identifiers = indexed(
             (number, (folded(getattr(row, kind)) for kind in IDENTIFIERS)) for number, row in rows
         )
@@ -101,10 +116,20 @@ class _Finder:
         return tuple(sorted(self._groups.get(folded(name), ())))
 
     def _row(self, student: Student) -> int | None:
-        for kind in IDENTIFIERS:
-            if (row := _only(self._identifiers.get(folded(getattr(student, kind)), ()))) is not None:
-                return row
+        for kind, columns in _COLUMNS.items():
+            value = folded(getattr(student, kind))
+            for column in columns:
+                if (row := _only(self._columns[column].get(value, ()))) is not None:
+                    return row
+        row = _only(self._columns["id"].get(folded(student.id), ()))
+        if row is not None and self._may_be_called(row, student.name):
+            return row
         return self._row_of_name(student.name)
+
+    def _may_be_called(self, row: int, name: str) -> bool:
+        """Whether nothing speaks against a name: one of the two is not known, or they are forms of one."""
+        known = self._students[row].name
+        return not name or not known or bool(name_forms(name) & name_forms(known))
 
     def _row_of_name(self, name: str) -> int | None:
         rows = {row for form in name_forms(name) for row in self._names.get(form, ())}
@@ -113,7 +138,8 @@ class _Finder:
     def _by_name_of_file(self, hand_in: HandIn) -> int | None:
         """The row whose value the name is, or else begins or ends with, where that is but one."""
         whole = stem(hand_in.name)
-        if (row := self._row(Student(name=whole, login=whole))) is not None:
+        row = _only(self._identifiers.get(folded(whole), ()))
+        if row is not None or (row := self._row_of_name(whole)) is not None:
             return row
         parts = {folded(part) for part in _parts(whole)}
         rows = {row for part in parts for row in self._identifiers.get(part, ())}
@@ -125,7 +151,7 @@ def _parts(name: str) -> Iterable[str]:
     """What a name begins with and what it ends with, up to any separator."""
     for match in _SEPARATORS.finditer(name):
         for part in (name[: match.start()], name[match.end() :]):
-            if len(part) >= _SHORTEST_PART:
+            if len(part) >= (_SHORTEST_NUMBER if part.isdecimal() else _SHORTEST_PART):
                 yield part
                 yield _SEPARATORS.sub(" ", part)
 

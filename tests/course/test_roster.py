@@ -202,6 +202,31 @@ def test_who_is_not_on_the_roster_is_asked_about(tmp_path: Path) -> None:
     )
 
 
+def test_a_platforms_number_is_no_student_number(tmp_path: Path) -> None:
+    """Canvas' 12345 is not whose student number that is, and not a row of another name: the name decides."""
+    rows = "id,name,sid\n12345,Grace Hopper,777\n12,Linus Pauling,54321\n13,Ada Lovelace,1\n"
+    files = {
+        "Ada Lovelace_12345_assignsubmission_file_/k.cu": KERNEL,
+        "Marie Curie_54321_assignsubmission_file_/k.cu": KERNEL,
+    }
+    download = read_download(written(tmp_path / "download", files))
+    download = match_roster(download, read_roster(roster_of(tmp_path, rows)))
+    (ada,) = download.submissions
+    assert ada.hand_in
+    assert ada.hand_in.key == "13"
+    assert [question.doubt for question in download.questions] == [Doubt.NOT_ON_ROSTER]
+
+
+def test_a_number_that_counts_something_is_nobodys(tmp_path: Path) -> None:
+    """`lab-12` is the twelfth of something; the whole name, or a long number, may be somebody's."""
+    rows = "id,name\n12,Ada Lovelace\n4711,Grace Hopper\n"
+    files = {"lab-12.cu": KERNEL, "lab-4711.cu": KERNEL}
+    download = read_download(written(tmp_path / "download", files))
+    download = match_roster(download, read_roster(roster_of(tmp_path, rows)))
+    assert [one.hand_in.key for one in download.submissions if one.hand_in] == ["4711"]
+    assert download.questions == (Question(Doubt.NOT_ON_ROSTER, ("lab-12.cu",)),)
+
+
 def test_a_name_that_two_students_share_decides_nothing(tmp_path: Path) -> None:
     """Where only the name is known, it is asked whose it is; a number decides."""
     roster = "id,name\n12345,Ada Lovelace\n54321,Ada Lovelace\n"
