@@ -19,7 +19,7 @@ from grader.reports.class_table import item_titles
 from grader.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from grader.model import Grade
 
@@ -38,11 +38,37 @@ def render(grades: Sequence[Grade]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     timed = any(map(wording.measured, grades))
+    of_class = _of_class(grades)
     before = (*BEFORE_ITEMS, MEASURED) if timed else BEFORE_ITEMS
-    writer.writerow([*before, *(_heading(item) for item in items), *AFTER_ITEMS])
+    writer.writerow([*before, *(_heading(item) for item in items), *AFTER_ITEMS, *of_class])
     for grade in grades:
-        writer.writerow(_row(grade, items, timed=timed))
+        writer.writerow(
+            [*_row(grade, items, timed=timed), *(cell(of_class[name](grade)) for name in of_class)]
+        )
     return out.getvalue()
+
+
+def _of_class(grades: Sequence[Grade]) -> dict[str, Callable[[Grade], str]]:
+    """Columns about who handed in, as far as a platform, a roster or staff said anything of it."""
+    columns = {"student": _students, "section": _sections, "late": _late, "adjusted": _adjusted}
+    return {name: value for name, value in columns.items() if any(map(value, grades))}
+
+
+def _students(grade: Grade) -> str:
+    return "; ".join(one.name for one in grade.hand_in.students if one.name) if grade.hand_in else ""
+
+
+def _sections(grade: Grade) -> str:
+    sections = (one.section for one in grade.hand_in.students) if grade.hand_in else ()
+    return "; ".join(dict.fromkeys(filter(None, sections)))
+
+
+def _late(grade: Grade) -> str:
+    return "late" if grade.hand_in and grade.hand_in.late else ""
+
+
+def _adjusted(grade: Grade) -> str:
+    return "; ".join(map(wording.adjustment, grade.adjustments))
 
 
 def cell(text: str) -> str:

@@ -215,7 +215,10 @@ def test_a_class_is_adjusted_and_stays_so(tmp_path: Path, capsys: pytest.Capture
         ],
     )
     assert "late by 1 day: −20 points" in (out / "grades/lovelaceada_12345/report.html").read_text("utf-8")
-    assert "lovelaceada_12345,answers.yaml,80,100" in (out / "gradebook.csv").read_text("utf-8")
+    heading, _, hers = (out / "gradebook.csv").read_text("utf-8").splitlines()
+    assert heading.endswith(",error,student,late,adjusted")
+    assert hers.startswith("lovelaceada_12345,answers.yaml,80,100")
+    assert hers.endswith(",,lovelaceada,late,late by 1 day: −20 points")
     assert main([*command, "--only", "lovelaceada_12345"]) == 0
     assert stored()["score"] == 80
     assert main(["rescore", str(out)]) == 0
