@@ -15,7 +15,7 @@ from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, adjusting, grade_class
 from grader.batch.folder import is_whole, load_grades
 from grader.batch.resume import store, waiting
-from grader.cli import arguments, interruption, setup
+from grader.cli import arguments, course_file, interruption, setup
 from grader.course.adjustments import must_be_certain, without_submission
 from grader.course.entries import Left, Omission
 from grader.errors import UsageError
@@ -105,6 +105,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
     )
     arguments.add_grading(parser)
+    parser.set_defaults(**course_file.defaults())
 
 
 def run(options: argparse.Namespace) -> int:
