@@ -13,6 +13,9 @@ from grader.gpu import RaceJudge
 ASSIGNMENT = "an id such as tiled-matmul, or a path"
 """The help of an argument that names an assignment."""
 
+FORMATS = ("github", "gcc", "sarif", "gitlab")
+"""How annotations may be printed (`grader.reports.annotations`)."""
+
 SANDBOXES = ("auto", "docker", "bubblewrap", "local", "none")
 
 
@@ -42,6 +45,13 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
         default=default_sandbox(),
         help="what is around the compiler and around programs (default: auto, the best there is; "
         "local: only limits, for your own files; none: the same)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", *FORMATS),
+        default="text",
+        help="how to print what is wrong: for people, as GitHub's annotations, in gcc's form for editors, as "
+        "SARIF or as GitLab's code quality (default: text)",
     )
     parser.add_argument(
         "--fail-under",

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from grader.nvcc import Tools
 
 _OURS = 3
-FORMATS = ("github", "gcc", "sarif", "gitlab")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,13 +31,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
     parser.add_argument("file", metavar="FILE", type=Path, help="the file (or folder) you would hand in")
     arguments.add_grading(parser)
-    parser.add_argument(
-        "--format",
-        choices=("text", *FORMATS),
-        default="text",
-        help="how to print what is wrong: for people, as GitHub's annotations, in gcc's form for editors, as "
-        "SARIF or as GitLab's code quality (default: text)",
-    )
     parser.add_argument("--timings", action="store_true", help="say where the time went")
     parser.add_argument("--width", type=arguments.positive, default=None, help="columns of the feedback")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
 from grader.reports import files, grade_json, html, import_table, junit
+from grader.reports.annotations import annotations_of
+from grader.reports.annotations import render as render_annotations
 from grader.text import listed
 
 if TYPE_CHECKING:
@@ -145,6 +148,23 @@ def _must_be_applicable(
         setup.console(stderr=True).print(adjusting.about_nobody(strangers, adjustments.name), soft_wrap=True)
 
 
+def _annotated(options: argparse.Namespace, grades: Sequence[Grade]) -> str:
+    """What is wrong with everybody's file, by its path in the class."""
+    notes = [
+        note
+        for grade in grades
+        for note in annotations_of(grade, _path_of(options.submissions, grade).as_posix())
+    ]
+    return render_annotations(notes, options.format, dict(pipeline.versions())["grader"])
+
+
+def _path_of(given: Path, grade: Grade) -> Path:
+    if grade.hand_in is None or given.is_file():
+        return given
+    path = given / grade.hand_in.file
+    return path / grade.submission_file if path.is_dir() else path
+
+
 def _failed_by_all(grades: Sequence[Grade]) -> str:
     """The item about compiling that nobody passes, where there are enough to wonder; else nothing."""
     if len(grades) < _ENOUGH_TO_WONDER:
@@ -217,7 +237,10 @@ def _grade_class(
     grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments)
     out.write(files.of_class(grades))
     _write_files(options, grades)
-    setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)
+    if options.format == "text":
+        setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)
+    else:
+        sys.stdout.write(_annotated(options, grades))
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         return _OURS
     if item := _failed_by_all(grades):

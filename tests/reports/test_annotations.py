@@ -114,5 +114,9 @@ def test_check_prints_annotations_and_a_summary_for_the_job(
     summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("```text\n")
     assert summary.count("```text\n") == 2
+    (tmp_path / "work/ada").mkdir()
+    (tmp_path / "work/answers.yaml").rename(tmp_path / "work/ada/answers.yaml")
+    assert main(["grade", "memory-analysis", "work", "-o", "out", "--format", "gcc"]) == 0
+    assert all(line.startswith("work/ada/answers.yaml:") for line in capsys.readouterr().out.splitlines())
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path))
     assert main(["check", "memory-analysis", "work", "--format", "github"]) == 3
