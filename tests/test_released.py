@@ -33,7 +33,7 @@ def course(tmp_path: Path) -> Course:
 
 def _report(course: Course, *more: str) -> tuple[int, str]:
     code = main(["report", str(course.out.path), "--assignment", str(course.assignment), *more])
-    return code, (course.out.path / "grades" / "ada" / "junit.xml").read_text(encoding="utf-8")
+    return code, (course.out.path / "grades" / "ada" / "report.html").read_text(encoding="utf-8")
 
 
 def test_sentences_name_what_has_been_released_and_hide_it_again(course: Course) -> None:
