@@ -57,7 +57,7 @@ class SpeedupCheck(Check):
 
     name: ClassVar[str] = "speedup"
     title: ClassVar[str] = "speed"
-    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "function")
     whole_submission: ClassVar[bool] = True
     cases_key: ClassVar[str] = ""
     one_of: ClassVar[tuple[tuple[str, ...], ...]] = (("none_below", "full_at"), ("steps",))

@@ -47,9 +47,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
-    """What the staff's kernels move on the visible cases that `check` draws; nothing for programs."""
+    """What the staff's kernels move on the visible cases that `check` draws; of functions their names."""
     if not kind_of(assignment).has_kernels or not assignment.reference:
-        return ""
+        return handout.baselines_text(assignment, ()) if assignment.timing else ""
     from grader import pipeline  # noqa: PLC0415 - loads the emulator
 
     plan = pipeline.make_plan(assignment, setup.PUBLIC_SEED, setup.tools(options), visible_only=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.device.memory import Allocation, DeviceMemory
-    from grader.device.requests import LaunchKernel
+    from grader.device.requests import LaunchKernel, Message
     from grader.device.streams import Spans, Use
 
 MOST_MISTAKES = 200
@@ -57,6 +57,13 @@ class LaunchOutcome:
     """The numbers of the shared allocations whose bytes it changed."""
     uses: tuple[tuple[Use, Spans], ...] = ()
     """What it did with which bytes, if that was asked for."""
+
+
+class Notes(Protocol):
+    """Takes down what a device does."""
+
+    def note(self, message: Message) -> None:
+        """A request that was granted, after the bytes that it moves were moved."""
 
 
 class Launches(Protocol):
@@ -116,6 +123,7 @@ class Device:
     launched: int = 0
     waits: int = 0
     """How often the host has waited for something."""
+    recorder: Notes | None = None
     unread: tuple[int, str] | None = None
     """Where the last kernel was launched, and its name, while nothing has come back from the device since."""
 

@@ -156,7 +156,7 @@ class EmulatedLaunches:
             (request.block_x, request.block_y, request.block_z),
             request.shared_bytes,
         )
-        reason = _refused(launch, shared_limit, kernel.most_threads)
+        reason = refused(launch, shared_limit, kernel.most_threads)
         if reason:
             details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
@@ -361,7 +361,7 @@ def _pieces(content: bytes) -> dict[int, Any]:
     return dict(enumerate(np.frombuffer(content, np.uint8)))
 
 
-def _refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
+def refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
     """Why a device refuses such a launch; empty if it does not."""
     if 0 in launch.grid or 0 in launch.block:
         return "nothing"

@@ -92,6 +92,8 @@ class Session:
                 self._receive_into(memoryview(row))
             else:
                 self._send_row(memoryview(row))
+        if self.device.recorder is not None and reply[0] is CudaError.SUCCESS:
+            self.device.recorder.note(message)
 
     def _answer(self, message: Message, reply: Reply, text: tuple[bytes, bytes]) -> None:
         """The code and the payload, behind the ``text`` of launches or what the device still holds of it."""

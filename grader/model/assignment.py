@@ -307,6 +307,11 @@ class Assignment:
         return self.interface
 
     @property
+    def called(self) -> KernelInterface | FunctionInterface:
+        """What is called with arguments, a kernel or a function; raises OurError where it is neither."""
+        return self.interface if isinstance(self.interface, FunctionInterface) else self.kernel
+
+    @property
     def program(self) -> ProgramInterface:
         """What is run: a program, or what calls a function; raises OurError where it is of another kind."""
         if isinstance(self.interface, FunctionInterface):

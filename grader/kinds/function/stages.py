@@ -22,6 +22,9 @@ from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
+from grader.kinds.function.timing import is_right, timed, value_word
+from grader.kinds.function.timing import staff as timing_of_staff
+from grader.kinds.kernel.planning import untimed
 from grader.kinds.kernel.stages import Launched, compared
 from grader.kinds.program.outputs import compared as compared_with_oracle
 from grader.kinds.program.outputs import verify
@@ -39,6 +42,7 @@ from grader.model import (
     Severity,
     Visibility,
 )
+from grader.nvcc import build_program
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
 from grader.plan import Plan, drawn_cases
 
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
 
     from grader.backends.backend import Backend
     from grader.kinds.program.on_emulator import EmulatedDevice
-    from grader.model import Assignment, Case, Named, ProgramRun, Submission
+    from grader.model import Assignment, Case, Named, ProgramRun, Submission, Timing
     from grader.nvcc import Tools
     from grader.oracle import Oracle
 
@@ -78,7 +82,8 @@ def plan(
     for case in {case.inputs: case for case in cases}.values():
         _arguments(assignment, Build(ok=True), case, oracle)
     verify(assignment, oracle, cases)
-    return Plan(assignment, seed, cases, (), backend)
+    timing = timing_of_staff(assignment, oracle, tools, backend)
+    return Plan(assignment, seed, cases, (), backend, timing)
 
 
 def gather(
@@ -90,10 +95,24 @@ def gather(
     assignment = plan.assignment
     oracle = load_oracle(reference_folder(assignment), array_types(assignment.function))
     evidence = run(plan, submission, built, tools, _Calls(plan, built, oracle))
+    evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence, oracle))
     if not plan.feedback:
         return evidence, ()
     cases = agree_on_mistakes(assignment, built, evidence.cases)
     return replace(evidence, cases=tuple(map(_explained_by_host, cases))), ()
+
+
+def _timing(
+    plan: Plan, submission: Submission, tools: Tools, evidence: Evidence, oracle: Oracle
+) -> Timing | None:
+    """How fast the function is beside the staff's; one that is wrong somewhere is not timed."""
+    gpus = plan.backend.pool
+    if plan.timing is None or gpus is None:
+        return None
+    emulated = build_program(tools, submission, plan.assignment.function)
+    if not (emulated.ok and is_right(evidence.cases)):
+        return untimed(plan)
+    return timed(plan, submission, emulated, tools, oracle, gpus)
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
@@ -123,7 +142,7 @@ class _Calls:
         words, files, wanted = [], [], []
         for index, argument in enumerate(_arguments(self.plan.assignment, self.built, case, self.oracle)):
             if argument.direction == "value":
-                words.append(f"number={_bits(argument):x}")
+                words.append(value_word(argument))
                 continue
             if interface.pointers == "device" and device is not None:
                 undefined = argument.direction == "out" and interface.outputs == "poison"
@@ -186,11 +205,6 @@ class _Calls:
                 return None
             left[argument.name] = np.frombuffer(content, like.dtype).reshape(like.shape)
         return left
-
-
-def _bits(argument: Argument) -> int:
-    """The bits of a number, as a number."""
-    return int.from_bytes(np.asarray(argument.value).tobytes(), "little")
 
 
 def _end_on_host(index: int, size: int) -> int:
