@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,14 @@ from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from grader.model import Grade, Timing
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]
+
+LOG = logging.getLogger(__name__)
+"""What was measured: `pytest -o log_cli=true --log-cli-level=INFO`."""
 
 YAML = """
 id: product
@@ -128,11 +131,11 @@ def graded(source: str, tools: Tools, folder: Path) -> tuple[Grade, Timing]:
 
 @pytest.mark.parametrize("source", [NAIVE, SOLUTION, IN_HALVES], ids=["naive", "tiled", "in-halves"])
 def test_a_right_function_is_timed_and_every_timed_call_is_right(
-    tools: Tools, tmp_path: Path, source: str, record_property: Callable[[str, object], None]
+    tools: Tools, tmp_path: Path, source: str
 ) -> None:
     """Beside the staff's, which are timed the same way."""
     grade, timing = graded(source, tools, tmp_path)
-    record_property("speedup", str((timing.speedup, timing.solution, timing.control, timing.milliseconds)))
+    LOG.info("%s %s", timing.speedup, timing.milliseconds)
     assert timing.error == ""
     assert timing.findings == ()
     assert timing.verified == timing.launches > 0
@@ -147,5 +150,5 @@ def test_a_function_that_launches_nothing_where_it_is_timed_earns_nothing(
 ) -> None:
     """What it leaves is not what must be there."""
     grade, timing = graded(ONLY_SMALL, tools, tmp_path)
-    assert [finding.code for finding in timing.findings] == ["unwritten-while-timed"]
+    assert "unwritten-while-timed" in [finding.code for finding in timing.findings]
     assert grade.items[1].result.verdict is Verdict.FAIL
