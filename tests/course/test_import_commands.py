@@ -266,6 +266,55 @@ def test_reports_go_back_under_the_names_of_a_moodle_download(tmp_path: Path) ->
     assert folder.endswith("_77001/report.html")
 
 
+TEAMS = {
+    f"{name}_assignsubmission_file/answers.yaml": b"answers: {}\n"
+    for name in ("Team 12_77", "Team 13_78", "Ada Lovelace_901", "Default group")
+}
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Group\n"
+    "Participant 901,Ada Lovelace,ada@x.edu,,\nParticipant 902,Grace Hopper,grace@x.edu,,Team 12\n"
+    "Participant 77,Marie Curie,marie@x.edu,,Team 12\nParticipant 903,Linus_P./x,l@x.edu,,Team 13\n"
+)
+
+
+@pytest.mark.parametrize("layout", ["folders", "flat"])
+def test_a_teams_report_goes_to_each_participant(
+    tmp_path: Path, layout: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Moodle finds a participant by the number, and a team's own number may be that of somebody else."""
+    files = {name if layout == "folders" else name.replace("/", "_"): text for name, text in TEAMS.items()}
+    download = written(tmp_path / "download", files)
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
+    out, pack = tmp_path / "out", tmp_path / "feedback.zip"
+    command = ["grade", QUESTIONS, str(download), "-o", str(out), "--skip-unmatched"]
+    assert main([*command, "--roster", str(tmp_path / "worksheet.csv")]) == 0
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
+    assert sorted(names(pack)) == [
+        "Ada Lovelace_901_assignsubmission_file_/report.html",
+        "Grace Hopper_902_assignsubmission_file_/report.html",
+        "Linus P. x_903_assignsubmission_file_/report.html",
+        "Marie Curie_77_assignsubmission_file_/report.html",
+    ]
+    rows = "id,name,group\n77,Grace Hopper,Team 12\n901,Marie Curie,Team 12\n5,Linus Pauling,Team 13\n"
+    (tmp_path / "roster.csv").write_text(rows + "9,Ada Lovelace,\n", encoding="utf-8")
+    assert main([*command, "--fresh", "--roster", str(tmp_path / "roster.csv")]) == 0
+    capsys.readouterr()
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
+    assert list(names(pack)) == ["Ada Lovelace_901_assignsubmission_file_/report.html"]
+    assert "2 reports left out" in capsys.readouterr().out
+
+
+def test_numbers_of_teams_are_taken_for_nobodys_unasked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a roster nothing says that a folder is a team's, and staff are told what that means."""
+    download = written(tmp_path / "download", {name: text for name, text in TEAMS.items() if "Team" in name})
+    out, pack = tmp_path / "out", tmp_path / "feedback.zip"
+    assert main(["grade", QUESTIONS, str(download), "-o", str(out)]) == 0
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
+    assert "if teams handed in, grade with the worksheet as --roster" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_class_that_fails_to_compile_is_a_question(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
