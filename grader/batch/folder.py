@@ -161,7 +161,7 @@ class OutFolder:
     def remove_others(self, submissions: Sequence[str]) -> tuple[str, ...]:
         """Move grades of those who are not in the class any more into ``removed/``; gives their ids.
 
-        A grade that was moved there before is kept, under a name with a number.
+        A grade that was moved there before is kept: a later one gets a number behind ``~``, which no id has.
         """
         folder = self.path / GRADES
         gone = sorted(
@@ -171,7 +171,7 @@ class OutFolder:
             target, number = self.path / REMOVED / name, 1
             while target.exists():
                 number += 1
-                target = self.path / REMOVED / f"{name}-{number}"
+                target = self.path / REMOVED / f"{name}~{number}"
             try:
                 target.parent.mkdir(exist_ok=True)
                 (folder / name).rename(target)
@@ -180,12 +180,15 @@ class OutFolder:
         return tuple(gone)
 
     def bring_back(self, submissions: Sequence[str]) -> None:
-        """Move grades that were removed back to where they were, of those who are in the class again."""
+        """Move grades that were removed last back to where they were, of those who are in the class again."""
         for name in submissions:
-            target = self.path / GRADES / name
-            if (self.path / REMOVED / name).is_dir() and not target.exists():
+            target, number = self.path / GRADES / name, 1
+            newest = self.path / REMOVED / name
+            while (later := self.path / REMOVED / f"{name}~{number + 1}").is_dir():
+                newest, number = later, number + 1
+            if newest.is_dir() and not target.exists():
                 try:
-                    (self.path / REMOVED / name).rename(target)
+                    newest.rename(target)
                 except OSError as problem:
                     raise StorageError(_cannot(target, problem)) from None
 

@@ -57,7 +57,7 @@ def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[R
     """
     grades = load_grades(out, out.submissions())
     _must_be_the_same(out, assignment, grades)
-    adjustments = adjustments_for(out, None, None)
+    adjustments = adjustments_for(out, None, assignment.path)
     decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
     changes = tuple(
         Regraded(

@@ -180,6 +180,29 @@ def test_a_removed_grade_never_takes_the_place_of_another(canvas: Path, tmp_path
         assert main([*command, "--fresh"]) == 0
     assert sorted(path.name for path in (out / "removed").iterdir()) == [
         "curiemarie_12347",
+        "curiemarie_12347~2",
+    ]
+
+
+def test_of_several_removed_grades_the_last_comes_back(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not the one before it, and not that of somebody whose id ends in a number."""
+    out = tmp_path / "out"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    hers = canvas / "curiemarie_12347_678903_answers.yaml"
+    for attempt in (b"answers: {}\n", b"answers: {blocks: 1}\n"):
+        hers.write_bytes(attempt)
+        assert main([*command, "--fresh"]) == 0
+        hers.unlink()
+        assert main(command) == 0
+    (out / "removed/curiemarie_12347-2").mkdir()
+    hers.write_bytes(b"answers: {blocks: 1}\n")
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "3 of 3 were graded before and are unchanged" in capsys.readouterr().out
+    assert sorted(path.name for path in (out / "removed").iterdir()) == [
+        "curiemarie_12347",
         "curiemarie_12347-2",
     ]
 
@@ -213,6 +236,30 @@ def test_one_submission_can_be_graded_again(
     assert changed == ["lovelaceada_12345"]
     assert main([*command, "--only", "nobody"]) == 2
     assert "--only nobody: no submission is called so" in capsys.readouterr().err
+
+
+def test_one_file_graded_again_leaves_the_class_as_it_is(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though only a part of it is given; where the rest would be graded otherwise by now, it is refused."""
+    out, aside = tmp_path / "out", tmp_path / "aside"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    assert main(command) == 0
+    table = (out / "import.json").read_bytes()
+    aside.mkdir()
+    shutil.copy(canvas / "lovelaceada_12345_678901_answers.yaml", aside)
+    capsys.readouterr()
+    again = ["grade", QUESTIONS, str(aside), "-o", str(out), "--only", "lovelaceada_12345"]
+    assert main(again) == 0
+    assert "1 of 2 were graded before and are unchanged" in capsys.readouterr().out
+    assert sorted(grades(out)) == ["hoppergrace_12346", "lovelaceada_12345"]
+    assert (out / "import.json").read_bytes() == table
+    assert (out / "gradebook.csv").read_text(encoding="utf-8").count("\n") == 3
+    assert not (out / "removed").exists()
+    assert main([*again, "--seed", "7"]) == 2
+    assert "--only: this has changed since the class was graded: seed (2026 → 7)" in capsys.readouterr().err
+    assert main([*command]) == 0
+    assert "2 of 2 were graded before" in capsys.readouterr().out
 
 
 def names(path: Path) -> dict[str, str]:
