@@ -4,6 +4,7 @@
                                       and a line that lists the class whenever a batch ends
     OUT/grades/<submission>/…         one submission's files
     OUT/removed/<submission>/…        the same of who is in the class no more
+    OUT/private/…                     in an anonymous class: what says who is who, for those who may know it
     OUT/…                             the class's files
 
 A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
 REMOVED = "removed"
+PRIVATE = "private"
 LOCK = ".lock"
 RECORD = "record.json"
 EXPORT = "grade.json"
@@ -127,17 +129,30 @@ class OutFolder:
         except OSError as problem:
             raise StorageError(_cannot(self.path / JOURNAL, problem)) from None
 
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether students have pseudonyms here."""
+        return (self.path / PRIVATE).is_dir()
+
+    @property
+    def with_names(self) -> Path:
+        """Where files are that name students: one folder for all of them in an anonymous class."""
+        return self.path / PRIVATE if self.is_anonymous else self.path
+
+    def be_anonymous(self) -> None:
+        """Keep files that name students from others than their owner; raises StorageError."""
+        try:
+            (self.path / PRIVATE).mkdir(mode=0o700, exist_ok=True)
+        except OSError as problem:
+            raise StorageError(_cannot(self.path / PRIVATE, problem)) from None
+
+    def write_with_names(self, files: Mapping[str, str]) -> None:
+        """Write files of the class that name students; raises StorageError, leaving no half file."""
+        _write(self.with_names, files)
+
     def write(self, files: Mapping[str, str], submission: str | None = None) -> None:
         """Write files of one submission, or of the class; raises StorageError, leaving no half file."""
-        folder = self.path if submission is None else self.path / GRADES / submission
-        for name, text in files.items():
-            part = folder / f".{name}.part"
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                part.write_text(text, encoding="utf-8", errors="backslashreplace")
-                part.replace(folder / name)
-            except OSError as problem:
-                raise StorageError(_cannot(folder / name, problem)) from None
+        _write(self.path if submission is None else self.path / GRADES / submission, files)
 
     def record_path(self, submission: str) -> Path:
         """Where a submission's whole grade is kept, for `report` and `rescore`."""
@@ -218,6 +233,17 @@ class OutFolder:
             if isinstance(parsed, dict):
                 records.append(parsed)
         return records
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        part = folder / f".{name}.part"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
+            part.replace(folder / name)
+        except OSError as problem:
+            raise StorageError(_cannot(folder / name, problem)) from None
 
 
 def _text(path: Path) -> str:

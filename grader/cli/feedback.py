@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
-from grader.batch.folder import load_grades
+from grader.batch.identities import load_identified
 from grader.cli import arguments, setup
+from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, Report, pack
 from grader.errors import StorageError
 from grader.reports.gradebook import cell
@@ -42,8 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Pack each student's report as it was written last by `grade` or `report`; 0, or 2 where none fits."""
     out = OutFolder(options.out)
-    grades = load_grades(out, out.submissions())
-    reports = [Report(one.submission_id, one.hand_in, out.page(one.submission_id, REPORT)) for one in grades]
+    grades, identities = load_identified(out)
+    reports = [
+        Report(named(grade.submission_id, identities), grade.hand_in, out.page(grade.submission_id, REPORT))
+        for grade in grades
+    ]
     packed = pack(options.platform, reports, cell)
     _write(options.output, packed.files)
     screen = setup.console()

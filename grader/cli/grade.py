@@ -15,15 +15,19 @@ from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, adjusting, grade_class
 from grader.batch.folder import is_whole, load_grades
+from grader.batch.identities import keep as keep_identities
+from grader.batch.identities import require_identities
 from grader.batch.resume import must_be_known, store, waiting
 from grader.cli import arguments, course_file, interruption, setup
 from grader.course.adjustments import (
     adjusted,
     decided_for,
     must_be_certain,
+    says_when,
     unknown_times,
     without_submission,
 )
+from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
 from grader.course.decisions import FILE_NAME, OfStudent
 from grader.course.entries import Left, Omission
 from grader.errors import UsageError
@@ -106,6 +110,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade this submission again, whatever is stored of it (may be given several times)",
     )
     parser.add_argument(
+        "--anonymous",
+        action="store_true",
+        help="reports name nobody: students get pseudonyms, and OUT/private says who is who",
+    )
+    parser.add_argument(
         "--fresh", action="store_true", help="grade everything again, also what is already done"
     )
     parser.add_argument(
@@ -154,7 +163,7 @@ def _must_be_applicable(
     if strangers := without_submission(adjustments, hand_ins):
         notes.append(adjusting.about_nobody(strangers, adjustments.name))
     unknown = unknown_times(adjustments, hand_ins)
-    if unknown and len(unknown) < len(hand_ins):
+    if unknown and any(says_when(hand_in) for _, hand_in in hand_ins):
         raise UsageError(
             f"{adjustments.name}: nobody says when {_shown(unknown)} came, though others' times are known; "
             "write `days_late` for each under `students`, 0 for who was in time"
@@ -239,6 +248,12 @@ def _grade_class(
     out: OutFolder,
     backend: Backend,
 ) -> int:
+    identities = require_identities(out, anonymous=options.anonymous)
+    table = import_table.dump(download)
+    if identities is not None:
+        download, identities = pseudonymous(download, identities)
+        keep_identities(out, identities)
+        options.only = [pseudonym_of(name, identities) for name in options.only]
     submissions = download.submissions
     session = _session(options, assignment, tools, out, backend)
     must_be_known(submissions, options.only)
@@ -248,27 +263,30 @@ def _grade_class(
     done = _already_done(options, session, out, [submission.id for submission in submissions])
     adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=anew)
     hand_ins = [(one.id, one.hand_in) for one in submissions]
-    hand_ins += [(one.submission_id, one.hand_in) for one in others]
+    hand_ins += [(one.submission_id, identified(one, identities).hand_in) for one in others]
     _must_be_applicable(adjustments, hand_ins, assignment)
     if not done:
         out.begin(session)
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
     if not others:
-        out.write({IMPORT: import_table.dump(download)})
+        out.write_with_names({IMPORT: table})
     if import_table.worth_saying(download):
         setup.console(stderr=True).print(import_table.summary(download), soft_wrap=True)
-    to_grade = waiting(submissions, done, out, options.only)
-    digests = {submission.id: submission.digest for submission in to_grade}
+    written = {one.id: replace(one, hand_in=nameless(one.hand_in, identities)) for one in submissions}
+    waits = {one.id for one in waiting(tuple(written.values()), done, out, options.only)}
+    to_grade = [submission for submission in submissions if submission.id in waits]
     plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
     decided = decided_for(adjustments, hand_ins)
     for grade in _graded(plan, to_grade, tools, options.jobs):
         decision = decided.get(grade.submission_id, OfStudent())
-        store(out, adjusted(grade, adjustments.decisions, decision), digests[grade.submission_id])
+        own = written[grade.submission_id]
+        grade = replace(adjusted(grade, adjustments.decisions, decision), hand_in=own.hand_in)  # noqa: PLW2901
+        store(out, grade, own.digest)
         interruption.stop_if_asked()
     ids = sorted(name for name, _ in hand_ins)
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
-    grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments)
+    grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments, identities)
     out.write(files.of_class(grades))
     _write_files(options, grades)
     if options.format == "text":

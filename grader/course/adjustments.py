@@ -116,17 +116,18 @@ def _means_all(adjustments: Adjustments, submission: str, hand_in: HandIn | None
     return bool({folded(name) for name in names} & {folded(key) for key in adjustments.decisions.students})
 
 
+def says_when(hand_in: HandIn | None) -> bool:
+    """Whether a platform says when it was handed in, or whether that was late."""
+    return hand_in is not None and (hand_in.late is not None or moment_of(hand_in.time) is not None)
+
+
 def unknown_times(adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]) -> tuple[str, ...]:
     """Of whom nobody knows whether they were late, though there is a policy: no time, no mark, no word."""
     policy = adjustments.decisions.late
     if not (policy.per_day or policy.flat):
         return ()
     decided = decided_for(adjustments, hand_ins)
-    unsaid = (
-        submission
-        for submission, hand_in in hand_ins
-        if hand_in is None or (hand_in.late is None and moment_of(hand_in.time) is None)
-    )
+    unsaid = (submission for submission, hand_in in hand_ins if not says_when(hand_in))
     return tuple(one for one in unsaid if not _is_final(decided.get(one, OfStudent())))
 
 

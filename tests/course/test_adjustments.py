@@ -307,6 +307,7 @@ def test_times_that_only_some_have_are_asked_about(
     command = ["grade", QUESTIONS, "--adjustments", str(tmp_path / "decided.yaml"), "-o"]
     assert main([*command, str(tmp_path / "one"), str(download)]) == 0
     assert "time" not in capsys.readouterr().err
+    (tmp_path / "decided.yaml").write_text(f"{DUE}students: {{ada: {{days_late: 1}}}}\n", encoding="utf-8")
     assert main([*command, str(tmp_path / "two"), str(plain)]) == 0
     assert "no time of any submission is known; only `days_late` counts" in capsys.readouterr().err
 
