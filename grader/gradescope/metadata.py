@@ -68,11 +68,11 @@ class Metadata:
 
     def remarks(self) -> tuple[str, ...]:
         """What students read of it, a line each."""
-        handed_in = f"handed in {self.created}" if self.created else ""
+        handed_in = f"handed in {_shown(self.created)}" if self.created else ""
         if self.late:
-            handed_in += f", late: it was due {self.due}"
+            handed_in += f", late: it was due {_shown(self.due)}"
         if self.too_late:
-            handed_in += f"; the last date for late work was {self.late_due}"
+            handed_in += f"; the last date for late work was {_shown(self.late_due)}"
         names = [student.name or student.email for student in self.students]
         group = f"handed in for {listed([name for name in names if name])}" if len(names) > 1 else ""
         return tuple(filter(None, (handed_in, group, self._attempts())))
@@ -174,6 +174,12 @@ def _moment(text: str) -> datetime | None:
     except ValueError:
         return None
     return moment if moment and moment.tzinfo and text.isascii() and text.isprintable() else None
+
+
+def _shown(time: str) -> str:
+    """A time to the second, for people."""
+    moment = _moment(time)
+    return moment.isoformat(" ", "seconds") if moment else ""
 
 
 def _after(time: str, limit: str) -> bool | None:
