@@ -64,7 +64,7 @@ def test_points_and_quotes_are_there(tmp_path: Path) -> None:
     results = results_of(root)
     tests = {test["name"]: test for test in results["tests"]}
     assert tests["Threads wait for each other"]["score"] == 0
-    assert "\n> " in tests["Threads wait for each other"]["output"]
+    assert "\n  > 17 | " in tests["Threads wait for each other"]["output"]
     assert tests["Right for others"]["visibility"] == "after_due_date"
     assert results["score"] == sum(test["score"] for test in results["tests"])
 
