@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
+from textwrap import dedent
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.model import FindingKind, Severity, Verdict
@@ -71,6 +72,14 @@ def render(
     if audience == "staff":
         _appendix(page, shown)
     return page.text()
+
+
+def details(grade: Grade, item: ItemGrade, *, width: int = 100, source_lines: SourceLines = ()) -> str:
+    """What is said of one item below its title, as on the page of the whole grade, which must be a view."""
+    page = Page(width)
+    _item(page, grade, [item], source_lines)
+    _, _, *rest = page.lines  # an empty line, and the title
+    return dedent("\n".join(line.plain for line in rest))
 
 
 def _headline(page: Page, grade: Grade) -> None:
