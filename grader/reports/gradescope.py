@@ -20,6 +20,7 @@ from grader.model import Verdict, Visibility
 from grader.reports import text, wording
 from grader.reports.audience import Released, student_view
 from grader.reports.text import apart, title
+from grader.reports.words import in_its_words
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _RELEASED: dict[Visibility, Released] = {
 _STATUS = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
 
 
+@in_its_words
 def render(
     grade: Grade,
     source_lines: Sequence[str] = (),
