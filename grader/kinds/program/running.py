@@ -17,8 +17,9 @@ from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
+from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.kinds.program.outputs import kernel_checks
+from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
