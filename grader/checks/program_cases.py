@@ -21,6 +21,7 @@ from grader.checks.cases import (
     given_up,
     is_visible,
     nothing_to_judge,
+    stopped_by,
 )
 from grader.model import CheckResult, Finding, FindingKind, Verdict
 from grader.text import count
@@ -104,6 +105,8 @@ def _run_verdict(case: CaseEvidence, judge: Judge) -> RunVerdict:
         return RunVerdict(Verdict.ERROR, case.error)
     if case.skipped:
         return RunVerdict(Verdict.SKIP, case.skipped)
+    if case.program is None and case.findings:  # with its sizes there is no program
+        return failed(stopped_by(case))
     if case.program is None:
         return RunVerdict(Verdict.ERROR, "the program was not run, and nothing says why")
     outcome = judge(case, case.program)
@@ -142,7 +145,7 @@ def case_sentence(case: CaseEvidence, outcome: RunVerdict) -> str:
 
 def _inputs_in_parentheses(case: Case) -> str:
     """What a visible run was given, in parentheses; empty where it was given nothing."""
-    parts = [f"{name}={extent}" for name, extent in case.shape]
+    parts = [f"{name}={extent}" for name, extent in dict((*case.sizes, *case.shape)).items()]
     if case.arguments:
         parts.append(f"arguments {program_output.quoted(shlex.join(case.arguments), 60)}")
     if case.stdin:
