@@ -126,7 +126,9 @@ def test_launches_that_take_too_much_work_cost_nothing(
         "memory": Verdict.SKIP,
         "host": Verdict.SKIP,
     }
-    assert "too much work for the emulator" in _results(grade)["races"].message
+    message = _results(grade)["races"].message
+    assert "too much work for the emulator: after" in message
+    assert "this is `reverse<<<(1, 1, 1), (8, 1, 1)>>>` in line 12" in message
 
 
 @pytest.mark.slow

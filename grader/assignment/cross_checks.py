@@ -58,6 +58,7 @@ def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracl
         yield from _timed_kernels(draft, kernels)
     if isinstance(draft.submission, ProgramPart):
         yield from _drawn_arrays(draft)
+        yield from _unknown_sizes(draft, draft.submission)
     if isinstance(draft.submission, ProgramPart) and not has_oracle:
         yield from _arrays_without_an_oracle(draft)
     yield from _arrays_compared_twice(draft)
@@ -244,6 +245,16 @@ def _drawn_arrays(draft: Draft) -> Iterator[Flaw]:
             yield Flaw((*path, "check"), message)
         if check.shape is not None and having is not None:
             yield Flaw((*path, "shape"), f"case `{having}` has a shape of its own; expected only one of both")
+
+
+def _unknown_sizes(draft: Draft, submission: ProgramPart) -> Iterator[Flaw]:
+    """Sizes of a case that the submission does not have: no file would be told to define them."""
+    for index, case in enumerate(draft.cases):
+        for name in case.sizes if isinstance(case, ProgramCase) else ():
+            if name not in submission.sizes:
+                hint = suggestion(name, submission.sizes) if submission.sizes else "it has none"
+                message = f"expected one of `sizes` of the submission; `{name}` is none; {hint}"
+                yield Flaw(("cases", index, "sizes", name), message, at_key=True)
 
 
 def _looks_at(check: Check, case: ProgramCase) -> bool:

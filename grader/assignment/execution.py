@@ -54,6 +54,7 @@ def _cases(plan: CasePlan, seed: int) -> Iterator[Case]:
             stdin=plan.stdin,
             kernel=plan.kernel,
             files=plan.files,
+            sizes=plan.sizes,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -307,7 +307,9 @@ def _asked(
     """What is to be handed in, and the cases."""
     if isinstance(file, AnswersFile):
         return answers_interface(file), question_cases(file)
-    return _interface(file.submission, headers, _others(file)), tuple(map(_plan, file.cases))
+    interface = _interface(file.submission, headers, _others(file))
+    sizes = interface.sizes if isinstance(interface, ProgramInterface) else ()
+    return interface, tuple(_plan(case, sizes) for case in file.cases)
 
 
 def _interface(
@@ -317,7 +319,7 @@ def _interface(
 ) -> KernelInterface | ProgramInterface | FunctionInterface:
     include = tuple((name, content.decode()) for name, content in headers)
     if isinstance(part, ProgramPart):
-        return _run(part, include)
+        return replace(_run(part, include), sizes=tuple(part.sizes.items()))
     if isinstance(part, FunctionPart):
         parameters = tuple(_parameter(name, declared) for name, declared in part.parameters.items())
         return FunctionInterface(part.function, parameters, part.pointers, part.outputs, _run(part, include))
@@ -361,7 +363,8 @@ def _parameter(name: str, declared: Declaration) -> Parameter:
     return Parameter(name, declared.direction, declared.dtype, declared.extents, value, fields)
 
 
-def _plan(part: AnyCasePart) -> CasePlan:
+def _plan(part: AnyCasePart, sizes: Named[int]) -> CasePlan:
+    """A case; a program's has the assignment's ``sizes`` where it has none of its own."""
     if isinstance(part, ProgramCase):
         return CasePlan(
             part.id,
@@ -372,6 +375,7 @@ def _plan(part: AnyCasePart) -> CasePlan:
             arguments=tuple(part.arguments),
             stdin=part.stdin,
             files=tuple(part.files.items()),
+            sizes=tuple({**dict(sizes), **part.sizes}.items()),
         )
     if isinstance(part, RandomCases):
         shape, draws = tuple(part.shape.items()), part.random

@@ -128,6 +128,7 @@ class ProgramPart(RunPart):
     """A program that students hand in: a file with ``main``, and how far a run of it may go."""
 
     kind: Literal["program"]
+    sizes: dict[Name, Extent] = {}
 
 
 class FunctionPart(RunPart):
@@ -186,7 +187,7 @@ AnyCase = Annotated[
 
 
 class ProgramCase(FilePart):
-    """A run of a program: its arguments, its standard input, and files with arrays that are drawn for it."""
+    """A run of a program: its arguments, input and sizes, and files with arrays that are drawn for it."""
 
     id: Identifier
     tags: Identifiers = []
@@ -196,6 +197,7 @@ class ProgramCase(FilePart):
     shape: dict[Name, Extent] = {}
     inputs: Identifier = "random"
     files: dict[DrawnFile, Name] = {}
+    sizes: dict[Name, Extent] = {}
 
 
 class TimingPart(FilePart):

@@ -96,6 +96,10 @@ def stopped_by(case: CaseEvidence) -> str:
     A launch that a device would refuse has no thread to blame; its own message says which number is to blame.
     """
     for finding in case.findings:
+        if (
+            finding.kind is FindingKind.COMPILE
+        ):  # with the sizes of the case, of which a hidden one says nothing
+            return wording.with_line(finding)
         if finding.kind in STOPPERS:
             if case.program is not None:
                 return wording.with_line(finding) if is_visible(case) else text_of("program-cut-short")

@@ -21,6 +21,7 @@ from grader.checks.cases import (
     given_up,
     is_visible,
     nothing_to_judge,
+    stopped_by,
 )
 from grader.messages import current, text_of
 from grader.model import CheckResult, Clause, Finding, FindingKind, Verdict
@@ -109,6 +110,8 @@ def _run_verdict(case: CaseEvidence, judge: Judge) -> RunVerdict:
         return RunVerdict(Verdict.ERROR, case.error)
     if case.skipped:
         return RunVerdict(Verdict.SKIP, case.skipped)
+    if case.program is None and case.findings:  # with its sizes there is no program
+        return failed(stopped_by(case))
     if case.program is None:
         return RunVerdict(Verdict.ERROR, text_of("program-not-run"))
     outcome = judge(case, case.program)
@@ -151,7 +154,7 @@ def case_sentence(case: CaseEvidence, outcome: RunVerdict) -> str:
 
 def _inputs(case: Case) -> str:
     """What a visible run was given; empty where it was given nothing."""
-    parts = [f"{name}={extent}" for name, extent in case.shape]
+    parts = [f"{name}={extent}" for name, extent in dict((*case.sizes, *case.shape)).items()]
     if case.arguments:
         words = program_output.quoted(shlex.join(case.arguments), 60)
         parts.append(text_of("inputs-arguments", words=words))

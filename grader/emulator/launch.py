@@ -296,6 +296,7 @@ class Execution:
         ]
         self.observer: Observer = chosen[0] if len(chosen) == 1 else ObserverGroup(tuple(chosen))
         self.steps = self.work = 0
+        self.ended_blocks = self.ended_work = 0
         self.executed: set[tuple[str, int]] = set()
         self.too_much_work = ""
 
@@ -315,6 +316,7 @@ class Execution:
             completed = self._judge(self.log.finish_chunk, machine, completed=completed)
             if not completed:
                 break
+            self.ended_blocks, self.ended_work = started, self.work
         if machine is not None:
             completed = self._judge(self.log.finish, machine, completed=completed)
         for space, conflict, chunk in self.log.conflicts:
@@ -403,6 +405,8 @@ class Execution:
             lines=lines,
             steps=self.steps,
             work=self.work,
+            ended_blocks=self.ended_blocks,
+            ended_work=self.ended_work,
             too_much_work=self.too_much_work,
             printed=self.reporter.printed.text(),
             executed=frozenset(self.executed),

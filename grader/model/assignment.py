@@ -123,6 +123,8 @@ class ProgramInterface:
     """Device memory that it has on the emulator."""
     emulator_seconds: float = 20.0
     """What its launches may take there, beside its own time."""
+    sizes: Named[int] = ()
+    """Macros and constants of the student's file, and what they are to be in this build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,8 @@ class CasePlan:
     """The kernel that it launches, where that is not the interface's."""
     files: Named[str] = ()
     """Of a program: files that it finds, each with the name of the array in it."""
+    sizes: Named[int] = ()
+    """Of a program: what it is built with (`ProgramInterface.sizes`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +192,12 @@ class Case:
     inputs: str
     seed: int
     offset: int = 0
-    """See `CasePlan`; so for the next four."""
+    """See `CasePlan`; so for the next five."""
     arguments: tuple[str, ...] = ()
     stdin: str = ""
     kernel: str = ""
     files: Named[str] = ()
+    sizes: Named[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,6 +258,10 @@ class Run:
     """Vector steps that it took, over all chunks of blocks: the same on every machine."""
     work: int = 0
     """The same, where steps over many lanes count more than once."""
+    ended_blocks: int = 0
+    """How many blocks had come to their end with those that they ran beside; all of them if ``completed``."""
+    ended_work: int = 0
+    """What of ``work`` they took."""
     too_much_work: str = ""
     """Why it was given up: not because it hangs, but because it takes more work than its budget. A clause."""
     lines: tuple[LineCounters, ...] = ()

@@ -74,7 +74,7 @@ def _asked_for(
 ) -> tuple[tuple[str, object], ...]:
     """What of an interface decides a build."""
     if isinstance(interface, ProgramInterface):
-        return (("program", architecture),)
+        return (("program", architecture), *((("sizes", interface.sizes),) if interface.sizes else ()))
     if isinstance(interface, FunctionInterface):
         declared = [_declared(parameter) for parameter in interface.parameters]
         return (("program", architecture), ("function", interface.function), ("parameters", declared))

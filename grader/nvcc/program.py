@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.errors import OurError
-from grader.model import Build, Finding, FindingKind, FunctionInterface
+from grader.model import Build, Finding, FindingKind, FunctionInterface, ProgramInterface
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver, function
 from grader.nvcc.call_lines import call_lines, calls_of_runtime
@@ -25,14 +25,22 @@ from grader.nvcc.diagnostics import CompileRefused, Files
 from grader.nvcc.kernel import student_names
 from grader.nvcc.runtime import OBJECT as STAND_IN
 from grader.nvcc.runtime import stand_in
-from grader.nvcc.source import SOURCE_NAME, compile_files, harmless, line_count, remarks, with_remarks
+from grader.nvcc.source import (
+    SOURCE_NAME,
+    compile_files,
+    harmless,
+    line_count,
+    remarks,
+    undefined_sizes,
+    with_remarks,
+)
 from grader.nvcc.toolchain import UNIT
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grader.model import Named, ProgramInterface, Submission
+    from grader.model import Named, Submission
     from grader.nvcc.diagnostics import Message
     from grader.nvcc.toolchain import Tools
     from grader.sandbox import Outcome, Result, Sandbox
@@ -271,6 +279,8 @@ def _outcome(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> tupl
 
 
 def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
+    if isinstance(interface, ProgramInterface):
+        _require_sizes(compiler, interface)
     code, messages = compiler.compile()
     called: Caller | None = None
     names: tuple[str, ...] = ()
@@ -294,6 +304,18 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     returns = calls_of_runtime(compiler.sandbox, program)
     lines = call_lines(compiler.sandbox, program, SOURCE_NAME, returns)
     return replace(made, program=program, ptx=default, hazard_ptx=hazards, call_lines=tuple(lines.items()))
+
+
+def _require_sizes(compiler: ProgramCompiler, interface: ProgramInterface) -> None:
+    """Raise CompileRefused for the first size that no file defines."""
+    names = tuple((name, ()) for name, _ in interface.sizes)
+    for name in undefined_sizes(names, (text for _, text in compiler.sources))[:1]:
+        value = dict(interface.sizes)[name]
+        message = (
+            f"this file defines no `{name}`, by which the assignment sets its size; "
+            f"expected `#define {name} {value}` or `const int {name} = {value};`"
+        )
+        raise CompileRefused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
 
 
 def _caller(compiler: ProgramCompiler, tools: Tools, interface: FunctionInterface, code: bytes) -> Caller:

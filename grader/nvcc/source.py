@@ -23,14 +23,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.cpp import CppText
 from grader.data_files import headers_folder
-from grader.model import Finding, FindingKind, KernelInterface, Severity
+from grader.model import Finding, FindingKind, KernelInterface, ProgramInterface, Severity
 from grader.nvcc.toolchain import UNIT
 from grader.text import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from grader.model import Build, FunctionInterface, Named, ProgramInterface, Submission
+    from grader.model import Build, FunctionInterface, Named, Submission
 
 SOURCE_NAME = "student_source.cu"
 """What every submission is called while it is compiled, so that no file name reaches a command line."""
@@ -124,6 +124,8 @@ def compile_files(
         files = with_sizes(interface, files)
     elif WB_HEADER not in files and any(map(_WB_INCLUDE.search, files.values())):
         files[WB_HEADER] = (headers_folder() / WB_HEADER).read_bytes()
+    if isinstance(interface, ProgramInterface):
+        files = with_values(dict(interface.sizes), files)
     return tuple(with_reached_includes(files, SOURCE_NAME).items())
 
 
@@ -170,18 +172,28 @@ def _reached_header(path: str, headers: Collection[str]) -> str:
     return alike[0] if len(alike) == 1 else ""
 
 
+_VALUE = r"(?:[^;,{}()\n]|\((?:[^()\n]|\([^()\n]*\))*\))+"
+"""An expression up to what ends it; what is in parentheses belongs to it."""
+
+
 def _definition(name: str) -> re.Pattern[str]:
-    """A macro without parameters, or a constant of the language; its value is the group ``value``."""
-    word = re.escape(name)
+    """A macro without parameters, a constant or an enumerator; its value is the one group that matches."""
+    word = rf"(?<![*&])(?<![*&] )\b{re.escape(name)}"
     macro = rf"^[ \t]*#[ \t]*define[ \t]+{word}[ \t]+(?P<value>[^\s/](?:[^\n/]|/(?![/*]))*)"
-    constant = rf"\b(?:const|constexpr)\b[^;(){{}}=\n]{{1,100}}\b{word}[ \t]*=[ \t]*(?P<given>[^;,\n]+)"
-    return re.compile(f"{macro}|{constant}", re.MULTILINE)
+    constant = (
+        rf"\b(?:const|constexpr)\b[^;(){{}}\n]{{1,100}}?{word}[ \t]*(?:=(?!=)|\{{)[ \t]*(?P<given>{_VALUE})"
+    )
+    listed = rf"\benum\b[^;{{}}]{{0,100}}\{{[^{{}}]{{0,2000}}?{word}\s*=\s*(?P<listed>{_VALUE})"
+    return re.compile(f"{macro}|{constant}|{listed}", re.MULTILINE)
 
 
-def undefined_sizes(interface: KernelInterface, texts: Iterable[bytes]) -> tuple[str, ...]:
-    """The names of the first size that no text defines under any of them; empty where all are defined."""
-    sources = [_without_comments(text.decode(errors="replace")) for text in texts] if interface.sizes else []
-    for name, aliases in interface.sizes:
+def undefined_sizes(sizes: Named[tuple[str, ...]], texts: Iterable[bytes]) -> tuple[str, ...]:
+    """The names of the first size that no text defines under any of them; empty where all are defined.
+
+    ``sizes`` are names, each with others by which it may go.
+    """
+    sources = [_without_comments(text.decode(errors="replace")) for text in texts] if sizes else []
+    for name, aliases in sizes:
         names = (name, *aliases)
         if not any(_definition(size_name).search(source) for size_name in names for source in sources):
             return names
@@ -197,6 +209,11 @@ def with_sizes(interface: KernelInterface, texts: Mapping[str, bytes]) -> dict[s
         for size_name in (name, *aliases)
         if name in given
     }
+    return with_values(values, texts)
+
+
+def with_values(values: Mapping[str, int], texts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The texts with the macros and constants of these names set to the values, line for line."""
     return {file: _with_values(text, values) for file, text in texts.items()} if values else dict(texts)
 
 
@@ -205,7 +222,7 @@ def _with_values(text: bytes, values: Mapping[str, int]) -> bytes:
     for name, value in values.items():
         matches = list(_definition(name).finditer(_without_comments(source)))
         for match in reversed(matches):
-            group = "value" if match["value"] is not None else "given"
+            group = str(match.lastgroup)
             end = match.start(group) + len(match[group].rstrip())
             source = f"{source[: match.start(group)]}{value}{source[end:]}"
     return source.encode()

@@ -145,7 +145,7 @@ class _Reading:
 
 
 def _built(compiler: Compiler, interface: KernelInterface) -> Build:
-    missing = undefined_sizes(interface, (text for _, text in compiler.sources))
+    missing = undefined_sizes(interface.sizes, (text for _, text in compiler.sources))
     if missing:
         wanted = " or ".join(f"`{name}`" for name in missing)
         message = f"this file defines no {wanted}, by which the assignment changes its size"

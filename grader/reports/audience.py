@@ -91,7 +91,9 @@ def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
     case = replace(grade.case, seed=0)
     if case.id not in alias:
         return replace(grade, case=case)
-    bare = replace(case, id=alias[case.id], shape=(), inputs="", arguments=(), stdin="", kernel="")
+    bare = replace(
+        case, id=alias[case.id], shape=(), inputs="", arguments=(), stdin="", kernel="", files=(), sizes=()
+    )
     return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters())
 
 

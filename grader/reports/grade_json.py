@@ -291,7 +291,9 @@ def _verified(grade: CaseGrade) -> Json:
 def _program(grade: CaseGrade) -> Json:
     """Write what a program was given and how it ended; nothing for a kernel."""
     case = grade.case
-    if not (grade.ending or case.arguments or case.stdin):
+    if not (grade.ending or case.arguments or case.stdin or case.sizes):
         return {}
-    given = {"arguments": list(case.arguments), "stdin": case.stdin}
+    given: Json = {"arguments": list(case.arguments), "stdin": case.stdin}
+    if case.sizes:
+        given["sizes"] = dict(case.sizes)
     return {"program": {**given, "ending": grade.ending, "returncode": grade.returncode}}

@@ -260,8 +260,9 @@ def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str],
 
 
 def case_name(case: CaseGrade) -> str:
-    """Give a case's id and, where they may be known, its shape or its arguments; harmless."""
-    shape = ", ".join(f"{name}={size}" for name, size in case.case.shape)
+    """Give a case's id and, where they may be known, its shape and sizes or its arguments; harmless."""
+    sizes = dict((*case.case.sizes, *case.case.shape))
+    shape = ", ".join(f"{name}={size}" for name, size in sizes.items())
     given = shape or shlex.join(case.case.arguments)
     return one_line(f"{case.case.id} ({given})" if given else case.case.id)
 

@@ -147,6 +147,19 @@ def test_much_work_is_no_timeout(kernels: Compiled, kernel: str) -> None:
     assert not result.findings
 
 
+def test_the_blocks_that_came_to_their_end_are_counted(
+    kernels: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the work that they took: what all of a launch would take can be estimated."""
+    monkeypatch.setattr("grader.emulator.launch.CHUNK_LANES", 32)
+    one = kernels.run("long_sum", (1, 1, 1), (32, 1, 1), zeros(32), np.int32(1))
+    assert (one.ended_blocks, one.ended_work) == (1, one.work)
+    steps = one.work * 5 // 2
+    result = kernels.run("long_sum", (9, 1, 1), (32, 1, 1), zeros(32), np.int32(1), steps=steps)
+    assert not result.completed
+    assert (result.ended_blocks, result.ended_work) == (2, 2 * one.work)
+
+
 def test_copies_that_nobody_waits_for_are_bounded(kernels: Compiled, monkeypatch: pytest.MonkeyPatch) -> None:
     """They take memory until they land: the launch is given up, and it is said why."""
     monkeypatch.setattr(copies, "MOST_UNDER_WAY", 10_000)

@@ -24,6 +24,7 @@ from grader.emulator.by_hand import handwriting
 from grader.errors import OurError, log_swallowed
 from grader.kinds.kernel.further_runs import with_order, with_smallest
 from grader.kinds.kernel.planning import arguments, plan, read, timing_job, untimed
+from grader.kinds.sized import not_built
 from grader.messages import worded
 from grader.mistakes import texts_of_course
 from grader.model import (
@@ -148,14 +149,6 @@ class _Sized:
         return self.kernels[name, case.shape]
 
 
-def _not_built(built: Build, case: Case) -> Finding:
-    """Why a case cannot be launched whose sizes do not compile; of a hidden one without what they are."""
-    texts = [finding.message for finding in built.findings] if case.visibility is Visibility.VISIBLE else []
-    reason = tuple(Clause("because", (("text", text),)) for text in texts[:1])
-    details = (("reason", reason),)
-    return worded(Finding(FindingKind.FAULT, code=FindingCode.SIZES_DO_NOT_COMPILE, details=details))
-
-
 def _prepared(
     plan: Plan,
     kernels: dict[str, EmulatedKernel],
@@ -170,7 +163,7 @@ def _prepared(
     if not kernel.build.ok:
         if kernel.build.error:
             raise OurError(kernel.build.error)
-        return PreparedCase(case, kernel, _not_built(kernel.build, case), ())
+        return PreparedCase(case, kernel, not_built(kernel.build, case), ())
     launch = plan_launch(plan.assignment.kernel, kernel.build, dict(case.shape))
     if isinstance(launch, Finding):
         return PreparedCase(case, kernel, launch, ())

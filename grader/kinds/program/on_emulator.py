@@ -14,6 +14,7 @@ from grader.device.mistakes import HostCode, HostMistake
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
+from grader.kinds.program.too_large import too_large
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
 
@@ -59,10 +60,6 @@ _KINDS = {
 }
 
 
-STEPS_A_SECOND = 100_000
-"""Work that the emulator does in a second of an ordinary machine (`grader.emulator.launch.STEPS`)."""
-
-
 class EmulatedDevice:
     """One device for one run of a program, and what was seen when it is over.
 
@@ -80,6 +77,7 @@ class EmulatedDevice:
     ) -> None:
         self._source = HostSource(text, dict(build.call_lines))
         self._file = file
+        self._allowed_work = work
         self._memory = DeviceMemory(memory_bytes)
         self._launches = EmulatedLaunches(
             self._memory, build, file, self._note, self._source.name_of, steps=work, watched=watched
@@ -152,11 +150,16 @@ class EmulatedDevice:
 
     def too_much_work(self, program_seconds: float, allowed_seconds: float, *, in_time: bool) -> str:
         """Why its launches are not judged: they took more than they may, and the program itself did not."""
-        if self._launches.gave_up or in_time:
-            return self._launches.gave_up
-        if program_seconds - self._launches.seconds >= allowed_seconds:
+        launches = self._launches
+        if launches.gave_up:
+            *earlier, last = launches.runs
+            before, line = sum(run.run.work for run in earlier), self._source.line_of(last.caller)
+            return too_large(last, before, self._allowed_work, line)
+        if in_time:
             return ""
-        return f"{TOO_MUCH_WORK}: the program's launches took {self._launches.seconds:.0f} s"
+        if program_seconds - launches.seconds >= allowed_seconds:
+            return ""
+        return f"{TOO_MUCH_WORK}: the program's launches took {launches.seconds:.0f} s"
 
     def findings(self, case: Case, *, succeeded: bool) -> tuple[Finding, ...]:
         """What the launches and the host's calls show, in the order of the program.

@@ -17,8 +17,11 @@ from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
-from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
+from grader.kinds.program.builds import Builds
+from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.kinds.program.outputs import kernel_checks
+from grader.kinds.program.too_large import STEPS_A_SECOND
+from grader.kinds.sized import not_built
 from grader.messages import text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc.call_lines import call_lines
@@ -108,7 +111,7 @@ def run(plan: Plan, submission: Submission, built: Build, tools: Tools, task: Ta
     if pool is None:
         ran = run_cases(plan, submission, built, tools, task)
         evidence = Evidence(backend.name, built, ran.cases, device=backend.device)
-        return replace(evidence, structures=_structures(plan, ran, built))
+        return replace(evidence, structures=_structures(plan, ran))
     gpu = next(iter(pool.healthy()), None)
     if gpu is None:
         cases = _all_failed(plan, "no GPU is fit for use; try `grader doctor`")
@@ -132,13 +135,13 @@ def _watched(plan: Plan, submission: Submission, tools: Tools, evidence: Evidenc
     looked_at = frozenset(check.compared_as for check in kernel_checks(plan.assignment))
     pairs = zip(evidence.cases, ran.cases, strict=True)
     cases = tuple(merged(*pair, looked_at) for pair in pairs)
-    return replace(evidence, cases=cases, structures=_structures(plan, ran, emulated))
+    return replace(evidence, cases=cases, structures=_structures(plan, ran))
 
 
-def _structures(plan: Plan, ran: Ran, built: Build) -> Named[Structure]:
+def _structures(plan: Plan, ran: Ran) -> Named[Structure]:
     """How the kernels that ran are built, if an item asks for it."""
     asked = any(item.check == "structure" for item in plan.assignment.rubric)
-    return ran.structures(built) if asked else ()
+    return ran.structures() if asked else ()
 
 
 def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) -> CaseEvidence:
@@ -182,15 +185,17 @@ class Ran:
 
     cases: tuple[CaseEvidence, ...]
     file: str
+    built: Build | None = None
+    """What the first case ran, whose instructions they are."""
     executed: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
 
-    def structures(self, built: Build) -> Named[Structure]:
+    def structures(self) -> Named[Structure]:
         """How the kernels that ran are built, by the names that they have in the student's file."""
-        if not self.executed:
+        if not self.executed or self.built is None:
             return ()
-        module, structures = parse(built.ptx), dict[str, "Structure"]()
+        module, structures = parse(self.built.ptx), dict[str, "Structure"]()
         for entry, executed in self.executed.items():
-            made = structure(module, entry, built.source_name, self.file, executed)
+            made = structure(module, entry, self.built.source_name, self.file, executed)
             structures.setdefault(read_name(entry).name, made)
         return tuple(structures.items())
 
@@ -205,20 +210,23 @@ def run_cases(
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
     cases: list[CaseEvidence] = []
     executed: dict[str, frozenset[tuple[str, int]]] = {}
+    first: Build | None = None
     try:
         with ExitStack() as stack:
-            folder = stack.enter_context(channel()) if built.ptx else None
+            builds = Builds(plan, submission, tools, built, plan.backend.architecture if gpu else "")
+            first = builds.of(plan.cases[0]) if plan.cases else built
+            folder = stack.enter_context(channel()) if built.ptx or first.ptx else None
             stage = Stage(limits, gpu.uuid if gpu else "", channel=str(folder or ""))
             sandbox = stack.enter_context(tools.sandbox.stage(stage))
-            runner = _Runner(plan, submission, built, tools, sandbox, task, gpu, folder, executed)
+            runner = _Runner(plan, submission, first, tools, sandbox, task, gpu, folder, executed)
             for case in plan.cases:
-                evidence = runner.evidence(case, limits)
+                evidence = runner.with_build(builds, case).evidence(case, limits)
                 cases.append(evidence)
                 if evidence.program is not None and evidence.program.ending == Status.TIME:
                     limits = _shorter(plan.assignment.program, limits)
     except OurError as problem:
         cases += _all_failed(plan, str(problem))[len(cases) :]
-    return Ran(tuple(cases), submission.file, executed)
+    return Ran(tuple(cases), submission.file, first, executed)
 
 
 def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
@@ -263,10 +271,17 @@ class _Runner:
     executed: dict[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
     """See `Ran`; it grows case by case."""
 
+    def with_build(self, builds: Builds, case: Case) -> _Runner:
+        """The runner of what a case runs; what another build executes says nothing of this one's kernels."""
+        built = builds.of(case)
+        return self if built is self.built else replace(self, built=built, executed={})
+
     def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
         """What a case shows; whatever fails on our side is in its ``error``."""
+        if not self.built.ok:
+            return CaseEvidence(case, completed=False, findings=(not_built(self.built, case),))
         try:
-            if self.channel:
+            if self.channel and self.built.ptx:
                 return self._on_emulator(case, limits)
             run = program_run(self._ran(self._job(case, limits, None)), limits)
             judged = self.task.judged(case, run, (), None)
