@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.device import Device
-from grader.device.launches import EmulatedLaunches, SeenLaunch
+from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
+from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.memory import Allocation
+    from grader.device.observation import SeenLaunch
     from grader.model import Argument, Build, Case, Detail
 
 CODES = {
@@ -76,13 +78,19 @@ class EmulatedDevice:
         text: str,
         memory_bytes: int,
         work: int,
-        watched: frozenset[str] = frozenset(),
+        observation: Observation | None = None,
     ) -> None:
         self._source = HostSource(text, dict(build.call_lines))
         self._file = file
         self._memory = DeviceMemory(memory_bytes)
         self._launches = EmulatedLaunches(
-            self._memory, build, file, self._note, self._source.name_of, steps=work, watched=watched
+            self._memory,
+            build,
+            file,
+            self._note,
+            self._source.name_of,
+            observation=observation or Observation(),
+            steps=work,
         )
         self.device = Device(self._memory, self._launches)
         self._held: dict[str, Allocation] = {}

@@ -13,13 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 from grader.checks.program_cases import ENDED_EARLY, ended_by_itself, kind_of_ending, why_it_stopped
+from grader.device.observation import Observation
 from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
 from grader.kinds.program.outputs import kernel_checks
-from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
+from grader.kinds.program.repairs import Trials, repaired
+from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.signature import read_name
@@ -204,12 +206,13 @@ def run_cases(
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
     cases: list[CaseEvidence] = []
     executed: dict[str, frozenset[tuple[str, int]]] = {}
+    trials = Trials()
     try:
         with ExitStack() as stack:
             folder = stack.enter_context(channel()) if built.ptx else None
             stage = Stage(limits, gpu.uuid if gpu else "", channel=str(folder or ""))
             sandbox = stack.enter_context(tools.sandbox.stage(stage))
-            runner = _Runner(plan, submission, built, tools, sandbox, task, gpu, folder, executed)
+            runner = _Runner(plan, submission, built, tools, sandbox, task, gpu, folder, executed, trials)
             for case in plan.cases:
                 evidence = runner.evidence(case, limits)
                 cases.append(evidence)
@@ -217,7 +220,7 @@ def run_cases(
                     limits = _shorter(plan.assignment.program, limits)
     except OurError as problem:
         cases += _all_failed(plan, str(problem))[len(cases) :]
-    return Ran(tuple(cases), submission.file, executed)
+    return Ran(repaired(tuple(cases), built, submission, trials), submission.file, executed)
 
 
 def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
@@ -261,6 +264,8 @@ class _Runner:
     """Where programs reach an emulated device."""
     executed: dict[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
     """See `Ran`; it grows case by case."""
+    trials: Trials = field(default_factory=Trials)
+    """Launches that repairs are tried on; it grows, too."""
 
     def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
         """What a case shows; whatever fails on our side is in its ``error``."""
@@ -289,8 +294,10 @@ class _Runner:
         text = self.submission.source.decode(errors="replace")
         interface = self.plan.assignment.program
         work = int(interface.emulator_seconds * STEPS_A_SECOND)
-        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
-        device = EmulatedDevice(self.built, self.submission.file, text, interface.device_bytes, work, watched)
+        observation = self._observation(case)
+        device = EmulatedDevice(
+            self.built, self.submission.file, text, interface.device_bytes, work, observation
+        )
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         job = self._job(case, longer, device)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
@@ -324,6 +331,13 @@ class _Runner:
         return replace(
             judged, too_much_work=too_much, undecided=undecided, launches=launches, streams=streams
         )
+
+    def _observation(self, case: Case) -> Observation:
+        """What is wanted of the launches of a case."""
+        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
+        if not self.plan.feedback or case.visibility is not Visibility.VISIBLE:
+            return Observation(watched)
+        return Observation(watched, self.trials.keep)
 
     def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, int]:
         """The student's lines of some addresses in the program."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.backends.backend import Backend
-    from grader.device.launches import SeenLaunch
+    from grader.device.observation import SeenLaunch
     from grader.kinds.program.on_emulator import EmulatedDevice
     from grader.model import Assignment, Case, Named, Submission
     from grader.nvcc import Tools
