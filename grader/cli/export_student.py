@@ -47,8 +47,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:
-    """What the staff's kernels move on the visible cases that `check` draws; nothing for programs."""
-    if not kind_of(assignment).has_kernels or not assignment.reference:
+    """What the staff's kernels or programs move on the visible cases that `check` draws, if anybody asks."""
+    asked = any("baseline" in dict(item.options) for item in assignment.rubric)
+    if not (kind_of(assignment).has_kernels or asked) or not assignment.reference:
         return ""
     from grader import pipeline  # noqa: PLC0415 - loads the emulator
 

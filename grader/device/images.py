@@ -6,7 +6,7 @@ afterwards, for which an image is `kept` before the memory changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,8 @@ class MemoryImage:
     """The memory of a launch: bytes ``[extent]`` from `BASE` on, and a 1 for each that holds a value.
 
     ``arrays`` are the allocations in it by where they start, ``pointed`` the one that each parameter of the
-    kernel points to, and ``addresses`` those of the program's variables and functions.
+    kernel points to, and ``addresses`` those of the program's variables and functions. ``types`` are those of
+    elements, by where arrays start, as far as the kernel's parameters say them.
     """
 
     bytes: NDArray[np.uint8]
@@ -41,6 +42,7 @@ class MemoryImage:
     arrays: tuple[Allocation, ...]
     pointed: tuple[Allocation | None, ...]
     addresses: Mapping[str, int]
+    types: Mapping[int, np.dtype[Any]] = field(default_factory=dict)
 
     def kept(self) -> MemoryImage:
         """The same image, which stays as it is when the memory changes."""

@@ -6,10 +6,11 @@ device memory, and then the one that counts, whose arrays are kept.
 
 from __future__ import annotations
 
+import math
 import struct
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from grader.emulator.races.strength import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, FindingKind, Launch
 from grader.nvcc.signature import read_name
+from grader.precision import BFLOAT16
 from grader.ptx import parse
 from grader.ptx.parser import symbol_name
 
@@ -85,6 +87,8 @@ class EmulatedLaunches:
     """What the emulator does not interpret in a kernel that was launched."""
     kernels: tuple[LoadedKernel, ...] = field(init=False)
     variables: dict[tuple[int, str], Allocation] = field(default_factory=dict)
+    shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """The extents of arrays that are known to have several, by where they start."""
     _modules: dict[str, Module] = field(default_factory=dict)
     _emulated: dict[str, EmulatedKernel] = field(default_factory=dict)
     _image: MemoryImage = field(init=False)
@@ -250,23 +254,23 @@ class EmulatedLaunches:
     def _image_of(self, kernel: LoadedKernel, arguments: tuple[Argument, ...]) -> MemoryImage:
         """Device memory as it is, and what the launch of a kernel is given there."""
         types = read_name(kernel.name).types or ()
-        widths: dict[int, int] = {}
+        elements: dict[int, np.dtype[Any]] = {}
         starts: list[int | None] = []
         for number, argument in enumerate(arguments):
             allocation = None
             if number < len(types) and types[number].kind == "pointer":
                 (address,) = struct.unpack("<Q", np.asarray(argument.value).tobytes())
                 allocation = self.memory.holding(address)
-            if allocation is not None:
-                widths.setdefault(allocation.start, _BYTES.get(types[number].name, 1))
+            dtype = _ELEMENTS.get(types[number].name) if allocation is not None else None
+            if allocation is not None and dtype is not None and allocation.size % dtype.itemsize == 0:
+                elements.setdefault(allocation.start, dtype)
             starts.append(None if allocation is None else allocation.start)
-        arrays = {a.start: self._array(a, widths) for a in self.memory.in_order()}
+        arrays = {a.start: self._array(a, elements.get(a.start)) for a in self.memory.in_order()}
         pointed = tuple(None if start is None else arrays[start] for start in starts)
         used = self.memory.end
         addresses = self._addresses(self._modules[self.build.ptx])
-        return MemoryImage(
-            self.memory.bytes[:used], self.memory.written[:used], tuple(arrays.values()), pointed, addresses
-        )
+        content, written = self.memory.bytes[:used], self.memory.written[:used]
+        return MemoryImage(content, written, tuple(arrays.values()), pointed, addresses, elements)
 
     def _lay_out(
         self,
@@ -282,13 +286,15 @@ class EmulatedLaunches:
         self._layouts.append(layout)
         return layout
 
-    def _array(self, allocation: Allocation, widths: Mapping[int, int]) -> Array:
+    def _array(self, allocation: Allocation, element: np.dtype[Any] | None) -> Array:
         """An allocation as the emulator knows arrays."""
-        width = widths.get(allocation.start, 1)
-        width = width if allocation.size % width == 0 else 1
+        width = element.itemsize if element is not None else 1
+        shape = self.shapes.get(allocation.start, ())
+        if width * math.prod(shape) != allocation.size or not shape:
+            shape = (allocation.size // width,)
         direction = self._directions.get(allocation.start, "inout")
         name = self._variable_names.get(allocation.start) or self.name_of(allocation)
-        return Array(name, allocation.start, allocation.end, width, (allocation.size // width,), direction)
+        return Array(name, allocation.start, allocation.end, width, shape, direction)
 
     def _keep(self, run: Run) -> tuple[int, ...]:
         """Put what a launch wrote into the memory that stays; gives the shared allocations it changed."""
@@ -327,13 +333,18 @@ def _loaded(module: Module, function: Function) -> LoadedKernel:
     )
 
 
-_BYTES = {
-    "char": 1, "signed char": 1, "unsigned char": 1, "bool": 1,
-    "short": 2, "unsigned short": 2, "__half": 2, "__nv_bfloat16": 2,
-    "int": 4, "unsigned int": 4, "float": 4,
-    "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8, "double": 8,
-}  # fmt: skip
-"""Bytes of an element that a parameter points to."""
+_ELEMENTS: Mapping[str, np.dtype[Any]] = {
+    name: np.dtype(code)
+    for code, names in {
+        "i1": ("char", "signed char"), "u1": ("unsigned char", "bool"),
+        "i2": ("short",), "u2": ("unsigned short",),
+        "i4": ("int",), "u4": ("unsigned int",),
+        "i8": ("long", "long long"), "u8": ("unsigned long", "unsigned long long"),
+        "f2": ("__half",), "f4": ("float",), "f8": ("double",),
+    }.items()
+    for name in names
+} | {"__nv_bfloat16": BFLOAT16}  # fmt: skip
+"""The type of an element that a parameter points to."""
 
 
 def _refused(launch: Launch, shared_limit: int, most_threads: int) -> str:

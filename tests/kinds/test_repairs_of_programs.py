@@ -76,7 +76,7 @@ def _races(tools: Tools, folder: Path, source: str) -> CheckResult:
 
 
 def test_a_barrier_that_is_missing_in_a_launch_is_tried(tools: Tools, tmp_path: Path) -> None:
-    """The finding of the visible case says where it goes; what was tried is the memory that the launch found."""
+    """The finding of the visible case says where it goes; trials begin with the memory of the launch."""
     findings = _races(tools, tmp_path, PROGRAM).findings
     assert {(f.line, f.other_line, f.repair) for f in findings if f.case} == {(5, 4, BARRIER)}
 

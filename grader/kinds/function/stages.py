@@ -12,6 +12,7 @@ then. Else the arrays come back as files.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
 from grader.kinds.kernel.stages import Launched, compared
+from grader.kinds.program.baselines import with_baselines
 from grader.kinds.program.outputs import compared as compared_with_oracle
 from grader.kinds.program.outputs import verify
 from grader.kinds.program.running import Given, ending, nothing, run
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
     from grader.backends.backend import Backend
     from grader.kinds.program.on_emulator import EmulatedDevice
+    from grader.kinds.program.running import Task
     from grader.model import Assignment, Case, Named, ProgramRun, Submission
     from grader.nvcc import Tools
     from grader.oracle import Oracle
@@ -59,7 +62,7 @@ DEVICE_FAILED = 70
 HOST_ARRAYS, BETWEEN = 0x6000_0000_0000, 1 << 36
 """Where the first array in memory of the host lies, and how far it is to the next."""
 
-_UNCOUNTED = "what the launches of a function move is not counted"
+_UNCOUNTED = "what the launches of a function move is counted by the device that they ran on"
 
 
 def plan(
@@ -78,7 +81,8 @@ def plan(
     for case in {case.inputs: case for case in cases}.values():
         _arguments(assignment, Build(ok=True), case, oracle)
     verify(assignment, oracle, cases)
-    return Plan(assignment, seed, cases, (), backend)
+    drawn = Plan(assignment, seed, cases, (), backend)
+    return with_baselines(drawn, tools, partial(task_of, drawn))
 
 
 def gather(
@@ -88,12 +92,17 @@ def gather(
     if tools is None:
         return nothing(plan, Build(ok=False, error="there is no compiler")), ()
     assignment = plan.assignment
-    oracle = load_oracle(reference_folder(assignment), array_types(assignment.function))
-    evidence = run(plan, submission, built, tools, _Calls(plan, built, oracle))
+    evidence = run(plan, submission, built, tools, task_of(plan, built))
     if not plan.feedback:
         return evidence, ()
     cases = agree_on_mistakes(assignment, built, evidence.cases)
     return replace(evidence, cases=tuple(map(_explained_by_host, cases))), ()
+
+
+def task_of(plan: Plan, built: Build) -> Task:
+    """What runs of a build are for."""
+    oracle = load_oracle(reference_folder(plan.assignment), array_types(plan.assignment.function))
+    return _Calls(plan, built, oracle)
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:

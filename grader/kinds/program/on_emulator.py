@@ -15,6 +15,7 @@ from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
+from grader.kinds.program.counting import kernel_counters
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import Allocation
     from grader.device.observation import SeenLaunch
-    from grader.model import Argument, Build, Case, Detail
+    from grader.model import Argument, Build, Case, Detail, KernelCounters
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -112,6 +113,7 @@ class EmulatedDevice:
         self._memory.written[allocation.start : allocation.end] = not undefined
         self._source.give_name(allocation, argument.label)
         self._held[argument.name] = allocation
+        self._launches.shapes[allocation.start] = np.shape(argument.value)
         return allocation.address
 
     def hold_on_host(self, argument: Argument, end: int) -> None:
@@ -145,6 +147,11 @@ class EmulatedDevice:
     def executed(self) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
         """The kernels that ran, launch by launch, each with the instructions that threads came to."""
         return ((launched.kernel, launched.run.executed) for launched in self._launches.runs)
+
+    @property
+    def kernels(self) -> tuple[KernelCounters, ...]:
+        """What the launches of each kernel did together."""
+        return kernel_counters(self._launches.runs, self._file)
 
     @property
     def unsupported(self) -> str:
