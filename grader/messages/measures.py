@@ -49,12 +49,19 @@ _TRAFFIC: Mapping[str, str] = {
     "flops": "floating-point operations",
     "instructions": "instructions",
     "barriers-met": "barriers",
-    "traffic": "{verb} {amount:,} {unit}; the {baseline} kernel {verb} {most:,}: {share}{asked}",
-    "traffic-hidden": "{verb} {share} of the {unit} that the {baseline} kernel {verb}{asked}",
+    "traffic": "{verb} {amount:,} {unit}; {compared}: {share}{asked}",
+    "traffic-hidden": "{verb} {share} of {whole}{asked}",
     "traffic-with-hidden": (
-        "{verb} {amount:,} {unit} in the visible cases; the {baseline} kernel {verb} {most:,}: {share}, "
+        "{verb} {amount:,} {unit} in the visible cases; {compared}: {share}, "
         "and with the hidden cases {overall}{asked}"
     ),
+    "kernel-moves": "`{name}` {verb}",
+    "baseline-moves": "the {baseline} kernel {verb} {amount}",
+    "moved-by-baseline": "the {unit} that the {baseline} kernel {verb}",
+    "formula-is": "`{formula}` is {amount}",
+    "formula-zero": "`{formula}` is {value}, so there is no ratio to it",
+    "formula-without-value": "`of` has no value for every case: {problem}",
+    "launches-nothing": "launches no kernel, so that nobody knows what one moves",
     "times-as-many": "{times} times as many",
     "at-most": "at most {share}",
     "more-than": "more than {share}",
@@ -74,9 +81,9 @@ _TRAFFIC: Mapping[str, str] = {
     "all-of": "all {total:,}",
     "part-of": "{amount:,} of the {total:,}",
     "line-moves": "{verb} {part} {unit} in case `{case}`",
-    "line-reads": "reads {part} {unit} from `{array}` in case `{case}`",
-    "line-writes": "writes {part} {unit} to `{array}` in case `{case}`",
-    "line-has": "has {part} {unit} in `{array}` in case `{case}`",
+    "line-reads": "{verb} {part} {unit} from `{array}` in case `{case}`",
+    "line-writes": "{verb} {part} {unit} to `{array}` in case `{case}`",
+    "line-has": "{verb} {part} {unit} in `{array}` in case `{case}`",
 }
 
 _ANSWERS: Mapping[str, str] = {

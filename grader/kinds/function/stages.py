@@ -12,6 +12,7 @@ then. Else the arrays come back as files.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from grader.kinds.function.timing import is_right, timed, value_word
 from grader.kinds.function.timing import staff as timing_of_staff
 from grader.kinds.kernel.planning import untimed
 from grader.kinds.kernel.stages import Launched, compared
+from grader.kinds.program.baselines import with_baselines
 from grader.kinds.program.outputs import compared as compared_with_oracle
 from grader.kinds.program.outputs import verify
 from grader.kinds.program.running import Given, ending, nothing, run
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
     from grader.backends.backend import Backend
     from grader.kinds.program.on_emulator import EmulatedDevice
+    from grader.kinds.program.running import Task
     from grader.model import Assignment, Case, Named, ProgramRun, Submission, Timing
     from grader.nvcc import Tools
     from grader.oracle import Oracle
@@ -63,7 +66,7 @@ DEVICE_FAILED = 70
 HOST_ARRAYS, BETWEEN = 0x6000_0000_0000, 1 << 36
 """Where the first array in memory of the host lies, and how far it is to the next."""
 
-_UNCOUNTED = "what the launches of a function move is not counted"
+_UNCOUNTED = "what the launches of a function move is counted by the device that they ran on"
 
 
 def plan(
@@ -83,7 +86,8 @@ def plan(
         _arguments(assignment, Build(ok=True), case, oracle)
     verify(assignment, oracle, cases)
     timing = timing_of_staff(assignment, oracle, tools, backend)
-    return Plan(assignment, seed, cases, (), backend, timing)
+    drawn = Plan(assignment, seed, cases, (), backend, timing)
+    return with_baselines(drawn, tools, partial(task_of, drawn))
 
 
 def gather(
@@ -93,18 +97,24 @@ def gather(
     if tools is None:
         return nothing(plan, Build(ok=False, error="there is no compiler")), ()
     assignment = plan.assignment
-    oracle = load_oracle(reference_folder(assignment), array_types(assignment.function))
-    evidence = run(plan, submission, built, tools, _Calls(plan, built, oracle))
-    evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence, oracle))
+    evidence = run(plan, submission, built, tools, task_of(plan, built))
+    evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))
     if not plan.feedback:
         return evidence, ()
     cases = agree_on_mistakes(assignment, built, evidence.cases)
     return replace(evidence, cases=tuple(map(_explained_by_host, cases))), ()
 
 
-def _timing(
-    plan: Plan, submission: Submission, tools: Tools, evidence: Evidence, oracle: Oracle
-) -> Timing | None:
+def task_of(plan: Plan, built: Build) -> Task:
+    """What runs of a build are for."""
+    return _Calls(plan, built, _oracle(plan.assignment))
+
+
+def _oracle(assignment: Assignment) -> Oracle:
+    return load_oracle(reference_folder(assignment), array_types(assignment.function))
+
+
+def _timing(plan: Plan, submission: Submission, tools: Tools, evidence: Evidence) -> Timing | None:
     """How fast the function is beside the staff's; one that is wrong somewhere is not timed."""
     gpus = plan.backend.pool
     if plan.timing is None or gpus is None:
@@ -112,7 +122,7 @@ def _timing(
     emulated = build_program(tools, submission, plan.assignment.function)
     if not (emulated.ok and is_right(evidence.cases)):
         return untimed(plan)
-    return timed(plan, submission, emulated, tools, oracle, gpus)
+    return timed(plan, submission, emulated, tools, _oracle(plan.assignment), gpus)
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:

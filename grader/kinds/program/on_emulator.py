@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.device import Device
-from grader.device.launches import EmulatedLaunches, SeenLaunch
+from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
+from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
+from grader.kinds.program.counting import kernel_counters
 from grader.kinds.program.too_large import too_large
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.memory import Allocation
-    from grader.model import Argument, Build, Case, Detail
+    from grader.device.observation import SeenLaunch
+    from grader.model import Argument, Build, Case, Detail, KernelCounters
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -73,14 +76,20 @@ class EmulatedDevice:
         text: str,
         memory_bytes: int,
         work: int,
-        watched: frozenset[str] = frozenset(),
+        observation: Observation | None = None,
     ) -> None:
         self._source = HostSource(text, dict(build.call_lines))
         self._file = file
         self._allowed_work = work
         self._memory = DeviceMemory(memory_bytes)
         self._launches = EmulatedLaunches(
-            self._memory, build, file, self._note, self._source.name_of, steps=work, watched=watched
+            self._memory,
+            build,
+            file,
+            self._note,
+            self._source.name_of,
+            observation=observation or Observation(),
+            steps=work,
         )
         self.device = Device(self._memory, self._launches)
         self._held: dict[str, Allocation] = {}
@@ -102,6 +111,7 @@ class EmulatedDevice:
         self._memory.written[allocation.start : allocation.end] = not undefined
         self._source.give_name(allocation, argument.label)
         self._held[argument.name] = allocation
+        self._launches.shapes[allocation.start] = np.shape(argument.value)
         return allocation.address
 
     def hold_on_host(self, argument: Argument, end: int) -> None:
@@ -135,6 +145,11 @@ class EmulatedDevice:
     def executed(self) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
         """The kernels that ran, launch by launch, each with the instructions that threads came to."""
         return ((launched.kernel, launched.run.executed) for launched in self._launches.runs)
+
+    @property
+    def kernels(self) -> tuple[KernelCounters, ...]:
+        """What the launches of each kernel did together."""
+        return kernel_counters(self._launches.runs, self._file)
 
     @property
     def unsupported(self) -> str:

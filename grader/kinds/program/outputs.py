@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.device.launches import SeenLaunch
+    from grader.device.observation import SeenLaunch
     from grader.model import Assignment, Case, Comparison, Named, ProgramRun
     from grader.oracle import Oracle
 
