@@ -6,6 +6,7 @@ device memory, and then the one that counts, whose arrays are kept.
 
 from __future__ import annotations
 
+import math
 import struct
 import time
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ import numpy as np
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError
-from grader.device.memory import BASE, Owner
+from grader.device.memory import BASE, MemoryCopy, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.requests import Sharing
 from grader.device.streams import Use, marked
@@ -109,7 +110,9 @@ class EmulatedLaunches:
     variables: dict[tuple[int, str], Allocation] = field(default_factory=dict)
     _modules: dict[str, Module] = field(default_factory=dict)
     _emulated: dict[str, EmulatedKernel] = field(default_factory=dict)
-    _layouts: list[Layout] = field(default_factory=list)
+    _copy: MemoryCopy = field(default_factory=MemoryCopy)
+    _heaps: list[Heap | None] = field(default_factory=list)
+    """Of each attempt at a launch."""
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
     """By where they start."""
@@ -175,7 +178,8 @@ class EmulatedLaunches:
         name = read_name(kernel.name).name
         pointers = self._pointers(arguments) if name in self.watched else {}
         before = {position: self._bytes_from(address) for position, address in pointers.items()}
-        self._layouts.clear()
+        self._copy.begin()
+        self._heaps.clear()
         self._touched = TouchedBytes(self.memory.end) if watch else None
         began = time.monotonic()
         try:
@@ -282,10 +286,7 @@ class EmulatedLaunches:
         arrays = tuple(self._array(allocation, widths) for allocation in self.memory.in_order())
         used = self.memory.end
         heap_bytes = HEAP_BYTES if takes_memory(module) else 0
-        behind = np.zeros(heap_bytes, np.uint8)
-        data = np.concatenate((self.memory.bytes[:used], behind))
-        written = np.concatenate((self.memory.written[:used], behind))
-        memory = GlobalMemory(_SPACE, arrays, data, written)
+        memory = GlobalMemory(_SPACE, arrays, *self._copy.taken(self.memory, heap_bytes))
         if heap_bytes:
             memory.heap = Heap(memory, used, used + heap_bytes)
         shared, shared_bytes = shared_layout(module, function, launch)
@@ -297,7 +298,7 @@ class EmulatedLaunches:
         )
         listed = tuple((argument, np.asarray(argument.value), array) for argument, array in inouts)
         layout = Layout(memory, listed, shared, shared_bytes, addresses, pieces, pointed)
-        self._layouts.append(layout)
+        self._heaps.append(memory.heap)
         return layout
 
     def _array(self, allocation: Allocation, widths: Mapping[int, int]) -> Array:
@@ -318,11 +319,8 @@ class EmulatedLaunches:
             if allocation.sharing is not Sharing.DEVICE and not np.array_equal(kept, content.view(np.uint8)):
                 changed.append(allocation.number)
             kept[:] = content.view(np.uint8)
-        for layout in self._layouts:
-            used, written, heap = self.memory.end, layout.memory.initialised, layout.memory.heap
-            if written is not None:
-                self.memory.written[:used] |= written[:used]
-            self._heap_was_left |= heap is not None and bool(heap.taken)
+        self._copy.keep_written(self.memory)
+        self._heap_was_left |= any(heap is not None and bool(heap.taken) for heap in self._heaps)
         return tuple(changed)
 
 
@@ -365,9 +363,10 @@ def _refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
     """Why a device refuses such a launch; empty if it does not."""
     if 0 in launch.grid or 0 in launch.block:
         return "nothing"
-    if np.prod(launch.block, dtype=object) > MOST_THREADS:
+    threads = math.prod(launch.block)
+    if threads > MOST_THREADS:
         return "threads"
-    if np.prod(launch.block, dtype=object) > most_threads:
+    if threads > most_threads:
         return "bounds"
     if any(extent > most for extent, most in zip(launch.block, MOST_EXTENTS, strict=True)):
         return "block"

@@ -2,7 +2,7 @@
 
 Allocations lie one after another with red zones between them, from `BASE` on, and are not used again while
 there is room, so that an access to freed memory meets nobody's bytes. Pages take memory of this machine once
-they are touched. A launch may look at a `snapshot`, whose writes stay its own until they are kept.
+they are touched. Launches run on a `MemoryCopy`.
 """
 
 from __future__ import annotations
@@ -179,6 +179,47 @@ class DeviceMemory:
     def close(self) -> None:
         """Give the memory back to this machine."""
         os.close(self.file)
+
+
+@dataclass(eq=False, slots=True)
+class MemoryCopy:
+    """Where launches run: device memory stays as it is until it is known what they did.
+
+    The buffers are used again by the next launch: new pages would take longer than a small one.
+    """
+
+    _bytes: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    _written: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    _union: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """Which bytes any attempt at the launch has written, but for the last."""
+    _attempts: int = 0
+
+    def begin(self) -> None:
+        """Forget the launch before."""
+        self._attempts = 0
+
+    def taken(self, memory: DeviceMemory, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """All allocations as they are, and which of their bytes hold a value, for one attempt at a launch.
+
+        Both have ``behind`` more bytes than device memory. Those of the attempt before are gone.
+        """
+        size = memory.end + behind
+        if len(self._bytes) < size:
+            grown = np.zeros((3, 2 * size), np.uint8)
+            grown[1:, : len(self._written)] = self._written, self._union
+            self._bytes, self._written, self._union = grown
+        for allocation in memory.live.values():
+            part = slice(allocation.start, allocation.end)
+            self._union[part] = self._written[part] | self._union[part] if self._attempts else 0
+            self._bytes[part], self._written[part] = memory.bytes[part], memory.written[part]
+        self._attempts += 1
+        return self._bytes[:size], self._written[:size]
+
+    def keep_written(self, memory: DeviceMemory) -> None:
+        """Let the bytes that any attempt has written count as written."""
+        for allocation in memory.live.values() if self._attempts else ():
+            part = slice(allocation.start, allocation.end)
+            memory.written[part] |= self._written[part] | self._union[part]
 
 
 def _strided(array: NDArray[np.uint8], start: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:
