@@ -44,7 +44,7 @@ from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, 
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -153,7 +153,8 @@ class Kernel:
         except VariableTooSmallError as problem:
             return Run(findings=(_too_small(problem.name),), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
-            for priority in other_orders(execution.log.first_updates):
+            lanes = math.prod(launch.grid) * math.prod(launch.block)
+            for priority in other_orders(execution.log.first_updates(lanes)):
                 _, other = self._attempt(launch, arguments, steps, options, priority)
                 result = replace(result, findings=_with_races(result.findings, other.findings))
         return replace(result, seconds=time.perf_counter() - began)
@@ -320,10 +321,11 @@ class Execution:
     def run(self, steps: int) -> Run:
         """All blocks, chunk by chunk, until the end or for so many steps."""
         completed, machine, total = True, None, math.prod(self.launch.grid)
-        chunks = list(self._chunks())
-        started = 0
+        together, started = self._together(), 0
         self.log.allowance.left = steps
-        for first, blocks in chunks if self.priority is None else reversed(chunks):
+        chunks = range(0, total, together)
+        for first in chunks if self.priority is None else reversed(chunks):
+            blocks = min(together, total - first)
             machine = self._machine(Geometry(self.launch, first, blocks))
             self.observer.began(machine)
             started += blocks
@@ -366,14 +368,11 @@ class Execution:
             return False
         return completed
 
-    def _chunks(self) -> Iterator[tuple[int, int]]:
-        """First block and number of blocks of each chunk."""
-        total, threads = math.prod(self.launch.grid), math.prod(self.launch.block)
-        together = max(1, min(CHUNK_LANES, CHUNK_LOCAL_BYTES // self.local_bytes) // threads)
+    def _together(self) -> int:
+        """How many blocks run side by side."""
         if self.all_at_once:
-            together = total
-        for first in range(0, total, together):
-            yield first, min(together, total - first)
+            return math.prod(self.launch.grid)
+        return max(1, min(CHUNK_LANES, CHUNK_LOCAL_BYTES // self.local_bytes) // math.prod(self.launch.block))
 
     def _fits_on_a_device(self) -> bool:
         """Whether a device could hold all blocks at once, so that they may wait for each other."""

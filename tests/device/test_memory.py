@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 
 from grader.device.memory import DeviceMemory, MemoryCopy
 from grader.device.requests import Sharing
+
+
+def _taken() -> tuple[int, int]:
+    """The open files of this process, and its address space in GiB."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    return len(list(Path("/proc/self/fd").iterdir())), pages * os.sysconf("SC_PAGESIZE") >> 30
+
+
+def test_a_device_that_is_closed_leaves_nothing() -> None:
+    """Each case of each submission has a device of its own; open files and memory must not add up."""
+    before, kept = _taken(), []
+    for _ in range(5):
+        memory = DeviceMemory(1 << 30)
+        memory.allocate(1 << 20, Sharing.DEVICE, 0)
+        memory.close()
+        kept.append(memory)
+    assert _taken() == before
 
 
 def test_launches_run_on_a_copy_and_what_any_attempt_wrote_counts_as_written() -> None:
