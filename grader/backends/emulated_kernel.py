@@ -64,6 +64,7 @@ class EmulatedKernel:
     _trials: dict[str, RepairCase] = field(default_factory=dict)
     _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
+    _known_ways: tuple[bool, bool] | None = None
     _executed: frozenset[tuple[str, int]] | None = None
     """What the default build executed in any case; None where it was never run."""
     handed_in: Handwriting | None = None
@@ -126,10 +127,18 @@ class EmulatedKernel:
         self._executed = run.executed | (self._executed or frozenset())
         if profile and case is not None:
             self._profile = (case.id, run.lines)
-        merged = merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
-        if run.completed and not _races(merged) and may_depend_on_order(graded.module):
+        steady, may_depend = self._ways()
+        merged = merge_runs(hazards, run, steady=steady, file=self.file)
+        if run.completed and not _races(merged) and may_depend:
             merged = replace(merged, warp_by_warp=graded.warp_by_warp(launch, arguments, run.work, steps))
         return merged
+
+    def _ways(self) -> tuple[bool, bool]:
+        """Whether the default build is steady, and whether its values may depend on the threads' order."""
+        if self._known_ways is None:
+            module = self._kernel(detect=False).module
+            self._known_ways = is_steady(module), may_depend_on_order(module)
+        return self._known_ways
 
     def _without_idle_reads(
         self, run: Run, launch: Launch, arguments: tuple[Argument, ...], steps: int

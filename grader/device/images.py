@@ -17,7 +17,7 @@ from grader.emulator.memory.memory import HEAP_BYTES, WINDOW, AddressSpace, Glob
 from grader.model import Argument
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -34,7 +34,8 @@ class MemoryImage:
 
     ``arrays`` are the allocations in it by where they start, ``pointed`` the one that each parameter of the
     kernel points to, and ``addresses`` those of the program's variables and functions. ``types`` are those of
-    elements, by where arrays start, as far as the kernel's parameters say them.
+    elements, by where arrays start, as far as the kernel's parameters say them. ``copied`` gives a copy of both
+    for one attempt, with so many bytes behind it, if whoever made the image has buffers for that.
     """
 
     bytes: NDArray[np.uint8]
@@ -43,10 +44,11 @@ class MemoryImage:
     pointed: tuple[Allocation | None, ...]
     addresses: Mapping[str, int]
     types: Mapping[int, np.dtype[Any]] = field(default_factory=dict)
+    copied: Callable[[int], tuple[NDArray[np.uint8], NDArray[np.uint8]]] | None = None
 
     def kept(self) -> MemoryImage:
         """The same image, which stays as it is when the memory changes."""
-        return replace(self, bytes=self.bytes.copy(), written=self.written.copy())
+        return replace(self, bytes=self.bytes.copy(), written=self.written.copy(), copied=None)
 
     def lay_out(
         self,
@@ -64,9 +66,7 @@ class MemoryImage:
             pieces[formal.name] = _pieces(np.asarray(argument.value).tobytes())
             pointed[formal.name] = array
         used, heap_bytes = len(self.bytes), HEAP_BYTES if takes_memory(module) else 0
-        behind = np.zeros(heap_bytes, np.uint8)
-        data = np.concatenate((self.bytes, behind))
-        written = np.concatenate((self.written, behind))
+        data, written = (self.copied or self._new_copy)(heap_bytes)
         memory = GlobalMemory(_SPACE, self.arrays, data, written)
         if heap_bytes:
             memory.heap = Heap(memory, used, used + heap_bytes)
@@ -79,6 +79,10 @@ class MemoryImage:
             if not array.constant
         )
         return Layout(memory, listed, shared, shared_bytes, addresses, pieces, pointed)
+
+    def _new_copy(self, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        more = np.zeros(behind, np.uint8)
+        return np.concatenate((self.bytes, more)), np.concatenate((self.written, more))
 
 
 def _pieces(content: bytes) -> dict[int, Any]:

@@ -10,6 +10,7 @@ import math
 import struct
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from grader.backends.emulated_kernel import EmulatedKernel
 from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError
 from grader.device.images import MemoryImage
-from grader.device.memory import Owner
+from grader.device.memory import MemoryCopy, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.observation import EndedLaunch, KernelRun, Observation, SeenLaunch
 from grader.device.requests import Sharing
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from grader.device.requests import LaunchKernel
     from grader.device.streams import Spans
     from grader.emulator.memory.layout import Layout
+    from grader.emulator.memory.memory import Heap
     from grader.model import Build, Finding, Run
     from grader.ptx import Function, Module
 
@@ -93,7 +95,9 @@ class EmulatedLaunches:
     _emulated: dict[str, EmulatedKernel] = field(default_factory=dict)
     _image: MemoryImage = field(init=False)
     """Memory as the launch finds it that runs now."""
-    _layouts: list[Layout] = field(default_factory=list)
+    _copy: MemoryCopy = field(default_factory=MemoryCopy)
+    _heaps: list[Heap | None] = field(default_factory=list)
+    """Of each attempt at a launch."""
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
     """By where they start."""
@@ -160,8 +164,9 @@ class EmulatedLaunches:
         watched = name in self.observation.watched
         pointers = self._pointers(arguments) if watched else {}
         before = {position: self._bytes_from(address) for position, address in pointers.items()}
-        self._layouts.clear()
         self._image = self._image_of(kernel, arguments)
+        self._copy.begin()
+        self._heaps.clear()
         self._touched = TouchedBytes(self.memory.end) if watch else None
         emulated, observation = self._kernel(kernel.name), self.observation
         began = time.monotonic()
@@ -270,7 +275,8 @@ class EmulatedLaunches:
         used = self.memory.end
         addresses = self._addresses(self._modules[self.build.ptx])
         content, written = self.memory.bytes[:used], self.memory.written[:used]
-        return MemoryImage(content, written, tuple(arrays.values()), pointed, addresses, elements)
+        copied = partial(self._copy.taken, self.memory)
+        return MemoryImage(content, written, tuple(arrays.values()), pointed, addresses, elements, copied)
 
     def _lay_out(
         self,
@@ -283,7 +289,7 @@ class EmulatedLaunches:
     ) -> Layout:
         """A copy of device memory for an attempt at the launch that runs now."""
         layout = self._image.lay_out(module, function, launch, arguments, track=track)
-        self._layouts.append(layout)
+        self._heaps.append(layout.memory.heap)
         return layout
 
     def _array(self, allocation: Allocation, element: np.dtype[Any] | None) -> Array:
@@ -306,11 +312,8 @@ class EmulatedLaunches:
             if allocation.sharing is not Sharing.DEVICE and not np.array_equal(kept, content.view(np.uint8)):
                 changed.append(allocation.number)
             kept[:] = content.view(np.uint8)
-        for layout in self._layouts:
-            used, written, heap = self.memory.end, layout.memory.initialised, layout.memory.heap
-            if written is not None:
-                self.memory.written[:used] |= written[:used]
-            self._heap_was_left |= heap is not None and bool(heap.taken)
+        self._copy.keep_written(self.memory)
+        self._heap_was_left |= any(heap is not None and bool(heap.taken) for heap in self._heaps)
         return tuple(changed)
 
 
@@ -351,9 +354,10 @@ def refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
     """Why a device refuses such a launch; empty if it does not."""
     if 0 in launch.grid or 0 in launch.block:
         return "nothing"
-    if np.prod(launch.block, dtype=object) > MOST_THREADS:
+    threads = math.prod(launch.block)
+    if threads > MOST_THREADS:
         return "threads"
-    if np.prod(launch.block, dtype=object) > most_threads:
+    if threads > most_threads:
         return "bounds"
     if any(extent > most for extent, most in zip(launch.block, MOST_EXTENTS, strict=True)):
         return "block"

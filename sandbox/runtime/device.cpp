@@ -12,6 +12,7 @@
 namespace standin {
 
 void forget_errors();
+void forget_handles();
 
 namespace {
 
@@ -220,6 +221,7 @@ cudaError_t cudaDeviceReset() {
     unshare_all();
     forget_kernels();
     forget_errors();
+    forget_handles();
     return keep(code);
 }
 

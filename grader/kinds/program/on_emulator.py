@@ -95,6 +95,10 @@ class EmulatedDevice:
         self._held: dict[str, Allocation] = {}
         self._on_host: dict[str, tuple[int, int, int]] = {}
 
+    def close(self) -> None:
+        """Give the memory of the device back; nothing is asked of it afterwards."""
+        self._memory.close()
+
     def hold(self, argument: Argument, *, undefined: bool) -> int:
         """Put an array into device memory before the program starts, and say where.
 

@@ -8,7 +8,7 @@ What a run is given, and what its results are compared with, is the `Task`'s to 
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -327,10 +327,13 @@ class _Runner:
         text = self.submission.source.decode(errors="replace")
         interface = self.plan.assignment.program
         work = int(interface.emulator_seconds * STEPS_A_SECOND)
-        observation = self._observation(case)
-        device = EmulatedDevice(
-            self.built, self.submission.file, text, interface.device_bytes, work, observation
-        )
+        arguments = (self.built, self.submission.file, text, interface.device_bytes, work)
+        with closing(EmulatedDevice(*arguments, self._observation(case))) as device:
+            return self._against(device, case, limits)
+
+    def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
+        """See `_on_emulator`."""
+        interface = self.plan.assignment.program
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         job = self._job(case, longer, device)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
