@@ -34,8 +34,8 @@ class MemoryImage:
 
     ``arrays`` are the allocations in it by where they start, ``pointed`` the one that each parameter of the
     kernel points to, and ``addresses`` those of the program's variables and functions. ``types`` are those of
-    elements, by where arrays start, as far as the kernel's parameters say them. ``copied`` gives a copy of both
-    for one attempt, with so many bytes behind it, if whoever made the image has buffers for that.
+    elements, by where arrays start, as far as the kernel's parameters say them. ``copied`` gives a copy for
+    one attempt, with so many bytes behind it, where whoever made the image has buffers for that.
     """
 
     bytes: NDArray[np.uint8]
