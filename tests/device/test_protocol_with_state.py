@@ -179,7 +179,7 @@ def _judged(device: EmulatedDevice) -> None:
     for succeeded in (True, False):
         assert all(finding.code for finding in device.findings(CASE, succeeded=succeeded))
     assert isinstance(device.unsupported, str)
-    assert device.too_much_work(0, 0, in_time=True) in ("", device._launches.gave_up)
+    assert bool(device.too_much_work(0, 0, in_time=True)) == bool(device._launches.gave_up)
     device.device.memory.close()
 
 
