@@ -121,11 +121,17 @@ _LIBRARIES = (
     (re.compile(r"cusolver\w+"), "cuSOLVER"),
     (re.compile(r"cusparse\w+"), "cuSPARSE"),
     (re.compile(r"omp_\w+|GOMP_\w+"), "OpenMP"),
+    (re.compile(r"cudnn[A-Z]\w*"), "cuDNN"),
+    (re.compile(r"nccl[A-Z]\w*"), "NCCL"),
+    (re.compile(r"cl[A-Z]\w*"), "OpenCL"),
+    (re.compile(r"gl[A-Z]\w*|glut\w+"), "OpenGL"),
+    (re.compile(r"cv::.*"), "OpenCV"),
     (re.compile(r"MPI_\w+"), "MPI"),
 )
 """Functions of libraries that programs are not linked with, by their names."""
 
 NO_MAIN = "this file has no `main` function, and a program begins there"
+NO_MAIN_ANYWHERE = "none of these files has a `main` function, and a program begins there"
 TOO_LARGE = "the global and static arrays of this program are too large: together more than 2 GiB"
 
 
@@ -145,7 +151,12 @@ def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
     if too_large(log):
         return (Message(True, TOO_LARGE),)
     student_files = (SOURCE_NAME, *headers)
-    messages = [_linker_message(line, match, student_files) for line, match in unresolved]
+    firsts = {_library(match["name"]): match for _, match in reversed(unresolved)}
+    messages = [
+        _linker_message(line, match, student_files)
+        for line, match in unresolved
+        if firsts.get(library := _library(match["name"])) is match or not library
+    ]
     return tuple(dict.fromkeys(messages)) or (_linker_refusal(lines),)
 
 
@@ -169,8 +180,13 @@ def _linker_message(line: str, match: re.Match[str], student_files: tuple[str, .
     return Message(True, text, file, number)
 
 
+def _library(name: str) -> str:
+    """The library that a function belongs to, if programs are not linked with it; empty for none."""
+    return next((library for names, library in _LIBRARIES if names.fullmatch(name)), "")
+
+
 def _advice(name: str) -> str:
-    library = next((library for names, library in _LIBRARIES if names.fullmatch(name)), "")
+    library = _library(name)
     if library:
         return f"it is a function of {library}, which programs are not linked with here"
     return "define it in this file, or check how its name and its parameters are spelt"
