@@ -14,7 +14,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Parser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tree_sitter import Node
 
@@ -32,6 +32,17 @@ _CHUNK = 4096
 _WIDE = re.compile(r"[^\x00-\x7f]")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 _NOT_CODE = {"comment", "string_literal", "char_literal", "raw_string_literal", "system_lib_string"}
+
+
+_INCLUDE = re.compile(
+    r"^[ \t]*#[ \t]*include[ \t]*[\"<](?:[^\"<>\n]{0,200}[/\\\\])?(?P<name>[^\"<>\n/\\\\]+)[\">]",
+    re.MULTILINE,
+)
+
+
+def included_names(texts: Iterable[str]) -> frozenset[str]:
+    """The files that some texts include, by their names without folders."""
+    return frozenset(match["name"] for text in texts for match in _INCLUDE.finditer(text))
 
 
 class CppText:

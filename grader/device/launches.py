@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from grader.device.streams import Spans
     from grader.emulator.memory.layout import Layout
     from grader.emulator.memory.memory import Heap
-    from grader.model import Build, Finding, Run
+    from grader.model import Build, Finding, Named, Run
     from grader.ptx import Function, Module
 
 MOST_THREADS, MOST_EXTENTS, MOST_BLOCKS = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
@@ -91,8 +91,10 @@ class EmulatedLaunches:
     variables: dict[tuple[int, str], Allocation] = field(default_factory=dict)
     shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The extents of arrays that are known to have several, by where they start."""
-    _modules: dict[str, Module] = field(default_factory=dict)
-    _emulated: dict[str, EmulatedKernel] = field(default_factory=dict)
+    _files: Named[Build] = ()
+    """The files with device code, each a module, by their numbers."""
+    _modules: tuple[Module, ...] = ()
+    _emulated: dict[tuple[int, str], EmulatedKernel] = field(default_factory=dict)
     _image: MemoryImage = field(init=False)
     """Memory as the launch finds it that runs now."""
     _copy: MemoryCopy = field(default_factory=MemoryCopy)
@@ -107,32 +109,39 @@ class EmulatedLaunches:
     """Whether a launch left blocks on its heap, which ends with it here and not on a device."""
 
     def __post_init__(self) -> None:
-        module = parse(self.build.ptx)
-        entries = [function for function in module.functions if function.is_entry]
-        self.kernels = tuple(_loaded(module, entry) for entry in entries)
-        for variable in module.variables:
-            if variable.space in ("global", "const"):
-                sharing = Sharing.MANAGED if variable.managed else Sharing.DEVICE
-                allocation = self.memory.allocate(variable.size, sharing, 0, Owner.VARIABLE)
-                self.variables[0, variable.name] = allocation
-                self._variable_names[allocation.start] = symbol_name(variable.name)
-                self._directions[allocation.start] = "const" if variable.space == "const" else "inout"
-        self._modules[self.build.ptx] = module
+        files = ((self.file, self.build), *self.build.others)
+        self._files = tuple((name, build) for name, build in files if build.ptx)
+        self._modules = tuple(parse(build.ptx) for _, build in self._files)
+        self.kernels = tuple(
+            _loaded(number, module, function)
+            for number, module in enumerate(self._modules)
+            for function in module.functions
+            if function.is_entry
+        )
+        for number, module in enumerate(self._modules):
+            for variable in module.variables:
+                if variable.space in ("global", "const"):
+                    sharing = Sharing.MANAGED if variable.managed else Sharing.DEVICE
+                    allocation = self.memory.allocate(variable.size, sharing, 0, Owner.VARIABLE)
+                    self.variables[number, variable.name] = allocation
+                    self._variable_names[allocation.start] = symbol_name(variable.name)
+                    self._directions[allocation.start] = "const" if variable.space == "const" else "inout"
         self.reset()
 
     def reset(self) -> None:
         """Put variables back to what they hold at the start."""
-        module = self._modules[self.build.ptx]
-        addresses = self._addresses(module)
-        for variable in module.variables:
-            allocation = self.variables.get((0, variable.name))
-            if allocation is not None:
-                content = initial_bytes(variable, addresses, module) if variable.initial else 0
-                self.memory.bytes[allocation.start : allocation.end] = content
-                self.memory.written[allocation.start : allocation.end] = 1
+        for number, module in enumerate(self._modules):
+            addresses = self._addresses(number, module)
+            for variable in module.variables:
+                allocation = self.variables.get((number, variable.name))
+                if allocation is not None:
+                    content = initial_bytes(variable, addresses, module) if variable.initial else 0
+                    self.memory.bytes[allocation.start : allocation.end] = content
+                    self.memory.written[allocation.start : allocation.end] = 1
 
-    def _addresses(self, module: Module) -> dict[str, int]:
-        return {name: a.address for (_, name), a in self.variables.items()} | function_addresses(module)
+    def _addresses(self, number: int, module: Module) -> dict[str, int]:
+        own = {name: a.address for (file, name), a in self.variables.items() if file == number}
+        return own | function_addresses(module)
 
     def launch(
         self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False
@@ -151,7 +160,7 @@ class EmulatedLaunches:
             return LaunchOutcome(CudaError.INVALID_VALUE)
         if self.gave_up or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
-        if request.cooperative and _COOPERATIVE in self.build.ptx:
+        if request.cooperative and _COOPERATIVE in self._files[kernel.module][1].ptx:
             self.unsupported = (
                 "not supported here: the grid of a cooperative launch (cooperative_groups::this_grid())"
             )
@@ -168,7 +177,7 @@ class EmulatedLaunches:
         self._copy.begin()
         self._heaps.clear()
         self._touched = TouchedBytes(self.memory.end) if watch else None
-        emulated, observation = self._kernel(kernel.name), self.observation
+        emulated, observation = self._kernel(kernel), self.observation
         began = time.monotonic()
         try:
             run = emulated.launch(
@@ -200,28 +209,32 @@ class EmulatedLaunches:
             lane_instructions=counters.instructions,
             printed=run.printed.encode(),
             changed=changed,
-            uses=self._uses(),
+            uses=self._uses(kernel.module),
         )
 
-    def _kernel(self, name: str) -> EmulatedKernel:
-        if name not in self._emulated:
-            build = replace(self.build, entry=name)
-            source = self.build.source_name
-            self._emulated[name] = EmulatedKernel(
-                build, source, self.file, lay_out=self._lay_out, observers=self._observers
+    def _kernel(self, kernel: LoadedKernel) -> EmulatedKernel:
+        key = kernel.module, kernel.name
+        if key not in self._emulated:
+            file, build = self._files[kernel.module]
+            self._emulated[key] = EmulatedKernel(
+                replace(build, entry=kernel.name),
+                build.source_name,
+                file,
+                lay_out=self._lay_out,
+                observers=self._observers,
             )
-        return self._emulated[name]
+        return self._emulated[key]
 
     def _observers(self) -> tuple[TouchedBytes, ...]:
         return (self._touched,) if self._touched else ()
 
-    def _uses(self) -> tuple[tuple[Use, Spans], ...]:
+    def _uses(self, number: int) -> tuple[tuple[Use, Spans], ...]:
         """What a launch did with which bytes, as far as that was asked for.
 
         Kernels that synchronise through memory may have an order of their own among themselves.
         """
         touched = self._touched
-        if touched is None or synchronises_through_memory(self._modules[self.build.ptx]):
+        if touched is None or synchronises_through_memory(self._modules[number]):
             return ()
         ranges = [(allocation.start, allocation.end) for allocation in self.memory.in_order()]
         marks = {Use.READS: touched.read, Use.WRITES: touched.written, Use.UPDATES: touched.updated}
@@ -273,7 +286,7 @@ class EmulatedLaunches:
         arrays = {a.start: self._array(a, elements.get(a.start)) for a in self.memory.in_order()}
         pointed = tuple(None if start is None else arrays[start] for start in starts)
         used = self.memory.end
-        addresses = self._addresses(self._modules[self.build.ptx])
+        addresses = self._addresses(kernel.module, self._modules[kernel.module])
         content, written = self.memory.bytes[:used], self.memory.written[:used]
         copied = partial(self._copy.taken, self.memory)
         return MemoryImage(content, written, tuple(arrays.values()), pointed, addresses, elements, copied)
@@ -321,7 +334,7 @@ _REGISTERS = 32
 """What a kernel is said to use of them: nothing here allocates registers."""
 
 
-def _loaded(module: Module, function: Function) -> LoadedKernel:
+def _loaded(number: int, module: Module, function: Function) -> LoadedKernel:
     """A kernel with the places of its parameters, as C lays out a struct of them."""
     places, end = [], 0
     for formal in function.parameters:
@@ -332,7 +345,7 @@ def _loaded(module: Module, function: Function) -> LoadedKernel:
     constants = sum(variable.size for variable in module.variables if variable.space == "const")
     most_threads = min(function.most_threads or MOST_THREADS, MOST_THREADS)
     return LoadedKernel(
-        function.name, 0, tuple(places), _REGISTERS, static_shared, 0, constants, most_threads
+        function.name, number, tuple(places), _REGISTERS, static_shared, 0, constants, most_threads
     )
 
 

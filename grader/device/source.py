@@ -32,6 +32,9 @@ class HostSource:
 
     text: str
     call_lines: Mapping[int, int]
+    file: str = ""
+    others: tuple[HostSource, ...] = ()
+    """The further files of the program."""
     _names: Mapping[int, list[str]] | None = field(default=None)
     _callers: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     """By line the calls that have allocated something, in the order of their first time."""
@@ -41,8 +44,15 @@ class HostSource:
     """How many allocations have had a name."""
 
     def line_of(self, caller: int) -> int | None:
-        """The line of a call."""
-        return self.call_lines.get(caller)
+        """The line of a call, in the `file_of` it."""
+        return self._of(caller).call_lines.get(caller)
+
+    def file_of(self, caller: int) -> str:
+        """The file that a call stands in; the first one if nobody knows."""
+        return self._of(caller).file
+
+    def _of(self, caller: int) -> HostSource:
+        return next((source for source in self.others if caller in source.call_lines), self)
 
     def name_of(self, allocation: Allocation) -> str:
         """What the program calls an allocation: ``d_A``; else where it comes from. No two have one name.
@@ -50,7 +60,8 @@ class HostSource:
         The second one that a loop allocates is ``d_A#2``: arrays are told apart by their names.
         """
         if allocation.number not in self._given:
-            name = self._written_name(allocation.caller) or f"array {allocation.number}"
+            source = self._of(allocation.caller)
+            name = source.written_name(allocation.caller) or f"array {allocation.number}"
             self._shared[name] += 1
             again = f"#{self._shared[name]}" if self._shared[name] > 1 else ""
             self._given[allocation.number] = name + again
@@ -61,7 +72,7 @@ class HostSource:
         self._given[allocation.number] = name
         self._shared[name] += 1
 
-    def _written_name(self, caller: int) -> str:
+    def written_name(self, caller: int) -> str:
         """What stands on the line of a call; of several there the one that comes at this call's turn."""
         line = self.line_of(caller)
         if line is None:

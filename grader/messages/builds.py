@@ -95,6 +95,7 @@ _COMPILER: Mapping[FindingCode, str] = {
     FindingCode.ASM_NOT_READ: "inline assembly says what the grader does not read",
     FindingCode.ASM_REFUSED: "{what}",
     FindingCode.NO_MAIN: "this file has no `main` function, and a program begins there",
+    FindingCode.NO_MAIN_ANYWHERE: "none of these files has a `main` function, and a program begins there",
     FindingCode.ARRAYS_TOO_LARGE: (
         "the global and static arrays of this program are too large: together more than 2 GiB"
     ),

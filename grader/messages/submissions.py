@@ -44,6 +44,7 @@ SENTENCES: Mapping[FindingCode, str] = {
     FindingCode.SEVERAL_FOLDERS: "{noun} holds {wanted} in several folders ({names}); expected them in one",
     FindingCode.SEVERAL_SOURCES: "{noun} holds {number} {endings} files ({names}); expected exactly one",
     FindingCode.NO_SOURCE: "{noun} has no {missing}; expected {wanted}, and {held}",
+    FindingCode.SEVERAL_MAINS: "in {noun} more than one file has a `main` ({names}); expected one program",
     FindingCode.SAME_NAMES: (
         "there are two files called {names}; expected names that differ in more than case"
     ),

@@ -36,6 +36,7 @@ class FindingCode(StrEnum):
     SEVERAL_FOLDERS = "several-folders"
     SEVERAL_SOURCES = "several-sources"
     NO_SOURCE = "no-source"
+    SEVERAL_MAINS = "several-mains"
     SAME_NAMES = "same-names"
     SEVERAL_FILES = "several-files"
 
@@ -74,6 +75,7 @@ class FindingCode(StrEnum):
     ASM_NOT_READ = "asm-not-read"
     ASM_REFUSED = "asm-refused"
     NO_MAIN = "no-main"
+    NO_MAIN_ANYWHERE = "no-main-anywhere"
     ARRAYS_TOO_LARGE = "arrays-too-large"
     DEFINED_TWICE = "defined-twice"
     DEFINED_NOWHERE = "defined-nowhere"

@@ -93,7 +93,10 @@ class Build:
     call_lines: tuple[tuple[int, int], ...] = ()
     """Of a program for the emulator: to which address each call of the runtime returns, and its line."""
     others: Named[Build] = ()
-    """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`."""
+    """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`.
+
+    Of a program for the emulator its further sources by name: those with PTX are modules, in this order.
+    """
     suspicions: tuple[Finding, ...] = ()
     """What the text shows and may be meant, and else explains much: told only where something fails."""
 

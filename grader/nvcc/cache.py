@@ -110,6 +110,8 @@ def store(folder: Path, key: str, build: Build) -> None:
     """Keep a build; where the folder cannot be written, do nothing."""
     record = asdict(build)
     program: bytes = record.pop("program")
+    for _, other in record["others"]:  # only the whole is a program
+        del other["program"]
     write_entry(_path(folder, key), json.dumps(record).encode() + b"\n" + program)
 
 
@@ -140,6 +142,7 @@ def _path(folder: Path, key: str) -> Path:
 
 
 def _build(data: dict[str, Any]) -> Build:
+    data["others"] = tuple((name, _build(other)) for name, other in data["others"])
     data["findings"] = tuple(map(_finding, data["findings"]))
     data["warnings"] = tuple(map(_finding, data["warnings"]))
     data["suspicions"] = tuple(map(_finding, data["suspicions"]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.sandbox import Job, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from grader.sandbox import Sandbox
 
@@ -22,12 +22,13 @@ _PLACE = re.compile(r"(?P<file>.*):(?P<line>\d+)(?: \(discriminator \d+\))?")
 
 
 def call_lines(
-    sandbox: Sandbox, program: bytes, source: str, return_addresses: Iterable[int]
-) -> Mapping[int, int]:
-    """The line of ``source`` for each address that code of it returns to; others are left out.
+    sandbox: Sandbox, program: bytes, sources: Collection[str], return_addresses: Iterable[int]
+) -> Mapping[int, tuple[str, int]]:
+    """Which of the ``sources`` and which line of it each address belongs to that its code returns to.
 
-    A call returns to the next instruction, so the byte before is looked up. Code that was inlined from a
-    header belongs to the line that it was inlined into. An address may be anything: a program gives it.
+    Other addresses are left out. A call returns to the next instruction, so the byte before is looked up.
+    Code that was inlined from a header belongs to the line that it was inlined into. An address may be
+    anything: a program gives it.
     """
     addresses = sorted(set(return_addresses))[:MOST_ADDRESSES]
     if not addresses:
@@ -35,8 +36,8 @@ def call_lines(
     argv = ("addr2line", "-a", "-i", "-e", PROGRAM, *(hex(max(0, address - 1)) for address in addresses))
     result = sandbox.run(Job(argv, ((PROGRAM, program),), limits=_LIMITS))
     chains = dict(_chains(result.outcome.stdout.decode(errors="replace")))
-    lines = {address: _line(chains.get(max(0, address - 1), ()), source) for address in addresses}
-    return {address: line for address, line in lines.items() if line}
+    lines = {address: _line(chains.get(max(0, address - 1), ()), sources) for address in addresses}
+    return {address: line for address, line in lines.items() if line is not None}
 
 
 def calls_of_runtime(sandbox: Sandbox, program: bytes) -> tuple[int, ...]:
@@ -60,10 +61,11 @@ def _chains(listing: str) -> Iterator[tuple[int, list[str]]]:
             places.append(text)
 
 
-def _line(places: Iterable[str], source: str) -> int:
-    """The innermost line of the student's file; 0 for none."""
+def _line(places: Iterable[str], sources: Collection[str]) -> tuple[str, int] | None:
+    """The innermost line of the student's files."""
     for text in places:
         place = _PLACE.fullmatch(text)
-        if place and place["file"].rsplit("/", 1)[-1] == source:
-            return int(place["line"])
-    return 0
+        name = place["file"].rsplit("/", 1)[-1] if place else ""
+        if place and name in sources:
+            return name, int(place["line"])
+    return None

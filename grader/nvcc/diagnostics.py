@@ -46,6 +46,14 @@ _LIBRARY_HEADERS = {
     **dict.fromkeys(("curand.h", "curand_kernel.h"), "cuRAND"),
     **dict.fromkeys(("cusolverDn.h", "cusolverSp.h"), "cuSOLVER"),
     "cusparse.h": "cuSPARSE",
+    **dict.fromkeys(
+        ("opencv.hpp", "opencv2/opencv.hpp", "opencv2/core.hpp", "opencv2/core/core.hpp"), "OpenCV"
+    ),
+    **dict.fromkeys(("opencv2/highgui.hpp", "opencv2/highgui/highgui.hpp", "opencv2/imgproc.hpp"), "OpenCV"),
+    **dict.fromkeys(("GL/glut.h", "GL/gl.h", "GL/glew.h", "GL/freeglut.h"), "OpenGL"),
+    **dict.fromkeys(("CL/cl.h", "CL/opencl.h"), "OpenCL"),
+    "cudnn.h": "cuDNN",
+    "nccl.h": "NCCL",
     "mpi.h": "MPI",
 }
 """Headers of libraries that a toolkit may come without, by the names that students include."""

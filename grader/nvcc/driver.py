@@ -79,8 +79,8 @@ def assembler_messages(log: str) -> tuple[Message, ...]:
     refusals = list(_ASSEMBLER.finditer(log))
     lines = {int(m["line"]) for m in refusals if m["file"] == SOURCE_NAME and m["line"]}
     if lines:
-        return tuple(_problem_message(_refused_assembly(), SOURCE_NAME, line) for line in sorted(lines))
-    return (_problem_message(_refused_assembly()),) if refusals else ()
+        return tuple(problem_message(_refused_assembly(), SOURCE_NAME, line) for line in sorted(lines))
+    return (problem_message(_refused_assembly()),) if refusals else ()
 
 
 def is_preprocessed(dependencies: str, log: str) -> bool:
@@ -122,6 +122,11 @@ _LIBRARIES = (
     (re.compile(r"cusolver\w+"), "cuSOLVER"),
     (re.compile(r"cusparse\w+"), "cuSPARSE"),
     (re.compile(r"omp_\w+|GOMP_\w+"), "OpenMP"),
+    (re.compile(r"cudnn[A-Z]\w*"), "cuDNN"),
+    (re.compile(r"nccl[A-Z]\w*"), "NCCL"),
+    (re.compile(r"cl[A-Z]\w*"), "OpenCL"),
+    (re.compile(r"gl[A-Z]\w*|glut\w+"), "OpenGL"),
+    (re.compile(r"cv::.*"), "OpenCV"),
     (re.compile(r"MPI_\w+"), "MPI"),
 )
 """Functions of libraries that programs are not linked with, by their names."""
@@ -141,9 +146,14 @@ def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
             "`grader doctor` says what is installed"
         )
     if too_large(log):
-        return (_problem_message(problem(FindingCode.ARRAYS_TOO_LARGE)),)
+        return (problem_message(problem(FindingCode.ARRAYS_TOO_LARGE)),)
     student_files = (SOURCE_NAME, *headers)
-    messages = [_linker_message(line, match, student_files) for line, match in unresolved]
+    firsts = {_library(match["name"]): match for _, match in reversed(unresolved)}
+    messages = [
+        _linker_message(line, match, student_files)
+        for line, match in unresolved
+        if firsts.get(library := _library(match["name"])) is match or not library
+    ]
     return tuple(dict.fromkeys(messages)) or (_linker_refusal(lines),)
 
 
@@ -155,7 +165,7 @@ def too_large(log: str) -> bool:
 def _linker_message(line: str, match: re.Match[str], student_files: tuple[str, ...]) -> Message:
     name = match["name"]
     if name == "main" and match["kind"].startswith("undefined"):
-        return _problem_message(problem(FindingCode.NO_MAIN))
+        return problem_message(problem(FindingCode.NO_MAIN))
     location = _LINKED_PLACE.search(line[: match.start()])
     path = location["path"] if location else ""
     file = next((name for name in student_files if path == name or path.endswith(f"/{name}")), "")
@@ -164,10 +174,10 @@ def _linker_message(line: str, match: re.Match[str], student_files: tuple[str, .
         finding = problem(FindingCode.DEFINED_TWICE, name=harmless(name))
     else:
         finding = problem(FindingCode.DEFINED_NOWHERE, name=harmless(name), hint=_advice(name))
-    return _problem_message(finding, file, number)
+    return problem_message(finding, file, number)
 
 
-def _problem_message(finding: Finding, file: str = "", line: int | None = None) -> Message:
+def problem_message(finding: Finding, file: str = "", line: int | None = None) -> Message:
     """An error in our words: what a linker or an assembler says is of no use to a student."""
     return Message(True, finding.message, file, line, problem=finding)
 
@@ -176,8 +186,13 @@ def _refused_assembly() -> Finding:
     return problem(FindingCode.ASM_REFUSED, what=part("asm-on-host"))
 
 
+def _library(name: str) -> str:
+    """The library that a function belongs to, if programs are not linked with it; empty for none."""
+    return next((library for names, library in _LIBRARIES if names.fullmatch(name)), "")
+
+
 def _advice(name: str) -> tuple[Clause, ...]:
-    library = next((library for names, library in _LIBRARIES if names.fullmatch(name)), "")
+    library = _library(name)
     if library == _DRIVER:
         return part("of-library", library=part("driver-library"))
     return part("of-library", library=library) if library else part("define-it")
@@ -186,7 +201,7 @@ def _advice(name: str) -> tuple[Clause, ...]:
 def _linker_refusal(lines: list[str]) -> Message:
     reasons = [match["text"] for line in lines if (match := _OURS.match(line))]
     reason = part("because", text=harmless(reasons[0])) if reasons else part("without-saying-why")
-    return _problem_message(problem(FindingCode.LINKER_REFUSES, reason=reason))
+    return problem_message(problem(FindingCode.LINKER_REFUSES, reason=reason))
 
 
 _MAGIC = b"\x7fELF\x02\x01"

@@ -21,7 +21,7 @@ from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver, function
 from grader.nvcc.call_lines import call_lines, calls_of_runtime
 from grader.nvcc.compiler import Compiler
-from grader.nvcc.diagnostics import CompileRefused, Files
+from grader.nvcc.diagnostics import CompileRefused, Files, Message
 from grader.nvcc.kernel import student_names
 from grader.nvcc.problems import part, problem
 from grader.nvcc.runtime import OBJECT as STAND_IN
@@ -36,14 +36,16 @@ from grader.nvcc.source import (
     with_remarks,
 )
 from grader.nvcc.toolchain import UNIT
+from grader.nvcc.units import require_whole, sources_of, units_of
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from grader.model import Named, Submission
-    from grader.nvcc.diagnostics import Message
     from grader.nvcc.toolchain import Tools
+    from grader.nvcc.units import Unit
     from grader.sandbox import Outcome, Result, Sandbox
 
     _Asked: TypeAlias = "ProgramInterface | FunctionInterface"
@@ -74,6 +76,16 @@ The code that nvcc adds by itself, to register kernels and to launch each of the
 """
 
 
+_ARCHIVE = "units.a"
+
+
+class Objects(NamedTuple):
+    """The object files of a program, and an archive of others from which the linker takes what it needs."""
+
+    linked: tuple[bytes, ...]
+    archive: bytes = b""
+
+
 class Caller(NamedTuple):
     """The object file of a program that calls a function, and the symbol of that function."""
 
@@ -88,12 +100,22 @@ class ProgramCompiler(Compiler):
     architecture: str = ""
     emulated: bool = False
     """Whether the program is to be linked with the stand-in for the runtime, if it calls that."""
+    label: str = SOURCE_NAME
+    """What the source is called in debug information: of several in one program each has its own."""
+    language: str = "cu"
+    units: tuple[Unit, ...] = ()
+    """The further sources of the program."""
 
     def compile(self) -> tuple[bytes, tuple[Message, ...]]:
         """The object file, and what the compilers say; raises CompileRefused where there is none."""
         host = (*_HOST_OPTIONS, *(_EMULATED_HOST_OPTIONS if self.emulated else ()))
-        options = ("-Xcompiler", ",".join(host), "-x", "cu", "-c", SOURCE_NAME, "-o", OBJECT)
-        argv = (*self._nvcc(), *(_EMULATED_LANGUAGE if self.emulated else _LANGUAGE), *options)
+        if self.label != SOURCE_NAME:
+            host = (*host, f"-fdebug-prefix-map={SOURCE_NAME}={self.label}")
+        options = ("-Xcompiler", ",".join(host), "-x", self.language, "-c", SOURCE_NAME, "-o", OBJECT)
+        language: tuple[str, ...] = _EMULATED_LANGUAGE if self.emulated else _LANGUAGE
+        if self.language == "c":
+            language = language[1:]  # which names a standard of C++
+        argv = (*self._nvcc(), *language, *options)
         job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED), self.limits, (_NOTED,))
         result = self._run("compile", job)
         outcome = driver.revealed(result.outcome)
@@ -120,12 +142,20 @@ class ProgramCompiler(Compiler):
         self._check_limits(driver.revealed(result.outcome))
         return self._left(result, PTX, "device-code").decode(errors="replace")
 
-    def link(self, code: bytes, stand_in: bytes = b"", caller: Caller | None = None) -> bytes:
+    def link(
+        self,
+        code: Objects,
+        stand_in: bytes = b"",
+        caller: Caller | None = None,
+    ) -> bytes:
         """The program, with its debug information if it has a ``stand_in``; raises CompileRefused.
 
         A ``caller`` is the ``main`` of a file that has a function instead.
         """
-        files: tuple[tuple[str, bytes], ...] = ((OBJECT, code),)
+        files: tuple[tuple[str, bytes], ...] = tuple((f"{n}{OBJECT}", c) for n, c in enumerate(code.linked))
+        objects = tuple(name for name, _ in files)
+        if code.archive:
+            files, objects = (*files, (_ARCHIVE, code.archive)), (*objects, _ARCHIVE)
         # NVIDIA's wheels have the runtime in this folder.
         options: tuple[str, ...] = (f"-L{self.toolchain.roots[0]}/lib", "-Xlinker", "-s")
         if stand_in:
@@ -135,16 +165,34 @@ class ProgramCompiler(Compiler):
             files = (*files, (function.OBJECT, caller.code))
             symbols = ("--wrap=main", f"--defsym={function.CALLED}={caller.symbol}")
             options = (*options, function.OBJECT, *(o for symbol in symbols for o in ("-Xlinker", symbol)))
-        argv = (*self._nvcc(), "-nodlink", OBJECT, *options, "-o", PROGRAM)
+        argv = (*self._nvcc(), "-nodlink", *objects, *options, "-o", PROGRAM)
         result = self._run("link", Job(argv, files, (PROGRAM,), self.limits))
         outcome = driver.revealed(result.outcome)
         log = _text(outcome.stdout + outcome.stderr)
         if driver.fatal(log):
             raise OurError(f"nvcc cannot link: {harmless(driver.fatal(log))}")
         if (outcome.status is Status.EXIT and not outcome.ok) or driver.too_large(log):
-            raise self.refused(driver.linker_messages(log, self.files.headers))
+            labels = {unit.label: unit.file for unit in self.units}
+            messages = driver.linker_messages(log, (*self.files.headers, *labels))
+            if self.units and [m.problem and m.problem.code for m in messages] == [FindingCode.NO_MAIN]:
+                messages = (driver.problem_message(problem(FindingCode.NO_MAIN_ANYWHERE)),)
+            raise self.refused(tuple(replace(m, file=labels.get(m.file, m.file)) for m in messages))
         self._check_limits(outcome)
         return self._left(result, PROGRAM, "the-program")
+
+    def archive(self, objects: Iterable[bytes]) -> bytes:
+        """Object files of which a linker takes what it needs."""
+        files = tuple((f"{number}{OBJECT}", code) for number, code in enumerate(objects))
+        argv = ("ar", "rcs", _ARCHIVE, *(name for name, _ in files))
+        result = self._run("archive", Job(argv, files, (_ARCHIVE,), self.limits))
+        return self._left(result, _ARCHIVE, "what-is-compiled")
+
+    def of_unit(self, unit: Unit) -> ProgramCompiler:
+        """The compiler of a further source."""
+        sources = sources_of(unit, self.sources)
+        lines = line_count(dict(sources)[SOURCE_NAME])
+        files = replace(self.files, source=harmless(unit.file), lines=lines)
+        return replace(self, sources=sources, files=files, label=unit.label, language=unit.language)
 
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
@@ -154,7 +202,8 @@ class ProgramCompiler(Compiler):
         """Refuse a file that read what is nobody's business; gives what the preprocessors noted."""
         noted = _text(result.file(_READ))
         lists = (noted, _text(result.file(_ASSEMBLED)))
-        foreign = [path for path in driver.files_read(lists) if self.files.is_foreign(path)]
+        read = (path for path in driver.files_read(lists) if path != self.label)
+        foreign = [path for path in read if self.files.is_foreign(path)]
         if foreign:
             raise CompileRefused(
                 tuple(diagnostics.foreign_file(path, self.files, self._mention(path)) for path in foreign)
@@ -264,6 +313,7 @@ def _compiler(
         files,
         architecture=architecture or f"compute_{tools.toolchain.architecture}",
         emulated=not architecture,
+        units=units_of(submission, interface),
     )
 
 
@@ -279,32 +329,91 @@ def _outcome(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> tupl
     ), lasting
 
 
+class _Part(NamedTuple):
+    """A source with device code: its compiler, its object file, and what was said of it."""
+
+    compiler: ProgramCompiler
+    code: bytes
+    messages: tuple[Message, ...]
+
+
 def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     if isinstance(interface, ProgramInterface):
         _require_sizes(compiler, interface)
-    code, messages = compiler.compile()
+    device_units = [compiler.of_unit(unit) for unit in compiler.units if not unit.is_host]
+    parts = [_Part(each, *each.compile()) for each in (compiler, *device_units)]
     called: Caller | None = None
     names: tuple[str, ...] = ()
     arrays: Named[str] = ()
     if isinstance(interface, FunctionInterface):
-        called = _caller(compiler, tools, interface, code)
+        called = _caller(compiler, tools, interface, parts[0].code)
         names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], interface)
         arrays = student_names(interface.parameters, names)
     made = Build(
         ok=True,
-        warnings=diagnostics.warnings(messages, compiler.files),
-        log=diagnostics.plain_log(messages, replace(compiler.files, checked=True)),
-        calls_device=called is not None or calls_device(code),  # who calls a function asks the device, too
+        warnings=tuple(w for p in parts for w in diagnostics.warnings(p.messages, p.compiler.files)),
+        log="".join(
+            diagnostics.plain_log(p.messages, replace(p.compiler.files, checked=True)) for p in parts
+        ),
+        # Who calls a function asks the device, too.
+        calls_device=called is not None or any(calls_device(part.code) for part in parts),
         parameters=names,
         student_names=arrays,
     )
+    objects = Objects(tuple(part.code for part in parts))
     if not (compiler.emulated and made.calls_device):
-        return replace(made, program=compiler.link(code, caller=called))
-    default, hazards = compiler.both_ptx()
-    program = compiler.link(code, stand_in(tools), called)
+        return replace(made, program=_linked(compiler, objects, b"", called))
+    return _with_device_code(made, parts, _linked(compiler, objects, stand_in(tools), called))
+
+
+def _with_device_code(made: Build, parts: list[_Part], program: bytes) -> Build:
+    """The build of a program for the emulator: what its sources with device code become, and its lines."""
+    compiler, units = parts[0].compiler, parts[0].compiler.units
     returns = calls_of_runtime(compiler.sandbox, program)
-    lines = call_lines(compiler.sandbox, program, SOURCE_NAME, returns)
-    return replace(made, program=program, ptx=default, hazard_ptx=hazards, call_lines=tuple(lines.items()))
+    labels = (SOURCE_NAME, *(unit.label for unit in units))
+    places = call_lines(compiler.sandbox, program, labels, returns)
+    pieces = {label: Build(True, source_name=SOURCE_NAME) for label in labels}
+    for one in parts:
+        default, hazards = one.compiler.both_ptx()
+        if units:
+            text = _text(dict(one.compiler.sources)[SOURCE_NAME])
+            require_whole(one.compiler.files.source, text, default, one.messages)
+        pieces[one.compiler.label] = replace(pieces[one.compiler.label], ptx=default, hazard_ptx=hazards)
+    for label, piece in pieces.items():
+        lines = tuple((address, line) for address, (name, line) in places.items() if name == label)
+        pieces[label] = replace(piece, call_lines=lines)
+    main = pieces[SOURCE_NAME]
+    return replace(
+        made,
+        program=program,
+        ptx=main.ptx,
+        hazard_ptx=main.hazard_ptx,
+        call_lines=main.call_lines,
+        others=tuple((unit.file, pieces[unit.label]) for unit in units),
+    )
+
+
+def _linked(compiler: ProgramCompiler, objects: Objects, stand_in: bytes, called: Caller | None) -> bytes:
+    """The program; files of the host are compiled where something is missing without them.
+
+    What lies beside a program that needs none of it, another program perhaps, is no part of it.
+    """
+    host = [compiler.of_unit(unit) for unit in compiler.units if unit.is_host]
+    try:
+        return compiler.link(objects, stand_in, called)
+    except CompileRefused:
+        if not host:
+            raise
+    codes, refusals = list[bytes](), list[CompileRefused]()
+    for each in host:
+        try:
+            codes.append(each.compile()[0])
+        except CompileRefused as refusal:
+            refusals.append(refusal)
+    try:
+        return compiler.link(objects._replace(archive=compiler.archive(codes)), stand_in, called)
+    except CompileRefused as refusal:
+        raise next(iter(refusals), refusal) from None
 
 
 def _require_sizes(compiler: ProgramCompiler, interface: ProgramInterface) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from grader.model import Finding, Named, Submission
 from grader.submission.files import Unusable, decode, lines, safe, stem
-from grader.submission.folders import ANSWERS, SOURCE, read_item
+from grader.submission.folders import ANSWERS, PROGRAM, SOURCE, read_item
 from grader.submission.items import OnDisk
 from grader.text import escaped
 
@@ -27,16 +27,17 @@ if TYPE_CHECKING:
     from grader.submission.folders import Wanted
     from grader.submission.items import Item
 
-__all__ = ["ANSWERS", "SOURCE", "decode", "lines", "read_as", "read_submission"]
+__all__ = ["ANSWERS", "PROGRAM", "SOURCE", "decode", "lines", "read_as", "read_submission"]
 
 
 def read_submission(path: Path, wanted: Wanted = SOURCE) -> Submission:
     """What one student handed in at ``path``: a file, a folder or an archive.
 
     Of a folder it is its one ``.cu`` file (else its one ``.c``, ``.cpp`` or ``.cuh`` file, else its one
-    ``.h`` file) with the headers beside it, or what its one archive holds. Where `ANSWERS` are ``wanted``
-    it is the one ``.yaml``, ``.yml`` or ``.json`` file. Its ``problem`` says what is wrong, and its id is the
-    source's name without the ending.
+    ``.h`` file) with the headers beside it, or what its one archive holds. Where a `PROGRAM` is ``wanted``
+    there may be several: it is the one with ``main``, and the others count as headers. Where `ANSWERS` are
+    ``wanted`` it is the one ``.yaml``, ``.yml`` or ``.json`` file. Its ``problem`` says what is wrong, and
+    its id is the source's name without the ending.
     """
     read = read_as(OnDisk(path.resolve()), "", wanted)
     return replace(read, id=safe(stem(read.file)))

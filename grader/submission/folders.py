@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from grader.cpp import CppText, included_names
 from grader.messages import remarked
 from grader.model import Clause, FindingCode
 from grader.submission import archives
@@ -20,6 +21,7 @@ from grader.submission.files import (
     MAX_BYTES,
     UNREAD_ARCHIVES,
     Unusable,
+    decode,
     ending,
     part,
     require_text,
@@ -51,6 +53,8 @@ class Wanted:
     missing: str
     text: str
     group: str
+    several: bool = False
+    """Whether more than one may belong together: then the first is the one with ``main``."""
 
     @property
     def endings(self) -> tuple[str, ...]:
@@ -74,6 +78,15 @@ SOURCE = Wanted(
     group="sources",
 )
 """A kernel or a program, with its headers."""
+
+PROGRAM = replace(
+    SOURCE,
+    beside=re.compile(r"\w[\w.+ -]*\.(h|cuh|hpp|hxx|hh|inl|inc|cu|c|cc|cpp|cxx)", re.IGNORECASE),
+    file="the file with your program",
+    text="the source text of your program",
+    several=True,
+)
+"""A program, with its headers and its further sources."""
 
 ANSWERS = Wanted(
     groups=((".yaml", ".yml", ".json"),),
@@ -172,6 +185,8 @@ def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
     """The one file of the endings that are preferred, or else of others that may hold it, or one archive."""
     for endings in (*wanted.groups, ARCHIVES):
         candidates = [file for file in files if ending(file.name) in endings]
+        if wanted.several and len(candidates) > 1 and endings is not ARCHIVES:
+            return _beginning(candidates, noun, wanted)
         if len(candidates) > 1:
             raise Unusable(
                 FindingCode.SEVERAL_SOURCES,
@@ -189,6 +204,23 @@ def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
         wanted=part(wanted.one),
         held=part("it-holds", names=_listed(files)) if files else part("only-folders"),
     )
+
+
+_MAIN = re.compile(r"\bmain\s*\([^;{}()]{0,300}\)[^;{}()]{0,100}\{")
+
+
+def _beginning(candidates: list[Item], noun: str, wanted: Wanted) -> Item:
+    """The one of several sources with ``main``; the first by name where none has it.
+
+    What another one includes is no source of its own.
+    """
+    texts = {item: CppText(decode(_text_of(item, wanted))) for item in candidates}
+    included = included_names(text.text for text in texts.values())
+    own = [item for item in candidates if item.name not in included] or candidates
+    having = [item for item in own if _MAIN.search(texts[item].without_comments or texts[item].text)]
+    if len(having) > 1:
+        raise Unusable(FindingCode.SEVERAL_MAINS, noun=part(f"the-{noun}"), names=_listed(having))
+    return having[0] if having else min(own, key=lambda item: item.name)
 
 
 def _require_distinct(files: list[Item]) -> None:

@@ -35,11 +35,11 @@ def test_a_call_has_the_line_of_the_student_s_file(tmp_path: Path) -> None:
     printed = subprocess.run([tmp_path / "program"], check=True, capture_output=True, text=True)
     addresses = [int(line, 16) for line in printed.stdout.split()]
     content = (tmp_path / "program").read_bytes()
-    lines = call_lines(LocalSandbox(), content, "kernel.cpp", addresses)
-    assert [lines[address] for address in addresses] == [9, 5, 6]
+    lines = call_lines(LocalSandbox(), content, ("kernel.cpp",), addresses)
+    assert [lines[address] for address in addresses] == [("kernel.cpp", line) for line in (9, 5, 6)]
 
 
 def test_addresses_that_are_nobody_s_have_no_line() -> None:
     """Nor has a program that is none."""
-    assert call_lines(LocalSandbox(), b"no program", "kernel.cu", (0, 5, 2**64 - 1)) == {}
-    assert call_lines(LocalSandbox(), b"", "kernel.cu", ()) == {}
+    assert call_lines(LocalSandbox(), b"no program", ("kernel.cu",), (0, 5, 2**64 - 1)) == {}
+    assert call_lines(LocalSandbox(), b"", ("kernel.cu",), ()) == {}

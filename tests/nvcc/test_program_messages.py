@@ -32,7 +32,21 @@ def test_a_name_that_is_missing_twice_is_told_for_each_line() -> None:
     assert all(message.error for message in messages)
 
 
-@pytest.mark.parametrize(("header", "library"), [("cublas_v2.h", "cuBLAS"), ("mpi.h", "MPI")])
+def test_a_library_that_is_missing_is_told_once() -> None:
+    """Whatever of it is used; another one is told, too."""
+    log = "".join(
+        f"{LD}/job/{SOURCE_NAME}:{line}: undefined reference to `{name}'\n"
+        for line, name in enumerate(("cublasCreate_v2", "cublasSgemm_v2", "cv::imread(int)", "f(int)"), 7)
+    )
+    messages = driver.linker_messages(log, ())
+    assert [message.line for message in messages] == [7, 9, 10]
+    assert "a function of cuBLAS, which programs are not linked with here" in messages[0].text
+    assert "OpenCV" in messages[1].text
+
+
+@pytest.mark.parametrize(
+    ("header", "library"), [("opencv2/opencv.hpp", "OpenCV"), ("cublas_v2.h", "cuBLAS"), ("mpi.h", "MPI")]
+)
 def test_a_missing_header_of_a_library_names_the_library(header: str, library: str) -> None:
     """Rather than the headers of the assignment, which are no help there."""
     files = diagnostics.Files("x.cu", 3, ("npy.h",), ())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import Allocation
     from grader.device.observation import SeenLaunch
-    from grader.model import Argument, Build, Case, Detail, KernelCounters
+    from grader.model import Argument, Build, Case, Detail, KernelCounters, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -77,9 +77,12 @@ class EmulatedDevice:
         memory_bytes: int,
         work: int,
         observation: Observation | None = None,
+        further: Named[str] = (),
     ) -> None:
-        self._source = HostSource(text, dict(build.call_lines))
         self._file = file
+        texts = dict(further)
+        others = tuple(HostSource(texts.get(n, ""), dict(b.call_lines), n) for n, b in build.others)
+        self._source = HostSource(text, dict(build.call_lines), file, others)
         self._allowed_work = work
         self._memory = DeviceMemory(memory_bytes)
         self._launches = EmulatedLaunches(
@@ -129,13 +132,17 @@ class EmulatedDevice:
         content = self._memory.bytes[allocation.start : allocation.end].copy()
         return content.view(argument.value.dtype).reshape(np.shape(argument.value))
 
-    def look_up_lines(self, lines_of: Callable[[Iterable[int]], Mapping[int, int]]) -> None:
-        """Learn the lines of the instructions that touched what they must not: no calls, and so not known."""
-        lines = self._source.call_lines
+    def look_up_lines(self, lines_of: Callable[[Iterable[int]], Mapping[int, tuple[str, int]]]) -> None:
+        """Learn the lines of the instructions that touched what they must not: no calls, and so not known.
+
+        ``lines_of`` gives file and line of addresses.
+        """
         addresses = {a for mistake in self.device.mistakes for a in (mistake.caller, *mistake.callers)}
-        unknown = {address for address in addresses if address and address not in lines}
-        if unknown:
-            self._source.call_lines = {**lines, **lines_of(unknown)}
+        unknown = {a for a in addresses if a and self._source.line_of(a) is None}
+        places = lines_of(unknown) if unknown else {}
+        for source in (self._source, *self._source.others):
+            own = {address: line for address, (file, line) in places.items() if file == source.file}
+            source.call_lines = {**source.call_lines, **own}
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)
@@ -218,13 +225,16 @@ class EmulatedDevice:
     def _finding(self, mistake: HostMistake) -> Finding:
         names = self._names()
         callers = (mistake.caller, *mistake.callers)
-        line = next((line for caller in callers if (line := self._source.line_of(caller))), None)
+        where = next((caller for caller in callers if self._source.line_of(caller)), 0)
+        line, file = self._source.line_of(where), self._source.file_of(where)
         other_line = self._source.line_of(mistake.other) if mistake.other else None
+        if self._source.file_of(mistake.other) != file:
+            other_line = None
         array, mistake = self._beside_array(mistake) if mistake.code is HostCode.FAULT else ("", mistake)
         return Finding(
             FindingKind.HOST,
             "",
-            file=self._file,
+            file=file,
             line=line,
             other_line=other_line,
             address=names.get(mistake.allocation, array),

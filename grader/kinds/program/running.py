@@ -30,6 +30,7 @@ from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, Pr
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.signature import read_name
+from grader.nvcc.units import label_of
 from grader.plan import size
 from grader.ptx import parse
 from grader.ptx.facts import structure
@@ -200,10 +201,15 @@ class Ran:
         """How the kernels that ran are built, by the names that they have in the student's file."""
         if not self.executed or self.built is None:
             return ()
-        module, structures = parse(self.built.ptx), dict[str, "Structure"]()
-        for entry, executed in self.executed.items():
-            made = structure(module, entry, self.built.source_name, self.file, executed)
-            structures.setdefault(read_name(entry).name, made)
+        structures = dict[str, "Structure"]()
+        for file, build in ((self.file, self.built), *self.built.others):
+            if not build.ptx:
+                continue
+            module = parse(build.ptx)
+            entries = {function.name for function in module.functions if function.is_entry}
+            for entry in sorted(self.executed.keys() & entries):
+                made = structure(module, entry, build.source_name, file, self.executed[entry])
+                structures.setdefault(read_name(entry).name, made)
         return tuple(structures.items())
 
 
@@ -327,8 +333,9 @@ class _Runner:
         text = self.submission.source.decode(errors="replace")
         interface = self.plan.assignment.program
         work = int(interface.emulator_seconds * STEPS_A_SECOND)
+        further = tuple((n, t.decode(errors="replace")) for n, t in self.submission.headers)
         arguments = (self.built, self.submission.file, text, interface.device_bytes, work)
-        with closing(EmulatedDevice(*arguments, self._observation(case))) as device:
+        with closing(EmulatedDevice(*arguments, self._observation(case), further)) as device:
             return self._against(device, case, limits)
 
     def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
@@ -390,10 +397,13 @@ class _Runner:
         asked = [case for case in visible if any(check.item.looks_at(case) for check in checks)]
         return max(asked, key=size, default=None)
 
-    def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, int]:
-        """The student's lines of some addresses in the program."""
+    def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, tuple[str, int]]:
+        """The student's files and lines of some addresses in the program."""
+        files = {self.built.source_name: self.submission.file}
+        files |= {label_of(number): name for number, (name, _) in enumerate(self.built.others, 1)}
         with self.tools.sandbox.stage(Stage(BUILD_LIMITS)) as sandbox:
-            return call_lines(sandbox, self.built.program, self.built.source_name, addresses)
+            places = call_lines(sandbox, self.built.program, files, addresses)
+        return {address: (files[label], line) for address, (label, line) in places.items()}
 
     def _ran(self, job: Job) -> Result:
         """A run; on a GPU a second one, alone, where the first did not end: it may have been kept waiting."""

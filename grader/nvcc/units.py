@@ -1,0 +1,94 @@
+"""The further sources of a program: which files they are, and what they may not ask of each other.
+
+Each is compiled under the neutral name that the first file has, too, and then goes by a label. What the
+first file includes is a header, whatever it is called.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.cpp import included_names
+from grader.errors import OurError
+from grader.model import ProgramInterface
+from grader.nvcc.signature import read_name
+from grader.nvcc.source import SOURCE_NAME, harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from grader.model import FunctionInterface, Named, Submission
+    from grader.nvcc.diagnostics import Message
+
+DEVICE_ENDING, HOST_LANGUAGES = ".cu", {".c": "c", ".cc": "c++", ".cpp": "c++", ".cxx": "c++"}
+
+_DECLARED = re.compile(r"^\.extern \.func.*?(?P<name>[A-Za-z_$][\w$]*)\s*\(?$", re.MULTILINE)
+"""A function in PTX that is declared and has no body (PTX ISA section 10.1.1)."""
+
+_BUILT_IN = {"vprintf", "malloc", "free", "__assertfail"}
+_STATIC = re.compile(r"extern declaration of the entity (?P<name>\w+) is treated as a static definition")
+
+
+class Unit(NamedTuple):
+    """A further source: its file, what it is called in debug information, and its language for nvcc."""
+
+    file: str
+    label: str
+    language: str
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it has no device code, and is linked only where something asks for what it defines."""
+        return self.language != "cu"
+
+
+def units_of(submission: Submission, interface: ProgramInterface | FunctionInterface) -> tuple[Unit, ...]:
+    """The further sources of a program, in the order of their names; none of a function."""
+    if not isinstance(interface, ProgramInterface):
+        return ()
+    texts = (submission.source, *dict(submission.headers).values())
+    included = included_names(text.decode(errors="replace") for text in texts)
+    languages = {DEVICE_ENDING: "cu", **HOST_LANGUAGES}
+    names = sorted(
+        name
+        for name, _ in submission.headers
+        if "/" not in name and name not in included and name not in dict(interface.include)
+    )
+    endings = ((name, name[name.rfind(".") :].lower()) for name in names)
+    units = [(name, languages[ending]) for name, ending in endings if ending in languages]
+    return tuple(Unit(name, label_of(number), language) for number, (name, language) in enumerate(units, 1))
+
+
+def label_of(number: int) -> str:
+    """What the further source of this number, from 1, is called where the first one has `SOURCE_NAME`."""
+    return f"student_source_{number}.cu"
+
+
+def sources_of(unit: Unit, sources: Named[bytes]) -> Named[bytes]:
+    """The files with a further source in the place of the first one."""
+    files = dict(sources)
+    return tuple({**files, SOURCE_NAME: files[unit.file]}.items())
+
+
+def require_whole(file: str, text: str, ptx: str, messages: Iterable[Message]) -> None:
+    """Raise OurError for device code that another file is to complete, as ``nvcc -rdc=true`` allows it."""
+    for message in messages:
+        match = _STATIC.search(message.text)
+        if match:
+            raise _across_files(match["name"], file, message.line)
+    for match in _DECLARED.finditer(ptx):
+        if match["name"] not in _BUILT_IN:
+            name = read_name(match["name"]).name
+            lines = (
+                n for n, line in enumerate(text.split("\n"), 1) if re.search(rf"\b{re.escape(name)}\b", line)
+            )
+            raise _across_files(name, file, next(lines, None))
+
+
+def _across_files(name: str, file: str, line: int | None) -> OurError:
+    where = f"{harmless(file)}, line {line}" if line else harmless(file)
+    return OurError(
+        f"not supported here: device code across files (nvcc -rdc=true): `{name}` of {where} is to come from "
+        "another file"
+    )
