@@ -63,7 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "submissions",
         metavar="SUBMISSIONS",
         type=Path,
-        help="a file, a folder of files or of students' folders, an archive, or an LMS's download",
+        help="a file, a folder of files or of students' folders, a .zip or .tar of these, or the download of "
+        "Moodle, Canvas, Gradescope, Blackboard, Brightspace, GitHub Classroom and others, as it is",
     )
     parser.add_argument(
         "-o",
@@ -99,8 +100,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--adjustments",
         metavar="FILE",
         type=Path,
-        help="YAML of late policy, extensions, changed scores, who is excused (default: that of the last "
-        "batch, else adjustments.yaml beside the assignment)",
+        help="YAML of late policy, extensions, changed scores, who is excused (default: "
+        "adjustments.yaml beside the assignment, else what was given before)",
     )
     parser.add_argument(
         "--only",
