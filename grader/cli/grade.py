@@ -24,6 +24,7 @@ from grader.course.adjustments import (
     decided_for,
     must_be_certain,
     says_when,
+    unadjusted,
     unknown_times,
     without_submission,
 )
@@ -63,7 +64,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "submissions",
         metavar="SUBMISSIONS",
         type=Path,
-        help="a file, a folder of files or of students' folders, an archive, or an LMS's download",
+        help="a file, a folder of files or of students' folders, a .zip or .tar of these, or the download of "
+        "Moodle, Canvas, Gradescope, Blackboard, Brightspace, GitHub Classroom and others, as it is",
     )
     parser.add_argument(
         "-o",
@@ -99,8 +101,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--adjustments",
         metavar="FILE",
         type=Path,
-        help="YAML of late policy, extensions, changed scores, who is excused (default: that of the last "
-        "batch, else adjustments.yaml beside the assignment)",
+        help="YAML of late policy, extensions, changed scores, who is excused (default: "
+        "adjustments.yaml beside the assignment, else what was given before)",
     )
     parser.add_argument(
         "--only",
@@ -197,8 +199,8 @@ def _path_of(given: Path, grade: Grade) -> Path:
     return path / grade.submission_file if path.is_dir() else path
 
 
-def _failed_by_all(grades: Sequence[Grade]) -> str:
-    """The item about compiling that nobody passes, where there are enough to wonder; else nothing."""
+def _wonder(grades: Sequence[Grade]) -> str:
+    """What all of a class have in common that makes it doubtful whether it is the right assignment."""
     if len(grades) < _ENOUGH_TO_WONDER:
         return ""
     failed = [
@@ -209,7 +211,9 @@ def _failed_by_all(grades: Sequence[Grade]) -> str:
         }
         for grade in grades
     ]
-    return min(set.intersection(*failed), default="")
+    if item := min(set.intersection(*failed), default=""):
+        return f"everybody fails `{item}`"
+    return "" if any(unadjusted(grade).score for grade in grades) else "nobody has a point"
 
 
 def _say_removed(gone: tuple[str, ...], out: OutFolder) -> None:
@@ -295,9 +299,9 @@ def _grade_class(
         sys.stdout.write(_annotated(options, grades))
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         return _OURS
-    if item := _failed_by_all(grades):
+    if doubt := _wonder(grades):
         setup.console(stderr=True).print(
-            f"everybody fails `{item}`: is `{assignment.id}` the assignment that these are for? "
+            f"{doubt}: is `{assignment.id}` the assignment that these are for? "
             f"The grades are stored in {out.path}",
             soft_wrap=True,
         )

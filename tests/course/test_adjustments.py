@@ -24,6 +24,7 @@ from grader.course.decisions import OfStudent, read_adjustments
 from grader.errors import SpecError, UsageError
 from grader.model import HandIn, Student, Verdict
 from grader.reports import record_json, wording
+from tests.course.layouts import PUSHED
 from tests.course.test_import_commands import QUESTIONS, answers
 from tests.course.test_layouts import written
 from tests.reports.sample_grades import partial_credit
@@ -378,3 +379,34 @@ def test_decisions_about_another_assignment_are_given_up_with_it(tmp_path: Path)
     assert main(["grade", "tile-phases", *command[2:], "--fresh"]) == 0
     assert not (out / "adjustments.yaml").exists()
     assert "adjustments" not in json.loads((out / "grades/ada_12345/grade.json").read_text())
+
+
+def test_a_push_to_github_has_the_time_that_classroom_says(tmp_path: Path) -> None:
+    """Whatever the repository itself says of its commits; each member of a team is in the table."""
+    files = {
+        "hw3-submissions/hw3-ada-l/answers.yaml": b"answers: {}\n",
+        "hw3-submissions/hw3-ada-l/.git/logs/HEAD": b"0 1 Ada <a@x> 1700000000 +0000\tcommit: in time\n",
+        "hw3-submissions/hw3-team-12/answers.yaml": b"answers: {}\n",
+        "hw3-submissions/grades.csv": PUSHED,
+    }
+    download, out = written(tmp_path / "d", files), tmp_path / "out"
+    (tmp_path / "decided.yaml").write_text(
+        f"{DUE.replace('23:59', '23:59 +00:00')}students: {{team-12: {{items: {{traffic: 15}}, {STAFF}}}}}\n"
+    )
+    command = [
+        "grade",
+        QUESTIONS,
+        str(download),
+        "--adjustments",
+        str(tmp_path / "decided.yaml"),
+        "-o",
+        str(out),
+    ]
+    assert main(command) == 0
+    days = {
+        path.parent.name: [
+            one["days"] for one in json.loads(path.read_text()).get("adjustments", ()) if one["days"]
+        ]
+        for path in out.glob("grades/*/grade.json")
+    }
+    assert days == {"ada-l": [], "team-12": [1]}
