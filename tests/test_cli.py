@@ -38,6 +38,7 @@ COMMANDS = (
     "new",
     "validate",
     "export-student",
+    "export-gradescope",
     "doctor",
 )
 
