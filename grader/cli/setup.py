@@ -20,8 +20,8 @@ from grader.course.matching import match_roster
 from grader.course.roster import read_roster
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.kinds import kind_of
-from grader.model import Verdict
 from grader.reports import class_table
+from grader.reports.wording import unscored
 from grader.submission import ANSWERS, SOURCE, read_submission
 from grader.submission.files import safe
 
@@ -260,7 +260,7 @@ def print_for_judge(options: argparse.Namespace, grade: Grade, source: Sequence[
         sys.stdout.write(judges.prairielearn(grade, source))
     else:
         sys.stdout.write(judges.classroom50(grade, os.environ, datetime.now(UTC)))
-    if grade.verdict is Verdict.ERROR:
+    if unscored(grade):
         return OurError.exit_code
     return int(options.fail_under is not None and below(grade, options.fail_under))
 

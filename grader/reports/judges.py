@@ -3,8 +3,9 @@
     prairielearn   results.json of an external grader (PrairieLearn, "External Grading", grading results)
     classroom50    result.json of an autograder (Classroom 50, schema classroom50/result/v1)
 
-What they say is what a student may see. What failed on our side is never a score: PrairieLearn is told that
-the submission could not be graded, which costs no attempt, and Classroom 50 gets no result at all.
+What they say is what a student may see. What failed on our side, or is for staff to decide, is never a score:
+PrairieLearn is told that the submission could not be graded, which costs no attempt, and Classroom 50 gets no
+result at all.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ ENVIRONMENT = {
 def prairielearn(grade: Grade, source_lines: Sequence[str] = ()) -> str:
     """Write results.json; a score is a share of what could be judged, and at most 1."""
     shown = student_view(grade)
-    graded = shown.verdict is not Verdict.ERROR and shown.max_score > 0
+    graded = not wording.unscored(shown) and shown.max_score > 0
     message = many_lines(_summary(shown), LENGTHS[1])
     results: dict[str, Any] = {
         "gradable": graded,
@@ -70,11 +71,8 @@ def _cut(results: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def _summary(grade: Grade) -> str:
-    if grade.verdict is Verdict.ERROR:
-        return f"not graded, through no fault of the submission: {one_line(grade.error or 'see below', 1000)}"
-    if not grade.max_score:
-        return "nothing could be judged here"
-    return wording.score(grade)
+    nothing = "" if grade.max_score else "nothing could be judged here"
+    return wording.unscored(grade) or nothing or wording.score(grade)
 
 
 def _share(grade: Grade) -> Fraction:
@@ -98,11 +96,11 @@ def classroom50(grade: Grade, environment: Mapping[str, str], now: datetime) -> 
     """Write result.json with what the runner says in the ``environment``; points are whole numbers there.
 
     Full marks are shown for full marks only. Raises UsageError where the runner says too little, and
-    OurError for a grade that is none: the runner then records an error of the autograder.
+    OurError where there is no score: the runner then records an error of the autograder.
     """
-    if grade.verdict is Verdict.ERROR:
-        raise OurError(_summary(student_view(grade)))
     shown = student_view(grade)
+    if why := wording.unscored(shown):
+        raise OurError(why)
     most = _whole(shown.max_score)
     result = {
         "schema": "classroom50/result/v1",

@@ -118,6 +118,15 @@ def test_an_error_of_ours_is_no_score_anywhere() -> None:
         judges.classroom50(sample_grades.our_error(), RUNNER, NOW)
 
 
+def test_what_staff_have_to_decide_is_no_score_either() -> None:
+    """Else a kernel that takes too much work would have full marks of what is left."""
+    results = learned(sample_grades.given_up())
+    assert results["gradable"] is False
+    assert "for the course's staff to decide" in results["message"]
+    with pytest.raises(OurError, match="for the course's staff to decide"):
+        judges.classroom50(sample_grades.given_up(), RUNNER, NOW)
+
+
 def test_where_nothing_could_be_judged_there_is_no_score() -> None:
     """A share of nothing is none."""
     nothing = replace(sample_grades.full_marks(), score=Fraction(0), max_score=Fraction(0))
