@@ -39,6 +39,7 @@ COMMANDS = (
     "new",
     "validate",
     "export-student",
+    "export-gradescope",
     "completion",
     "doctor",
 )

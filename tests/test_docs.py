@@ -29,7 +29,7 @@ FOR_USERS = ["README.md", "docs/students.md", "docs/operating.md", "docs/format.
 GRADER = {page: [line for line in commands(page) if line.startswith("grader ")] for page in FOR_USERS}
 SUBCOMMANDS = {
     *("list", "check", "trace", "grade", "gradebook", "feedback", "report", "rescore", "questions"),
-    *("new", "validate", "export-student", "doctor"),
+    *("new", "validate", "export-student", "export-gradescope", "doctor"),
 }
 NEED_AN_ENGINE = [
     line for lines in GRADER.values() for line in lines if "--build-image" in line or "--attack" in line

@@ -47,6 +47,9 @@ def run(options: argparse.Namespace) -> int:
 
     source = lines(submission.source)
     console = setup.console(width=options.width)
+    if options.format in arguments.JUDGES:
+        _write_files(options, grade, source)
+        return setup.print_for_judge(options, grade, source)
     if options.format != "text":
         return _annotated(options, grade, source)
     shown = text.render(
@@ -144,7 +147,9 @@ def _write_files(options: argparse.Namespace, grade: Grade, source: list[str]) -
 
         shown = audience.student_view(grade)
         setup.write(options.json, grade_json.dump(grade))
-        setup.write(options.junit, junit.render([shown], options.junit_dialect))
+        setup.write(
+            options.junit, junit.render([shown], options.junit_dialect, {shown.submission_id: source})
+        )
         setup.write(options.html, html.render(grade, source_lines=source))
 
 

@@ -37,6 +37,7 @@ from grader.model import Verdict
 from grader.reports import files, grade_json, html, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
+from grader.submission import lines
 from grader.text import listed
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ def run(options: argparse.Namespace) -> int:
         return _dry_run(options, download)
     download = _certain(download, skip=options.skip_unmatched)
     submissions = download.submissions
+    setup.must_be_one(options, len(submissions))
     gpus = setup.gpus(options)
     if setup.asks_questions(assignment):
         out = OutFolder(options.out)
@@ -295,6 +297,8 @@ def _grade_class(
     _write_files(options, grades)
     if options.format == "text":
         setup.print_class(grades, resumed=len(grades) - len(to_grade), out=out.path)
+    elif options.format in arguments.JUDGES:
+        return setup.print_for_judge(options, grades[0], lines(submissions[0].source))
     else:
         sys.stdout.write(_annotated(options, grades))
     if any(grade.verdict is Verdict.ERROR for grade in grades):

@@ -94,7 +94,7 @@ def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
     bare = replace(
         case, id=alias[case.id], shape=(), inputs="", arguments=(), stdin="", kernel="", files=(), sizes=()
     )
-    return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters())
+    return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters(), too_much_work=grade.too_much_work)
 
 
 def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibility]) -> ItemGrade:

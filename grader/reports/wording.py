@@ -163,6 +163,16 @@ def signed(points: Fraction) -> str:
     return f"{'+' if rounded > 0 else '−' if rounded < 0 else ''}{abs(rounded)}"
 
 
+def unscored(grade: Grade) -> str:
+    """Why a platform that records a number gets none: our error, or a doubt for staff; else empty."""
+    if grade.verdict is Verdict.ERROR:
+        reason = one_line(grade.error or "see below", 1000)
+        return f"not graded, through no fault of the submission: {reason}"
+    if grade.took_too_much_work:
+        return "no score yet: what took too much work to be judged here is for the course's staff to decide"
+    return ""
+
+
 def of_item(item: ItemGrade) -> str:
     """``5 of 10``, ``+5 of +10`` (extra credit), ``−10 of −10`` (a penalty); a dash where not judged."""
     judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL} and item.result.judged
