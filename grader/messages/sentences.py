@@ -7,6 +7,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from grader.messages import (
+    advice,
     barriers,
     builds,
     checks,
@@ -65,6 +66,7 @@ CLAUSES: Mapping[str, str] = {name: text for table in CLAUSE_TABLES for name, te
 TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
     "hints": hints.TEXTS,
+    "advice": advice.TEXTS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""
