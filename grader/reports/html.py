@@ -1,13 +1,16 @@
-"""Pages for a browser: one per submission, and one for the class. One file each, no script, no request.
+"""Pages for a browser: one per submission, and one for the class. One file each, and no request.
 
 The pages are templates, in the folder beside this file, and whatever a template fills in is escaped. All text
-is made visible (`grader.text`) as well. The page forbids itself scripts and requests by a content security
-policy, should anything slip through.
+is made visible (`grader.text`) as well. A page works without its script; by a content security policy it
+forbids itself requests, and scripts and styles other than ours, should anything slip through.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 1_500
 LONGEST_BLOCK = 4_000
+
+
+_WORDS = {"language": "en"}
 
 
 class ClassRow(NamedTuple):
@@ -57,7 +63,8 @@ def render(
         rows = excerpts.quote(finding, shown.submission_file, source_lines)
         return [(row.gutter + row.code).rstrip() for row in rows]
 
-    return template("submission.html.j2").render(
+    return page(
+        "submission.html.j2",
         heading=f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}",
         grade=shown,
         speed=wording.speed(shown),
@@ -89,7 +96,8 @@ def render(
 def render_class(grades: Sequence[Grade]) -> str:
     """Write the page of a class; it links to ``grades/<submission>/report.html``."""
     items = item_titles(grades)
-    return template("class.html.j2").render(
+    return page(
+        "class.html.j2",
         heading=grades[0].assignment_title if grades else "no submissions",
         items=items,
         timed=any(map(wording.measured, grades)),
@@ -119,7 +127,33 @@ def template(name: str) -> Template:
         "line": lambda words: one_line(words, LONGEST_LINE),
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
     }
+    environment.globals["words"] = _WORDS.__getitem__
     return environment.get_template(name)
+
+
+def page(name: str, *, script: str = "", **values: object) -> str:
+    """Fill a template that extends ``page.html.j2``, with the style sheet of all pages."""
+    from markupsafe import Markup  # noqa: PLC0415 - as Jinja2
+
+    style = asset("style.css")
+    return template(name).render(
+        style=Markup(style),  # noqa: S704 - ours
+        style_hash=hash_of(style),
+        script=Markup(script),  # noqa: S704 - ours
+        script_hash=hash_of(script),
+        **values,
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """Read a file of the templates' folder that is put into pages as it is."""
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def hash_of(text: str) -> str:
+    """Write the hash by which a content security policy allows a script or a style (CSP 3, section 2.3.1)."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _below_headline(message: str) -> str:

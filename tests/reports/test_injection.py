@@ -44,6 +44,9 @@ BENIGN = "plain words"
 LITERAL = 75
 """A payload of so few visible characters must be there word by word."""
 
+LINK = re.compile(r"grades/[^/?#:]+/report\.html|#[a-z]+(-\d+)?|https://docs\.nvidia\.com/[\w/.#-]+")
+"""Where a page may lead: to a submission's page, to a part of itself, to a chapter of a manual."""
+
 FINDING = Finding(
     FindingKind.RACE,
     "two threads write it",
@@ -141,7 +144,7 @@ def _pages(grade: Grade, source: list[str]) -> tuple[object, str]:
             attributes = {name: value for name, value in element.attrib.items() if name != "href"}
             seen.append((element.tag, attributes))
         links = [str(element.get("href")) for element in root.iter("a")]
-        assert all(re.fullmatch(r"grades/[^/?#:]+/report\.html", link) for link in links)
+        assert all(LINK.fullmatch(link) for link in links)
         words += root.text_content()
     return seen, words
 
