@@ -108,7 +108,7 @@ class SpeedupCheck(Check):
         if timing is None:
             not_here = "needs a GPU: time is measured there only"
             why = "nothing was timed this time" if evidence.measures_time else not_here
-            return CheckResult(self.item, Verdict.SKIP, NOTHING, why)
+            return CheckResult(self.item, Verdict.SKIP, NOTHING, why, needs_gpu=not evidence.measures_time)
         if timing.error:
             return error_result(self.item, timing.error)
         wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)

@@ -27,7 +27,7 @@ from grader.checks.cases import (
 )
 from grader.checks.check import Check, key
 from grader.checks.credit import falling, shares_out_of_order
-from grader.model import CheckResult, Finding, FindingKind, LineCounters, Verdict
+from grader.model import Amounts, CheckResult, Finding, FindingKind, LineCounters, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,7 +178,17 @@ class TrafficCheck(Check):
         result = add_up_verdicts(
             self.item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=tuple(findings)
         )
-        return replace(result, fraction=earned)
+        return replace(result, fraction=earned, amounts=self._amounts(shown))
+
+    def _amounts(self, shown: tuple[CaseEvidence, ...]) -> Amounts | None:
+        """The numbers of the visible cases, and what is asked of them; None where they move nothing."""
+        sums = _sums(self.metric, shown, self.baseline)
+        asked = self.credit()[-1][0] if self.credit() else None
+        return (
+            Amounts(self.metric, sums.submission, self.baseline, sums.baseline, asked)
+            if sums.baseline
+            else None
+        )
 
     def _earned(self, ratio: Fraction) -> Fraction:
         """The share of the points that a ratio earns."""

@@ -105,7 +105,7 @@ def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibili
         message = f"this item {WORDS[result.verdict]}; its details are hidden"
         item = replace(item, hint="")
         result = replace(result, item=item, message=message, message_staff="", hint="", findings=())
-        result = replace(result, case_verdicts=())
+        result = replace(result, case_verdicts=(), amounts=None)
     elif _names_hidden(result.message + result.hint, alias):
         message = f"this item {WORDS[result.verdict]} in cases that are hidden"
         result = replace(result, message=message, hint=item.hint)
