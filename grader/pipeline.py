@@ -21,7 +21,7 @@ from grader.backends.emulator import EMULATOR
 from grader.checks import run_checks
 from grader.diagnosis import advise, context_of_submission, first_cause
 from grader.kinds import kind_of
-from grader.messages import Sentences, sentences_of, speaking, text_of
+from grader.messages import Sentences, report_words, sentences_of, speaking, text_of
 from grader.model import (
     Build,
     Evidence,
@@ -147,6 +147,7 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
         witnesses=evidence.witnesses,
         cause=cause,
         hand_in=submission.hand_in,
+        words=report_words(plan.assignment.feedback),
     )
 
 

@@ -314,6 +314,8 @@ class Grade:
     """Whose it is and how it came in; None where it was graded for itself."""
     adjustments: tuple[Adjustment, ...] = ()
     """What staff decided about it afterwards; ``score`` holds their points."""
+    words: Named[str] = ()
+    """What the course says otherwise in reports: texts of `grader.messages.reports` by their names."""
 
     @property
     def excused(self) -> bool:

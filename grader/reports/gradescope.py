@@ -12,10 +12,12 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from grader.messages import text_of
 from grader.model import Verdict, Visibility
 from grader.reports import text, wording
 from grader.reports.audience import Released, student_view
 from grader.reports.text import apart, title
+from grader.reports.words import in_its_words
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ _RELEASED: dict[Visibility, Released] = {
 _STATUS = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
 
 
+@in_its_words
 def render(grade: Grade) -> str:
     """Write one submission's results; items that were not judged have no score."""
     shown = student_view(grade)
@@ -57,7 +60,7 @@ def _as_released(grade: Grade) -> list[ItemGrade]:
 def _test(grade: ItemGrade) -> dict[str, Any]:
     result = grade.result
     staff = [result.message_staff] if result.message_staff else []
-    lines = [*staff, result.message, *([f"try: {result.hint}"] if result.hint else [])]
+    lines = [*staff, result.message, *([f"{text_of('try')} {result.hint}"] if result.hint else [])]
     test: dict[str, Any] = {
         "name": title(grade) + apart(grade),
         "visibility": result.item.visibility.value,

@@ -15,11 +15,13 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from grader.messages import text_of
 from grader.model import Verdict
 from grader.reports import excerpts, text, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
 from grader.reports.wording import look
+from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
@@ -35,9 +37,6 @@ LONGEST_LINE = 1_500
 LONGEST_BLOCK = 4_000
 
 
-_WORDS = {"language": "en"}
-
-
 class ClassRow(NamedTuple):
     """A row of the class's page; ``folder`` is quoted for a link, and an item that is missing is None."""
 
@@ -49,6 +48,7 @@ class ClassRow(NamedTuple):
     note: str
 
 
+@in_its_words
 def render(
     grade: Grade,
     *,
@@ -82,7 +82,6 @@ def render(
         of_item=wording.of_item,
         title=text.title,
         apart=text.apart,
-        first=text.FIRST,
         caused=text.caused,
         sentence=text.sentence,
         is_told=text.is_told,
@@ -110,7 +109,10 @@ def render_class(grades: Sequence[Grade]) -> str:
 
 @cache
 def template(name: str) -> Template:
-    """Give a template of the folder; it escapes what it fills in, and refuses a name that it is not given."""
+    """Give a template of the folder; it escapes what it fills in, and refuses a name that it is not given.
+
+    ``words("cases", names=…)`` is a text of `grader.messages.reports` in the language of the grade.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - `check` writes no page
 
     environment = Environment(
@@ -127,7 +129,7 @@ def template(name: str) -> Template:
         "line": lambda words: one_line(words, LONGEST_LINE),
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
     }
-    environment.globals["words"] = _WORDS.__getitem__
+    environment.globals["words"] = text_of
     return environment.get_template(name)
 
 
