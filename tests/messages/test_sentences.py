@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import grader
+from grader.checks.program_cases import EXPLAINED_SIGNALS
 from grader.messages import remarked, worded
 from grader.messages.sentences import (
     CLAUSES,
@@ -122,6 +123,9 @@ FAMILIES = {
         (("severity",), ("-warning", "-info")),
         (("speed",), ("-at", "-on", "-at-on")),
         (tuple(Verdict), ("",)),
+        (("number", "no-words"), ("-stdout", "-stderr", "-file")),
+        (("at-most", "more-than", "at-least", "less-than"), ("-asked",)),
+        (tuple(map(str.lower, EXPLAINED_SIGNALS)), ("",)),
     )
     for name in names
     for ending in endings

@@ -223,7 +223,7 @@ def _why_cut_short(
         cause = mistakes[0] if gave_up else mistakes[-1]
         return (replace(cause, kind=FindingKind.FAULT, hazard=run.ending),)
     if not gave_up:
-        return ending(case, run, "")  # that the run was cut short is what the check says
+        return ending(case, run, reason_alone=True)  # that the run was cut short is what the check says
     if run.returncode == DEVICE_FAILED:
         if emulated and seen:  # they say what broke it
             return ()
