@@ -305,7 +305,7 @@ def _already_done(
 
 
 def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs: int, out: OutFolder) -> None:
-    digests = {submission.id: submission.digest for submission in waiting}
+    handed_in = {submission.id: submission for submission in waiting}
     columns = (
         TextColumn("grading"),
         BarColumn(),
@@ -317,7 +317,7 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(waiting))
         for grade in grade_class(plan, waiting, tools, jobs=jobs):
-            store(out, grade, digests[grade.submission_id])
+            store(out, grade, handed_in[grade.submission_id])
             bar.advance(task)
             interruption.stop_if_asked()
 

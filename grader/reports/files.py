@@ -14,17 +14,19 @@ if TYPE_CHECKING:
     from grader.reports.audience import Released
 
 
-def of_submission(grade: Grade, released: Released = "") -> dict[str, str]:
-    """The files of one submission: record.json and grade.json are the staff's.
+def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str] = ()) -> dict[str, str]:
+    """The files of one submission; ``source`` are its lines, to quote from.
 
-    The others show what a student may see: what is ``released`` by now; Gradescope knows the day by itself.
+    record.json, grade.json and staff.html are the staff's. The others show what a student may see: what is
+    ``released`` by now; Gradescope knows the day by itself.
     """
     return {
         "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([student_view(grade, released)]),
         "results.json": gradescope.render(grade),
-        "report.html": html.render(grade, released=released),
+        "report.html": html.render(grade, source_lines=source, released=released),
+        "staff.html": html.render(grade, audience="staff", source_lines=source),
     }
 
 
