@@ -30,6 +30,7 @@ from grader.model import (
     Verdict,
 )
 from grader.plan import Plan
+from grader.ptx.digest import digest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -175,7 +176,8 @@ def _evidence_to_store(plan: Plan, evidence: Evidence) -> Evidence:
 
 def _without_code(build: Build) -> Build:
     others = tuple((name, _without_code(other)) for name, other in build.others)
-    return replace(build, ptx="", hazard_ptx="", program=b"", log="", others=others)
+    code = build.digest or digest(build.ptx)
+    return replace(build, ptx="", hazard_ptx="", program=b"", log="", others=others, digest=code)
 
 
 def _without_files(case: CaseEvidence, texts: Collection[str]) -> CaseEvidence:

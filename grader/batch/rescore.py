@@ -90,7 +90,7 @@ def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
         if grade.verdict is not Verdict.ERROR and grade.submission_id in finished:
             out.note(grade.submission_id, finished[grade.submission_id], grade.verdict)
     out.note_class([grade.submission_id for grade in grades])
-    out.write(files.of_class(grades))
+    out.write(files.of_class(grades, out.source_lines))
 
 
 def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade]) -> None:

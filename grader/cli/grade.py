@@ -22,7 +22,7 @@ from grader.course.entries import Left, Omission
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.reports import files, grade_json, html, import_table, junit
+from grader.reports import class_page, files, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.text import listed
@@ -235,8 +235,8 @@ def _grade_class(
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
     grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments)
-    out.write(files.of_class(grades))
-    _write_files(options, grades)
+    out.write(files.of_class(grades, out.source_lines))
+    _write_files(options, grades, out)
     if options.format == "text":
         setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)
     else:
@@ -322,8 +322,8 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
             interruption.stop_if_asked()
 
 
-def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
+def _write_files(options: argparse.Namespace, grades: Sequence[Grade], out: OutFolder) -> None:
     """Write what --json, --junit and --html ask for."""
     setup.write(options.json, grade_json.dump_all(grades))
     setup.write(options.junit, junit.render(grades, options.junit_dialect))
-    setup.write(options.html, html.render_class(grades))
+    setup.write(options.html, class_page.render(grades, source_of=out.source_lines))

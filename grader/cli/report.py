@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         written = files.of_submission(grade, options.released, source=out.source_lines(grade))
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
-    out.write(files.of_class(grades))
+    out.write(files.of_class(grades, out.source_lines))
     setup.print_class(grades, resumed=0, out=out.path, width=options.width)
     return 0
 

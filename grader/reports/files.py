@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json
+from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json
 from grader.reports.audience import student_view
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
     from grader.reports.audience import Released
+    from grader.reports.class_page import SourceOf
 
 
 def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str] = ()) -> dict[str, str]:
@@ -30,10 +31,10 @@ def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str
     }
 
 
-def of_class(grades: Sequence[Grade]) -> dict[str, str]:
-    """The files of a class, which are for its staff."""
+def of_class(grades: Sequence[Grade], source_of: SourceOf | None = None) -> dict[str, str]:
+    """The files of a class, which are for its staff; ``source_of`` gives a submission's lines to quote."""
     return {
         "junit.xml": junit.render(grades),
         "gradebook.csv": gradebook.render(grades),
-        "index.html": html.render_class(grades),
+        "index.html": class_page.render(grades, source_of=source_of),
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from grader.reports import html
+from grader.reports import class_page, html
 from tests.reports.sample_grades import GRADES, SOURCE, hidden_item, hostile, missing_barrier, sample_class
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def test_page_of_a_submission(golden: Golden) -> None:
 
 def test_page_of_a_class(golden: Golden) -> None:
     """A row per submission, with a link to its page."""
-    golden("reports/class.html", _content(html.render_class(sample_class()[:-1])))
+    golden("reports/class.html", _content(class_page.render(sample_class()[:-1])))
 
 
 @pytest.mark.parametrize("name", GRADES)
 def test_pages_hold_nothing_active(name: str) -> None:
     """No element that loads or runs anything, and no attribute but our own, whatever a file is called."""
     grade = GRADES[name]()
-    for page in (html.render(grade, source_lines=SOURCE), html.render_class([grade])):
+    for page in (html.render(grade, source_lines=SOURCE), class_page.render([grade])):
         for element in _elements(page):
             assert element.tag not in ACTIVE
             assert not any(attribute.startswith("on") for attribute in element.attrib)
@@ -51,7 +51,7 @@ def test_pages_hold_nothing_active(name: str) -> None:
 def test_a_link_stays_inside_the_folder() -> None:
     """A hostile name is percent-encoded as one part of a path."""
     links = [
-        element.get("href") for element in _elements(html.render_class([hostile()])) if element.tag == "a"
+        element.get("href") for element in _elements(class_page.render([hostile()])) if element.tag == "a"
     ]
     assert len(links) == 1
     assert str(links[0]).startswith("grades/%3Dcmd")
