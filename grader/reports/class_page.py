@@ -13,7 +13,6 @@ from urllib.parse import quote
 from grader.reports import svg, wording
 from grader.reports.class_statistics import (
     case_catches,
-    cause_of,
     counting,
     item_outcomes,
     scores_of,
@@ -43,6 +42,10 @@ REFRESH_SECONDS = 15
 MOST_NAMES = 12
 """Ids that a group shows before it is opened."""
 
+MOST_FREQUENT = 7
+SHORT_TITLE = 38
+"""How many mistakes the overview names, and in how many characters."""
+
 AROUND = 1
 """Lines that are shown above and below a line of code."""
 
@@ -64,7 +67,8 @@ class Row(NamedTuple):
     share: float
     speed: str
     items: tuple[ItemGrade | None, ...]
-    cause: str
+    cause: int
+    """The number of its mistake in the list of all of them, from 1; 0 for none."""
     note: str
 
 
@@ -74,7 +78,8 @@ def render(
     """Write the page; ``source_of`` gives a file's lines to quote, ``waiting`` are still to be graded."""
     items = item_titles(grades)
     causes = shared_causes(grades)
-    rows = [_row(grade, list(items)) for grade in grades]
+    number_of = {name: number for number, cause in enumerate(causes, 1) for name in cause.ids}
+    rows = [_row(grade, list(items), number_of.get(grade.submission_id)) for grade in grades]
     sentences = list(lookalikes([grade.submission_id for grade in grades]))
     return page(
         "class.html.j2",
@@ -109,13 +114,14 @@ def render(
         mark_of=mark_of,
         lookalikes=sentences,
         most_names=MOST_NAMES,
+        most_frequent=MOST_FREQUENT,
+        shortly=lambda title: one_line(title, SHORT_TITLE),
     )
 
 
-def _row(grade: Grade, items: Sequence[str]) -> Row:
+def _row(grade: Grade, items: Sequence[str], cause: int | None) -> Row:
     by_id = {item.result.item.id: item for item in grade.items}
     people = grade.hand_in.students if grade.hand_in else ()
-    cause = cause_of(grade)
     return Row(
         _folder(grade.submission_id),
         grade.submission_id,
@@ -127,7 +133,7 @@ def _row(grade: Grade, items: Sequence[str]) -> Row:
         round(float(share(grade)), 4) if grade.verdict != "error" else -1.0,
         wording.times(grade),
         tuple(by_id.get(item) for item in items),
-        cause[0] if cause and grade in counting([grade]) else "",
+        cause or 0,
         note(grade),
     )
 

@@ -44,7 +44,9 @@ BENIGN = "plain words"
 LITERAL = 75
 """A payload of so few visible characters must be there word by word."""
 
-LINK = re.compile(r"grades/[^/?#:]+/report\.html|#[a-z]+(-\d+)?|https://docs\.nvidia\.com/[\w/.#-]+")
+LINK = re.compile(
+    r"grades/[^/?#:]+/(?:report|staff)\.html|#[a-z]+(-\d+)?|https://docs\.nvidia\.com/[\w/.#-]+"
+)
 """Where a page may lead: to a submission's page, to a part of itself, to a chapter of a manual."""
 
 FINDING = Finding(
@@ -137,7 +139,10 @@ def _terminal(grade: Grade, source: list[str]) -> tuple[object, str]:
 
 def _pages(grade: Grade, source: list[str]) -> tuple[object, str]:
     seen, words = [], ""
-    for page in (html.render(grade, source_lines=source), class_page.render([grade])):
+    for page in (
+        html.render(grade, source_lines=source),
+        class_page.render([grade], source_of=lambda _: source),
+    ):
         _shown(page)
         root = lxml.html.document_fromstring(page)
         for element in root.iter():

@@ -9,7 +9,7 @@ const rows = [...body.rows].map((element, index) => ({
   text: element.textContent.toLowerCase(),
   name: element.querySelector("a").textContent,
   note: element.lastElementChild.textContent,
-  section: element.dataset.section,
+  section: (element.querySelector(".section") || element).textContent,
   score: Number(element.dataset.score),
 }));
 const controls = ["search", "state", "cause", "section", "late"].map(byId).filter(Boolean);
@@ -23,7 +23,8 @@ function valueOf(control) {
 
 function isShown(row, wanted) {
   const { dataset } = row.element;
-  return ["state", "cause", "section"].every((key) => !wanted[key] || dataset[key] === wanted[key])
+  return ["state", "cause"].every((key) => !wanted[key] || dataset[key] === wanted[key])
+    && (!wanted.section || row.section === wanted.section)
     && (!wanted.late || "late" in dataset)
     && wanted.search.toLowerCase().split(/\s+/).every((word) => row.text.includes(word));
 }
@@ -52,10 +53,16 @@ function sort() {
   }
 }
 
+// Mistakes are numbered by how many have them, which changes while a batch runs: what stays is their name.
+function nameOf(option) {
+  return option.textContent.replace(/ \(\d+\)$/, "");
+}
+
 // A page that loads itself again, or that is come back to, shows the same.
 function remember(wanted) {
   const kept = new URLSearchParams();
   for (const [key, value] of Object.entries(wanted)) if (value) kept.set(key, value);
+  if (wanted.cause) kept.set("cause", nameOf(byId("cause").selectedOptions[0]));
   if (order.by) kept.set("sort", (order.down ? "-" : "") + order.by);
   const fragment = String(kept);
   if (fragment || location.hash.includes("=")) history.replaceState(null, "", "#" + fragment);
@@ -67,8 +74,9 @@ function recall() {
   for (const control of controls) {
     const value = kept.get(control.id) || "";
     if (control.type === "checkbox") control.checked = Boolean(value);
+    else if (control.id === "cause") control.selectedIndex = Math.max(0, [...control.options].findIndex((option) => nameOf(option) === value));
     else control.value = value;
-    if (control.value === "" && control.tagName === "SELECT") control.selectedIndex = 0;
+    if (control.selectedIndex === -1) control.selectedIndex = 0;
   }
   const by = kept.get("sort") || "";
   order = { by: by.replace(/^-/, ""), down: by.startsWith("-") };
