@@ -14,8 +14,7 @@ from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
 from grader.batch.adjusting import adjustments_for
 from grader.batch.folder import evidence_of, load_grades
-from grader.course.adjustments import adjusted, decided_for
-from grader.course.decisions import OfStudent
+from grader.course.adjustments import adjusted_class
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
 from grader.reports import files
@@ -58,18 +57,8 @@ def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[R
     grades = load_grades(out, out.submissions())
     _must_be_the_same(out, assignment, grades)
     adjustments = adjustments_for(out, None, None)
-    decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
-    changes = tuple(
-        Regraded(
-            grade,
-            adjusted(
-                _rescored(out, assignment, grade),
-                adjustments.decisions,
-                decided.get(grade.submission_id, OfStudent()),
-            ),
-        )
-        for grade in grades
-    )
+    rescored = adjusted_class([_rescored(out, assignment, grade) for grade in grades], adjustments)
+    changes = tuple(Regraded(*pair) for pair in zip(grades, rescored, strict=True))
     _write(out, replace(session, assignment_digest=assignment.digest), [change.after for change in changes])
     return changes
 
