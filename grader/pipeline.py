@@ -31,6 +31,7 @@ from grader.model import (
 )
 from grader.plan import Plan
 from grader.ptx.digest import digest
+from grader.steps import Step, begin
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -75,6 +76,7 @@ def grade_built(
     evidence, parts = (
         stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
     )
+    begin(Step("judge"))
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 
 
