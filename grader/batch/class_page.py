@@ -1,4 +1,4 @@
-"""The class page while a batch runs: what is graded so far, written anew now and then."""
+"""The pages of a class: when a batch is done, and while it runs what is graded so far."""
 
 from __future__ import annotations
 
@@ -6,17 +6,45 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.reports import class_page
+from grader.assignment import reference_folder
+from grader.course.similarity import similar
+from grader.reports import class_page, files, similar_page
+from grader.submission import decode, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from grader.batch.folder import OutFolder
-    from grader.model import Grade
+    from grader.model import Assignment, Grade, Submission
 
-PAGE = "index.html"
+PAGE, SIMILAR = "index.html", "similar.html"
 _SHARE = 20
 """At most one part in so many of the time goes into writing the page."""
+
+
+def class_files(out: OutFolder, grades: Sequence[Grade]) -> dict[str, str]:
+    """The files of a class; its page links to that of similar submissions where there is one."""
+    return files.of_class(grades, out.source_lines, similar=(out.path / SIMILAR).is_file())
+
+
+def write_similar(out: OutFolder, assignment: Assignment, submissions: Sequence[Submission]) -> None:
+    """Write the page of submissions that are alike, where there are several; raises StorageError."""
+    texts = {one.id: decode(one.source) for one in submissions if one.source}
+    if len(texts) > 1:
+        pairs = similar(texts, _given(assignment))
+        sources = {one.id: lines(one.source) for one in submissions}
+        out.write({SIMILAR: similar_page.render(assignment.title, pairs, sources)})
+
+
+def _given(assignment: Assignment) -> list[str]:
+    """What is handed out with an assignment, and the staff's own kernels."""
+    path = assignment.path
+    folders = [path if path.is_dir() else path.parent] if path else []
+    return [
+        decode(file.read_bytes())
+        for folder in (*folders, reference_folder(assignment))
+        for file in sorted(folder.glob("*.cu"))
+    ]
 
 
 class PageInProgress:

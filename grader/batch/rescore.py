@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
 from grader.batch.adjusting import adjustments_for
+from grader.batch.class_page import class_files
 from grader.batch.folder import evidence_of, load_grades
 from grader.course.adjustments import adjusted_class
 from grader.errors import UsageError
@@ -79,7 +80,7 @@ def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
         if grade.verdict is not Verdict.ERROR and grade.submission_id in finished:
             out.note(grade.submission_id, finished[grade.submission_id], grade.verdict)
     out.note_class([grade.submission_id for grade in grades])
-    out.write(files.of_class(grades, out.source_lines))
+    out.write(class_files(out, grades))
 
 
 def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade]) -> None:

@@ -22,7 +22,7 @@ from rich.progress import (
 from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, adjusting, grade_class
-from grader.batch.class_page import PageInProgress
+from grader.batch.class_page import PageInProgress, class_files, write_similar
 from grader.batch.folder import is_whole, load_grades
 from grader.batch.resume import store, waiting
 from grader.cli import arguments, course_file, interruption, progress, setup
@@ -31,7 +31,7 @@ from grader.course.entries import Left, Omission
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.reports import class_page, files, grade_json, import_table, junit
+from grader.reports import class_page, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.text import listed
@@ -247,7 +247,9 @@ def _grade_class(
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
     grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments)
-    out.write(files.of_class(grades, out.source_lines))
+    if kind_of(assignment).compiles:
+        write_similar(out, assignment, submissions)
+    out.write(class_files(out, grades))
     _write_files(options, grades, out)
     if options.format == "text":
         setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
+from grader.batch.class_page import class_files
 from grader.batch.folder import load_grades
 from grader.cli import arguments, setup
 from grader.errors import UsageError
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         written = files.of_submission(grade, options.released, source=out.source_lines(grade))
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
-    out.write(files.of_class(grades, out.source_lines))
+    out.write(class_files(out, grades))
     setup.print_class(grades, resumed=0, out=out.path, width=options.width)
     return 0
 

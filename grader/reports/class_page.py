@@ -101,7 +101,7 @@ def render(
         excerpt=lambda cause: _excerpt(cause, source_of),
         example_message=_message,
         to_paste=_to_paste,
-        folder=_folder,
+        folder=folder_of,
         bar=lambda part, whole: svg.bar([svg.Part(part / max(whole, 1), "fail")]),
         catches=case_catches(grades),
         case_name=case_name,
@@ -123,7 +123,7 @@ def _row(grade: Grade, items: Sequence[str], cause: int | None) -> Row:
     by_id = {item.result.item.id: item for item in grade.items}
     people = grade.hand_in.students if grade.hand_in else ()
     return Row(
-        _folder(grade.submission_id),
+        folder_of(grade.submission_id),
         grade.submission_id,
         ", ".join(one.name for one in people if one.name),
         ", ".join(dict.fromkeys(one.section for one in people if one.section)),
@@ -149,7 +149,8 @@ def _state(grade: Grade) -> str:
     return "partly" if grade.score > 0 else "nothing"
 
 
-def _folder(submission: str) -> str:
+def folder_of(submission: str) -> str:
+    """A submission's folder below ``grades/``, for a link."""
     return quote(submission, safe="", errors="backslashreplace")
 
 

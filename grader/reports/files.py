@@ -31,10 +31,16 @@ def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str
     }
 
 
-def of_class(grades: Sequence[Grade], source_of: SourceOf | None = None) -> dict[str, str]:
-    """The files of a class, which are for its staff; ``source_of`` gives a submission's lines to quote."""
+def of_class(
+    grades: Sequence[Grade], source_of: SourceOf | None = None, *, similar: bool = False
+) -> dict[str, str]:
+    """The files of a class, which are for its staff.
+
+    ``source_of`` gives a submission's lines to quote, ``similar`` says whether there is a page of those that
+    are alike.
+    """
     return {
         "junit.xml": junit.render(grades),
         "gradebook.csv": gradebook.render(grades),
-        "index.html": class_page.render(grades, source_of=source_of),
+        "index.html": class_page.render(grades, source_of=source_of, similar=similar),
     }
