@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.batch.resume import write
-from grader.course.adjustments import adjusted, decided_for
-from grader.course.decisions import FILE_NAME, Adjustments, OfStudent, read_adjustments
+from grader.course.adjustments import adjusted_class
+from grader.course.decisions import FILE_NAME, Adjustments, read_adjustments
 from grader.text import escaped
 
 if TYPE_CHECKING:
@@ -37,13 +37,10 @@ def keep(out: OutFolder, adjustments: Adjustments) -> None:
 
 def adjust_class(out: OutFolder, grades: Sequence[Grade], adjustments: Adjustments) -> list[Grade]:
     """The grades with what was decided about them; what changes is written."""
-    decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
-    final = []
-    for grade in grades:
-        decision = decided.get(grade.submission_id, OfStudent())
-        final.append(adjusted(grade, adjustments.decisions, decision))
-        if final[-1] != grade:
-            write(out, final[-1])
+    final = adjusted_class(grades, adjustments)
+    for before, after in zip(grades, final, strict=True):
+        if after != before:
+            write(out, after)
     return final
 
 

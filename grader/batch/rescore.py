@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
 from grader.batch.adjusting import adjustments_for
+from grader.batch.class_page import class_files
 from grader.batch.folder import evidence_of, load_grades
-from grader.course.adjustments import adjusted, decided_for
-from grader.course.decisions import OfStudent
+from grader.course.adjustments import adjusted_class
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
 from grader.reports import files
@@ -58,18 +58,8 @@ def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[R
     grades = load_grades(out, out.submissions())
     _must_be_the_same(out, assignment, grades)
     adjustments = adjustments_for(out, None, None)
-    decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
-    changes = tuple(
-        Regraded(
-            grade,
-            adjusted(
-                _rescored(out, assignment, grade),
-                adjustments.decisions,
-                decided.get(grade.submission_id, OfStudent()),
-            ),
-        )
-        for grade in grades
-    )
+    rescored = adjusted_class([_rescored(out, assignment, grade) for grade in grades], adjustments)
+    changes = tuple(Regraded(*pair) for pair in zip(grades, rescored, strict=True))
     _write(out, replace(session, assignment_digest=assignment.digest), [change.after for change in changes])
     return changes
 
@@ -83,14 +73,14 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
 def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
     """The files of every submission and of the class, and a journal that vouches for them."""
     for grade in grades:
-        out.write(files.of_submission(grade), grade.submission_id)
+        out.write(files.of_submission(grade, source=out.source_lines(grade)), grade.submission_id)
     finished = out.finished()
     out.begin(session)
     for grade in grades:
         if grade.verdict is not Verdict.ERROR and grade.submission_id in finished:
             out.note(grade.submission_id, finished[grade.submission_id], grade.verdict)
     out.note_class([grade.submission_id for grade in grades])
-    out.write(files.of_class(grades))
+    out.write(class_files(out, grades))
 
 
 def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade]) -> None:

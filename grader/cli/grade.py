@@ -6,23 +6,32 @@ import os
 import secrets
 import sys
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, adjusting, grade_class
+from grader.batch.class_page import PageInProgress, class_files, write_similar
 from grader.batch.folder import is_whole, load_grades
 from grader.batch.resume import store, waiting
-from grader.cli import arguments, course_file, interruption, setup
+from grader.cli import arguments, course_file, interruption, progress, setup
 from grader.course.adjustments import must_be_certain, without_submission
 from grader.course.entries import Left, Omission
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.reports import files, grade_json, html, import_table, junit
+from grader.reports import class_page, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.text import listed
@@ -101,6 +110,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fresh", action="store_true", help="grade everything again, also what is already done"
     )
+    parser.add_argument("--verbose", action="store_true", help="print a line for each student who is done")
     parser.add_argument(
         "--i-trust-these-files",
         action="store_true",
@@ -230,13 +240,17 @@ def _grade_class(
         setup.console(stderr=True).print(import_table.summary(download), soft_wrap=True)
     to_grade = waiting(submissions, done, out, options.only)
     plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
-    _grade_all(plan, to_grade, tools, options.jobs, out)
     ids = [submission.id for submission in submissions]
+    regraded = {submission.id for submission in to_grade}
+    if to_grade:
+        _grade_all(options, plan, to_grade, tools, out, [name for name in ids if name not in regraded])
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
     grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments)
-    out.write(files.of_class(grades))
-    _write_files(options, grades)
+    if kind_of(assignment).compiles:
+        write_similar(out, assignment, submissions)
+    out.write(class_files(out, grades))
+    _write_files(options, grades, out)
     if options.format == "text":
         setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)
     else:
@@ -304,26 +318,43 @@ def _already_done(
     return {}
 
 
-def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs: int, out: OutFolder) -> None:
-    digests = {submission.id: submission.digest for submission in waiting}
+def _grade_all(
+    options: argparse.Namespace,
+    plan: Plan,
+    waiting: Sequence[Submission],
+    tools: Tools | None,
+    out: OutFolder,
+    done: Sequence[str],
+) -> None:
+    """Grade and store what is waiting; say how far it is, and keep the page of them and of the ``done``."""
+    handed_in = {submission.id: submission for submission in waiting}
     columns = (
         TextColumn("grading"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
     )
     console = setup.console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    log = progress.BatchLog(
+        len(waiting),
+        partial(console.print, soft_wrap=True),
+        verbose=options.verbose,
+        every=0 if console.is_terminal else progress.MINUTE,
+    )
+    page = PageInProgress(out, load_grades(out, done), len(done) + len(waiting))
+    with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(waiting))
-        for grade in grade_class(plan, waiting, tools, jobs=jobs):
-            store(out, grade, digests[grade.submission_id])
+        for grade in grade_class(plan, waiting, tools, jobs=options.jobs):
+            store(out, grade, handed_in[grade.submission_id])
+            page.add(grade)
+            log.add(grade)
             bar.advance(task)
             interruption.stop_if_asked()
 
 
-def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
+def _write_files(options: argparse.Namespace, grades: Sequence[Grade], out: OutFolder) -> None:
     """Write what --json, --junit and --html ask for."""
     setup.write(options.json, grade_json.dump_all(grades))
     setup.write(options.junit, junit.render(grades, options.junit_dialect))
-    setup.write(options.html, html.render_class(grades))
+    setup.write(options.html, class_page.render(grades, source_of=out.source_lines))

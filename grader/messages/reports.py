@@ -22,7 +22,7 @@ _HEADINGS: Mapping[str, str] = {
     "points": "{points} points",
     "points-one": "{points} point",
     "not-judged-here": "{points} not judged here",
-    "first": "Repair this first",
+    "first": "Start here",
     "start-here": "start here",
     "skipped": "Not judged here: {points}, counted neither for nor against",
     "advice": "Advice, which costs no points",

@@ -94,6 +94,8 @@ class Build:
     """Of a program for the emulator: to which address each call of the runtime returns, and its line."""
     others: Named[Build] = ()
     """Builds of the file's further kernels, where an assignment asks for them; see `KernelInterface`."""
+    digest: str = ""
+    """Of ``ptx`` but for its names (`grader.ptx.digest`), where the build is kept without it."""
     suspicions: tuple[Finding, ...] = ()
     """What the text shows and may be meant, and else explains much: told only where something fails."""
 

@@ -22,6 +22,10 @@ FAR_APART = 6
 """Lines further apart than this are quoted without what lies between them."""
 
 
+SHORTER, LONGEST = 160, 4_000
+"""Characters of a line that are looked at: of a long one a terminal shows the part that matters."""
+
+
 class QuotedLine(NamedTuple):
     """One row of a quotation: the number in the margin, and the code; ``marked`` where the finding is."""
 
@@ -70,7 +74,8 @@ def quote(
         if not line:
             rows.append(QuotedLine(f"  {'…':>{room}} |", "", marked=False))
             continue
-        code, marked = source_line(source[line - 1]), line in lines
+        code = source_line(source[line - 1], LONGEST if width else SHORTER)
+        marked = line in lines
         gutter = f"{'>' if marked else ' '} {line:>{room}} | "
         carets = _carets(code, finding.array) if marked else ""
         if carets and width is not None:

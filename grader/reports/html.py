@@ -1,4 +1,4 @@
-"""Pages for a browser: one per submission, and one for the class. One file each, and no request.
+"""A page for a browser per submission: one file, and no request. What all pages share is here as well.
 
 The pages are templates, in the folder beside this file, and whatever a template fills in is escaped. All text
 is made visible (`grader.text`) as well. A page works without its script; by a content security policy it
@@ -12,15 +12,12 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from textwrap import dedent
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from grader.messages import text_of
 from grader.reports import excerpts, pictures, submission_page, text, wording
 from grader.reports.audience import FAILED, student_view
-from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
 from grader.reports.prose import prose
-from grader.reports.wording import look
 from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
 
@@ -37,17 +34,6 @@ LONGEST_LINE = 1_500
 LONGEST_BLOCK = 4_000
 MOST_SAMPLES = 12
 """Wrong elements in the table below a heat map."""
-
-
-class ClassRow(NamedTuple):
-    """A row of the class's page; ``folder`` is quoted for a link, and an item that is missing is None."""
-
-    folder: str
-    name: str
-    score: str
-    speed: str
-    items: tuple[ItemGrade | None, ...]
-    note: str
 
 
 @in_its_words
@@ -90,21 +76,6 @@ _TELLING = {
     "advised": text.advised,
 }
 """Functions with which the template tells of a record."""
-
-
-def render_class(grades: Sequence[Grade]) -> str:
-    """Write the page of a class; it links to ``grades/<submission>/report.html``."""
-    items = item_titles(grades)
-    return page(
-        "class.html.j2",
-        heading=grades[0].assignment_title if grades else "no submissions",
-        items=items,
-        timed=any(map(wording.measured, grades)),
-        rows=[_class_row(grade, list(items)) for grade in grades],
-        look=look,
-        mark_of=mark_of,
-        lookalikes=list(lookalikes([grade.submission_id for grade in grades])),
-    )
 
 
 @cache
@@ -176,15 +147,3 @@ def _failing_cases(grade: Grade, shown: Grade, item: ItemGrade) -> list[str]:
     named = [text.case_name(case) for case in shown.cases if case.case.id in failed & ids]
     hidden = len(failed - ids)
     return [*named, *([text_of("hidden-cases", count=hidden)] if hidden else [])]
-
-
-def _class_row(grade: Grade, items: Sequence[str]) -> ClassRow:
-    by_id = {item.result.item.id: item for item in grade.items}
-    return ClassRow(
-        quote(grade.submission_id, safe="", errors="backslashreplace"),
-        grade.submission_id,
-        score_of(grade),
-        wording.times(grade),
-        tuple(by_id.get(item) for item in items),
-        note(grade),
-    )

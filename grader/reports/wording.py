@@ -180,6 +180,8 @@ def score(grade: Grade) -> str:
 
 def adjustment(one: Adjustment) -> str:
     """What staff decided: ``late by 2 days: −20 points``, ``edges: +6.25 points, by …: why``."""
+    if one.kind == "comment":
+        return f"{one.by}: {one.comment}" if one.by else one.comment
     points = _in_points(signed(one.points), one.points)
     if one.kind == "excused":
         sentence = text_of("excused")

@@ -27,7 +27,7 @@ from grader.model import (
     RubricItem,
     Verdict,
 )
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
+from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from grader.text import UNSEEN, is_visible, many_lines
@@ -44,7 +44,9 @@ BENIGN = "plain words"
 LITERAL = 75
 """A payload of so few visible characters must be there word by word."""
 
-LINK = re.compile(r"grades/[^/?#:]+/report\.html|#[a-z]+(-\d+)?|https://docs\.nvidia\.com/[\w/.#-]+")
+LINK = re.compile(
+    r"grades/[^/?#:]+/(?:report|staff)\.html|#[a-z]+(-\d+)?|https://docs\.nvidia\.com/[\w/.#-]+"
+)
 """Where a page may lead: to a submission's page, to a part of itself, to a chapter of a manual."""
 
 FINDING = Finding(
@@ -137,7 +139,10 @@ def _terminal(grade: Grade, source: list[str]) -> tuple[object, str]:
 
 def _pages(grade: Grade, source: list[str]) -> tuple[object, str]:
     seen, words = [], ""
-    for page in (html.render(grade, source_lines=source), html.render_class([grade])):
+    for page in (
+        html.render(grade, source_lines=source),
+        class_page.render([grade], source_of=lambda _: source),
+    ):
         _shown(page)
         root = lxml.html.document_fromstring(page)
         for element in root.iter():

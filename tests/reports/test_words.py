@@ -66,4 +66,4 @@ def test_a_foreign_grade_says_nothing_but_texts_with_their_fields() -> None:
 def test_outside_of_a_report_texts_are_english() -> None:
     """No report leaves its language behind."""
     text.render(replace(sample_grades.full_marks(), words=GERMAN))
-    assert text_of("first") == "Repair this first"
+    assert text_of("first") == "Start here"

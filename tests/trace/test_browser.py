@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.reports import trace_files
-from tests.browsing import run, shown
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, run, seen, shown
 from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
 
 if TYPE_CHECKING:
@@ -114,3 +114,45 @@ def test_the_page_can_be_looked_at(lesson: Path, tmp_path: Path) -> None:
         run(lesson, "step=3", tmp_path / "home", f"--screenshot={picture}", f"--window-size={size}")
         assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         assert picture.stat().st_size > 10_000
+
+
+@cache
+def _large() -> str:
+    return trace_files.render(scene(product(TILED, tiles(64, 16), tiles(64, 16), 16), TILED))
+
+
+def test_an_array_of_thousands_of_elements_is_enlarged_until_it_has_numbers(tmp_path: Path) -> None:
+    """And made small again; the cells that are used come into view, and what scrolls can be focused."""
+    script = """const figure = document.querySelector("figure");
+      const [less, more] = figure.querySelectorAll("button");
+      const told = () => [...figure.querySelectorAll(".cell")].filter((cell) => cell.textContent).length;
+      const press = (button) => { for (let n = 0; n < 9; n++) button.click(); };
+      const before = told(), first = less.disabled;
+      press(more);
+      const after = told(), focusable = figure.querySelector(".scroll").tabIndex;
+      press(less);
+      return { before, first, after, focusable, last: more.disabled, again: told() };"""
+    answer = seen(_large(), script, tmp_path)
+    assert answer == {"before": 0, "first": True, "after": 4096, "focusable": 0, "last": False, "again": 0}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+def test_the_page_of_a_trace_can_be_read(size: str, scheme: int, tmp_path: Path) -> None:
+    """Contrast, and nobody scrolls sideways."""
+    page = trace_files.render(_lesson())
+    words = f"document.getElementById('on').click(); {CONTRAST} return [{SCROLLS}, faint];"
+    assert seen(page, words, tmp_path, size=size, scheme=scheme) == [False, []]
+
+
+def test_on_a_phone_the_line_is_above_the_arrays_and_the_source_a_button_away(tmp_path: Path) -> None:
+    """On a laptop the source stands beside them, and neither is there."""
+    script = """const line = document.getElementById("line"), to = document.getElementById("to-source");
+      for (let n = 0; n < 3; n++) document.getElementById("on").click();
+      const told = line.textContent; to.click();
+      return [line.checkVisibility(), to.checkVisibility(), told, to.textContent];"""
+    page = trace_files.render(_lesson())
+    above, button, told, back = seen(page, script, tmp_path, size="phone")
+    assert (above, button, back) == (True, True, "arrays")
+    assert re.match(r"\d+  \S", told)
+    assert seen(page, script, tmp_path, size="laptop")[:2] == [False, False]

@@ -27,6 +27,7 @@ from grader.nvcc.signature import read_name
 from grader.ptx import parse
 from grader.ptx.facts import structure
 from grader.sandbox import Job, Limits, Stage, Status
+from grader.steps import Step, begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -211,7 +212,8 @@ def run_cases(
             stage = Stage(limits, gpu.uuid if gpu else "", channel=str(folder or ""))
             sandbox = stack.enter_context(tools.sandbox.stage(stage))
             runner = _Runner(plan, submission, built, tools, sandbox, task, gpu, folder, executed)
-            for case in plan.cases:
+            for number, case in enumerate(plan.cases, start=1):
+                begin(Step("case", case.id, number, len(plan.cases)))
                 evidence = runner.evidence(case, limits)
                 cases.append(evidence)
                 if evidence.program is not None and evidence.program.ending == Status.TIME:
