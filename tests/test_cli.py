@@ -210,9 +210,18 @@ def test_a_class_is_graded_resumed_and_reported(
     expected = {
         f"grades/{s}/{f}"
         for s in ("ada", "bob", "cy")
-        for f in ("record.json", "grade.json", "junit.xml", "results.json", "report.html")
+        for f in (
+            "record.json",
+            "grade.json",
+            "junit.xml",
+            "results.json",
+            "report.html",
+            "staff.html",
+            f"source/{s}.cu",
+        )
     }
-    assert files == expected | {"import.json", "junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
+    of_class = {"import.json", "junit.xml", "gradebook.csv", "index.html", "similar.html", "journal.jsonl"}
+    assert files == expected | of_class
     first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}
     seeds = {json.loads((out / f"grades/{s}/grade.json").read_text())["seed"] for s in first}
 

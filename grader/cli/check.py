@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import arguments, setup
+from grader.cli import arguments, progress, setup
 from grader.errors import StorageError
 from grader.kinds import kind_of
 from grader.model import Verdict
@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
     submission = setup.only_submission(options.file, assignment, "check")
     seed = setup.seed(options, assignment)
     seed = setup.PUBLIC_SEED if seed is None else seed
-    grade, backend = _graded(options, assignment, submission, seed, began)
+    with progress.of_check():
+        grade, backend = _graded(options, assignment, submission, seed, began)
     from grader.reports import text, words  # noqa: PLC0415 - loaded while nvcc ran
 
     source = lines(submission.source)

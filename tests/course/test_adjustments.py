@@ -14,6 +14,7 @@ from grader.assignment import find_assignment
 from grader.cli import main
 from grader.course.adjustments import (
     adjusted,
+    adjusted_class,
     decided_for,
     must_be_certain,
     unadjusted,
@@ -410,3 +411,51 @@ def test_a_push_to_github_has_the_time_that_classroom_says(tmp_path: Path) -> No
         for path in out.glob("grades/*/grade.json")
     }
     assert days == {"ada-l": [], "team-12": [1]}
+
+
+GROUPS = """\
+students: {ada: {score: 80, comment: shown in person, by: Tim}}
+groups:
+  - {students: [ada, bob, ada, nobody], comment: see the lecture on barriers, by: Tim}
+  - {students: [bob], comment: and read chapter 3}
+"""
+
+
+def test_a_group_gets_one_comment_beside_what_is_decided_about_each(tmp_path: Path) -> None:
+    """It changes no score; who is in two groups gets both, and who stands in one twice gets it once."""
+    ada, bob = (replace(partial_credit(), submission_id=name) for name in ("ada", "bob"))
+    adjustments = given(tmp_path, GROUPS)
+    first, second = adjusted_class([ada, bob], adjustments)
+    assert [wording.adjustment(one) for one in first.adjustments][1:] == ["Tim: see the lecture on barriers"]
+    assert [first.score, second.score] == [Fraction(80), bob.score]
+    assert [one.comment for one in second.adjustments] == [
+        "see the lecture on barriers",
+        "and read chapter 3",
+    ]
+    assert adjusted_class([first, second], adjustments) == [first, second]
+    assert without_submission(adjustments, [("ada", None), ("bob", None)]) == ("nobody",)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("groups: {a: b}\n", "adjustments.yaml:1:9: groups: expected a list"),
+        ("groups: [{students: ada, comment: x}]\n", "groups[0].students: expected a list"),
+        ("groups: [{students: [ada]}]\n", "expected `comment`"),
+        ("groups: [{students: [ada], comment: x, note: y}]\n", "unknown key `note`"),
+        ("groups: [{students: [[ada]], comment: x}]\n", "groups[0].students[0]: expected a text"),
+    ],
+)
+def test_a_group_that_is_none_is_refused(text: str, says: str, tmp_path: Path) -> None:
+    """With its line, and what was expected."""
+    with pytest.raises(SpecError) as refused:
+        given(tmp_path, text)
+    assert says in str(refused.value)
+
+
+def test_a_name_in_a_group_that_fits_two_is_asked_about(tmp_path: Path) -> None:
+    """Before anything is graded."""
+    two = [(name, HandIn(name, students=(Student("Ada Lovelace"),))) for name in ("ada_1", "ada_2")]
+    adjustments = given(tmp_path, "groups: [{students: [Ada Lovelace], comment: x}]\n")
+    with pytest.raises(UsageError, match=r"groups\.Ada Lovelace: could be `ada_1` and `ada_2`; use the id"):
+        must_be_certain(adjustments, two, ())

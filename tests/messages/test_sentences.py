@@ -183,7 +183,7 @@ def test_every_text_that_a_check_asks_for_is_there() -> None:
     assert len(names) > 40
     assert names <= set(TEXTS)
     asked = set(texts_of_templates())
-    assert {"first", "language"} <= asked <= set(TEXTS)
+    assert {"start", "language"} <= asked <= set(TEXTS)
 
 
 def test_a_clause_about_one_is_in_the_singular() -> None:
