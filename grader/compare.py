@@ -30,7 +30,7 @@ MAP_CHARACTERS = ".?nx"
 
 HEAT = " .?n123"
 """Beyond the array; right; never written; NaN; wrong by little, by more, by much."""
-HEAT_ROWS = 48
+HEAT_ROWS = 64
 HEAT_COLUMNS = 64
 MOST_SAMPLES = 120
 """Cells of a heat map of which an element is told with its numbers."""

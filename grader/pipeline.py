@@ -73,9 +73,10 @@ def grade_built(
     """Grade a submission that is built; ``seconds`` are those that earlier stages took."""
     began = time.perf_counter()
     stages = kind_of(plan.assignment).stages()
-    evidence, parts = (
-        stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
-    )
+    with speaking(sentences_of(plan.assignment.feedback)):
+        evidence, parts = (
+            stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
+        )
     begin(Step("judge"))
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 
@@ -83,7 +84,8 @@ def grade_built(
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
     """Evidence → grade: checks and points, in the course's sentences; pure but for the versions it notes.
 
-    The grade keeps the evidence with the grader's own sentences: a course may change its mind.
+    The grade keeps the evidence with the grader's own sentences of findings: a course may change its mind.
+    What has no code (explanations, advice, how a program ended) was said in its words when it was run.
     """
     sentences = sentences_of(plan.assignment.feedback)
     with speaking(sentences):

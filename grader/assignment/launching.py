@@ -10,6 +10,7 @@ from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, nam
 from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import FixedCase, FunctionPart, KernelPart, RandomCases
+from grader.messages import clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -141,7 +142,8 @@ def _constants(submission: KernelPart) -> Iterator[Flaw]:
         wanted = constant.record(name).wanted_instead_of(constant.default)
         if wanted:
             where = ("submission", "constants", name, "default")
-            yield Flaw(where, f"expected {wanted}, as the constant says of itself, found {constant.default}")
+            asked = clause(wanted)
+            yield Flaw(where, f"expected {asked}, as the constant says of itself, found {constant.default}")
         for index, alias in enumerate(constant.aliases):
             if alias in seen:
                 path = ("submission", "constants", name, "aliases", index)

@@ -27,6 +27,7 @@ from grader.checks.cases import (
 )
 from grader.checks.check import Check, key
 from grader.checks.credit import falling, shares_out_of_order
+from grader.messages import text_of
 from grader.model import Amounts, CheckResult, Finding, FindingKind, LineCounters, Verdict
 
 if TYPE_CHECKING:
@@ -37,24 +38,26 @@ if TYPE_CHECKING:
     from grader.model import CaseEvidence, Evidence, Named, RubricItem
 
 METRICS = {
-    "global_load_bytes": ("reads", "bytes of global memory"),
-    "global_store_bytes": ("writes", "bytes of global memory"),
-    "global_load_sectors": ("reads", "sectors of global memory"),
-    "global_store_sectors": ("writes", "sectors of global memory"),
-    "shared_load_bytes": ("reads", "bytes of shared memory"),
-    "shared_store_bytes": ("writes", "bytes of shared memory"),
-    "shared_bank_conflicts": ("has", "shared memory bank conflicts"),
-    "flops": ("executes", "floating-point operations"),
+    "global_load_bytes": ("reads", "global-bytes"),
+    "global_store_bytes": ("writes", "global-bytes"),
+    "global_load_sectors": ("reads", "global-sectors"),
+    "global_store_sectors": ("writes", "global-sectors"),
+    "shared_load_bytes": ("reads", "shared-bytes"),
+    "shared_store_bytes": ("writes", "shared-bytes"),
+    "shared_bank_conflicts": ("has", "bank-conflicts"),
+    "flops": ("executes", "flops"),
     "instructions": ("executes", "instructions"),
-    "barriers": ("waits at", "barriers"),
+    "barriers": ("waits-at", "barriers-met"),
 }
-"""Counter → how a sentence says it."""
+"""Counter → the texts of its verb and of its unit."""
 
 
 BAND = ("none_above", "full_at")
 """The two ends of a linear band of traffic."""
 
-_WHERE = {"reads": "from", "writes": "to", "has": "in"}
+_WITH_ARRAY = {"reads": "line-reads", "writes": "line-writes", "has": "line-has"}
+"""The text of a line that says which array it uses, by the verb."""
+
 _MANY = 10
 """From here on a ratio is no percentage any more."""
 
@@ -154,18 +157,17 @@ class TrafficCheck(Check):
             return _nothing_counted(self.item, cases)
         uncounted = next((case.uncounted for case in right if case.uncounted), "")
         if uncounted:
-            return error_result(self.item, f"nobody counted what the kernel moves: {uncounted}")
+            return error_result(self.item, text_of("not-counted", reason=uncounted))
         if any(self.baseline not in dict(case.baselines) for case in right):
-            return error_result(self.item, f"the {self.baseline} kernel was not measured on every case")
+            return error_result(self.item, text_of("baseline-not-measured", baseline=self.baseline))
         return self._judge_counted(evidence, right)
 
     def _judge_counted(self, evidence: Evidence, right: tuple[CaseEvidence, ...]) -> CheckResult:
         """The verdict over the cases that count: one sum, so one verdict for all of them."""
         sums = _sums(self.metric, right, self.baseline)
         if not sums.baseline:
-            return error_result(
-                self.item, f"the {self.baseline} kernel has {self.metric} = 0, so there is no ratio to it"
-            )
+            reason = text_of("baseline-zero", baseline=self.baseline, metric=self.metric)
+            return error_result(self.item, reason)
         earned = self._earned(sums.ratio)
         verdict = Verdict.PASS if earned == FULL else Verdict.FAIL
         shown = tuple(case for case in right if is_visible(case))
@@ -205,29 +207,41 @@ class TrafficCheck(Check):
         A number of hidden cases, or a ratio to which they belong, would tell of their shapes: where there are
         any, the visible ones are told by themselves, and of all together on which side of a limit they are.
         """
-        verb, unit = METRICS[sums.metric]
+        verb, unit = map(text_of, METRICS[sums.metric])
         asked = self._asked(self._earned(sums.ratio))
         if not hidden:
-            numbers = (
-                f"{verb} {sums.submission:,} {unit}; the {self.baseline} kernel {verb} {sums.baseline:,}"
+            return text_of(
+                "traffic",
+                verb=verb,
+                unit=unit,
+                amount=sums.submission,
+                baseline=self.baseline,
+                most=sums.baseline,
+                share=self._share(sums),
+                asked=asked,
             )
-            return f"{numbers}: {self._share(sums)}{asked}"
-        what = f"the {unit} that the {self.baseline} kernel {verb}"
         overall = self._overall(sums.ratio)
+        if len(self._limits()) == 1:  # what is asked is said there
+            asked = ""
         if not shown.baseline:
-            return (
-                f"{verb} {overall} of {what}"
-                if len(self._limits()) == 1
-                else f"{verb} {overall} of {what}{asked}"
+            return text_of(
+                "traffic-hidden", verb=verb, unit=unit, share=overall, baseline=self.baseline, asked=asked
             )
-        baseline = f"the {self.baseline} kernel {verb} {shown.baseline:,}"
-        numbers = f"{verb} {shown.submission:,} {unit} in the visible cases; {baseline}"
-        sentence = f"{numbers}: {self._share(shown)}, and with the hidden cases {overall}"
-        return sentence if len(self._limits()) == 1 else sentence + asked
+        return text_of(
+            "traffic-with-hidden",
+            verb=verb,
+            unit=unit,
+            amount=shown.submission,
+            baseline=self.baseline,
+            most=shown.baseline,
+            share=self._share(shown),
+            overall=overall,
+            asked=asked,
+        )
 
     def _share(self, sums: Sums) -> str:
         if sums.ratio >= _MANY:
-            return f"{float(sums.ratio):,.0f} times as many"
+            return text_of("times-as-many", times=f"{float(sums.ratio):,.0f}")
         limits = self._limits()
         nearest = min(limits, key=lambda limit: abs(limit - sums.ratio), default=sums.ratio)
         return wording.percent(sums.ratio, nearest)
@@ -241,11 +255,11 @@ class TrafficCheck(Check):
         shares, at_least = [limit for limit, _ in self.credit()], self.at_least
         kept = min((limit for limit in shares if ratio <= limit), default=None)
         if at_least is not None and (ratio < at_least or not shares):
-            word, limit = "less than" if ratio < at_least else "at least", at_least
+            name, limit = "less-than" if ratio < at_least else "at-least", at_least
         else:
-            word, limit = ("more than", max(shares, default=ratio)) if kept is None else ("at most", kept)
-        share = wording.plain_percent(limit)
-        return f"{word} the {share} asked" if len(self._limits()) == 1 else f"{word} {share}"
+            name, limit = ("more-than", max(shares, default=ratio)) if kept is None else ("at-most", kept)
+        asked = "-asked" if len(self._limits()) == 1 else ""
+        return text_of(f"{name}{asked}", share=wording.plain_percent(limit))
 
     def _asked(self, earned: Fraction) -> str:
         """What is asked for full credit, and for the next part of it where there are parts."""
@@ -253,15 +267,14 @@ class TrafficCheck(Check):
         parts = []
         above = next(((limit, credit) for limit, credit in steps if credit > earned), None)
         if above is not None and above[1] != FULL:
-            share = wording.plain_percent(above[1])
-            parts.append(f"at most {wording.plain_percent(above[0])} for {share} of the points")
+            limit, credit = map(wording.plain_percent, above)
+            parts.append(text_of("at-most-for", share=limit, credit=credit))
         if steps:
-            parts.append(
-                f"at most {wording.plain_percent(steps[-1][0])}{' for full credit' if steps[1:] else ''}"
-            )
+            name = "at-most-for-full" if steps[1:] else "at-most"
+            parts.append(text_of(name, share=wording.plain_percent(steps[-1][0])))
         if at_least is not None:
-            parts.append(f"at least {wording.plain_percent(at_least)}")
-        return f", {', '.join(parts)} asked" if parts else ""
+            parts.append(text_of("at-least", share=wording.plain_percent(at_least)))
+        return text_of("asked", parts=", ".join(parts)) if parts else ""
 
 
 def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> CheckResult:
@@ -269,8 +282,8 @@ def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> Check
     skipped = tuple(CaseVerdict(case, Verdict.SKIP, given_up(case)) for case in cases if case.too_much_work)
     if skipped:
         return add_up_verdicts(item, skipped, "")
-    message = "only counts for a kernel that computes the right answer, and no case is right"
-    return add_up_verdicts(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
+    judged = tuple(CaseVerdict(case, Verdict.FAIL) for case in cases)
+    return add_up_verdicts(item, judged, text_of("right-ones-count"))
 
 
 def _sums(metric: str, cases: tuple[CaseEvidence, ...], baseline: str) -> Sums:
@@ -286,16 +299,17 @@ def _places(metric: str, evidence: Evidence, cases: tuple[CaseEvidence, ...]) ->
     case = next((case for case in cases if case.lines and is_visible(case)), None)
     if case is None or metric not in LineCounters.__slots__:
         return []
-    verb, unit = METRICS[metric]
+    verb = METRICS[metric][0]
+    words = dict(zip(("verb", "unit"), map(text_of, METRICS[metric]), strict=True))
     total = getattr(case.counters, metric)
     file = next((structure.file for _, structure in evidence.structures), "")
     amounts = sorted(((getattr(line, metric), line) for line in case.lines), key=lambda pair: -pair[0])
     findings = []
     for amount, line in amounts:
         if amount and amount * _PART >= total:
-            whose = f" {_WHERE[verb]} `{line.array}`" if line.array else ""
-            part = f"all {total:,}" if amount == total else f"{amount:,} of the {total:,}"
-            message = f"{verb} {part} {unit}{whose} in case `{case.case.id}`"
+            part = text_of("all-of" if amount == total else "part-of", amount=amount, total=total)
+            name = _WITH_ARRAY[verb] if line.array else "line-moves"
+            message = text_of(name, part=part, array=line.array, case=case.case.id, **words)
             findings.append(
                 Finding(FindingKind.TRAFFIC, message, file=file, line=line.line, case=case.case.id)
             )

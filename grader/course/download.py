@@ -24,7 +24,7 @@ from grader.submission import SOURCE, read_as
 from grader.submission.archives import Folder, opened_class
 from grader.submission.files import ARCHIVES, Unusable, ending, ids, stem
 from grader.submission.items import Bundle, OnDisk, dotted, entries
-from grader.text import escaped
+from grader.text import escaped, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +86,8 @@ def _read(path: Path, stack: ExitStack, wanted: Wanted, assignment: str) -> Down
 
 
 def _nothing(path: Path, wanted: Wanted) -> str:
-    shown = escaped(str(path))
-    return f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
+    shown, endings = escaped(str(path)), listed(wanted.groups[0], "or")
+    return f"there is nothing in `{shown}`; expected {endings} files, or a folder for each student"
 
 
 def _alone(item: Item, label: str) -> Entry:

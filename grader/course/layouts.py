@@ -185,7 +185,7 @@ def blackboard(level: Level) -> tuple[Entry, ...] | None:
 
 def _from_receipt(item: Item) -> Student | None:
     try:
-        text = item.read(_MOST_RECEIPT_BYTES, "a receipt").decode("utf-8-sig", "replace")
+        text = item.read(_MOST_RECEIPT_BYTES, "a-receipt").decode("utf-8-sig", "replace")
     except Unusable:
         return None
     match = _RECEIPT_NAME.search(text.replace("\r\n", "\n"))

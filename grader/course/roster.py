@@ -90,7 +90,7 @@ def read_roster(path: Path) -> Roster:
     """
     shown = escaped(str(path))
     try:
-        content = read_bytes(path, path.parent, MAX_BYTES, "a roster")
+        content = read_bytes(path, path.parent, MAX_BYTES, "a-roster")
     except Unusable as problem:
         raise UsageError(f"the roster cannot be read: {problem}") from None
     if content.startswith(b"PK\x03\x04"):

@@ -6,7 +6,22 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import barriers, checks, device, faults, hidden, host, memory, races, remarks, reports
+from grader.messages import (
+    advice,
+    barriers,
+    builds,
+    checks,
+    device,
+    faults,
+    hidden,
+    hints,
+    host,
+    memory,
+    races,
+    remarks,
+    reports,
+    submissions,
+)
 from grader.messages.races import spell
 from grader.model import Access, Clause, FindingKind
 
@@ -25,24 +40,33 @@ TEMPLATES: Mapping[FindingCode, str] = {
     **faults.SENTENCES,
     **device.SENTENCES,
     **host.SENTENCES,
+    **builds.SENTENCES,
+    **submissions.SENTENCES,
 }
 """The sentence of each code."""
 
-CLAUSES: Mapping[str, str] = {
-    **memory.CLAUSES,
-    **races.CLAUSES,
-    **barriers.CLAUSES,
-    **faults.CLAUSES,
-    **device.CLAUSES,
-    **hidden.CLAUSES,
-    **host.CLAUSES,
-    **remarks.REMARKS,
-    **remarks.WORDS,
-}
+CLAUSE_TABLES = (
+    memory.CLAUSES,
+    races.CLAUSES,
+    barriers.CLAUSES,
+    faults.CLAUSES,
+    device.CLAUSES,
+    hidden.CLAUSES,
+    host.CLAUSES,
+    builds.CLAUSES,
+    submissions.CLAUSES,
+    remarks.REMARKS,
+    remarks.WORDS,
+)
+"""A name stands in one of them only."""
+
+CLAUSES: Mapping[str, str] = {name: text for table in CLAUSE_TABLES for name, text in table.items()}
 """The parts that sentences are put together with, by name."""
 
 TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
+    "hints": hints.TEXTS,
+    "advice": advice.TEXTS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""
@@ -191,7 +215,8 @@ class Sentences:
             return self._on_lines((line for line in value if isinstance(line, int)), name)
         words = [self.clause(part) if isinstance(part, Clause) else str(part) for part in value]
         separator = {"where": "; ", "places": "; ", "parts": ", "}.get(name)
-        return separator.join(words) if separator else self._listed(words, "and")
+        last = "or" if name == "choices" else "and"
+        return separator.join(words) if separator else self._listed(words, last)
 
     def _on_lines(self, lines: Iterable[int], name: str) -> str:
         """``on line 3``, ``on lines 3, 5 and 9``; no more than three are named, each once."""

@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.errors import OurError
-from grader.model import Build, Finding, FindingKind, FunctionInterface
+from grader.model import Build, FindingCode, FunctionInterface
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver, function
 from grader.nvcc.call_lines import call_lines, calls_of_runtime
 from grader.nvcc.compiler import Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files
 from grader.nvcc.kernel import student_names
+from grader.nvcc.problems import part, problem
 from grader.nvcc.runtime import OBJECT as STAND_IN
 from grader.nvcc.runtime import stand_in
 from grader.nvcc.source import SOURCE_NAME, compile_files, harmless, line_count, remarks, with_remarks
@@ -94,7 +95,7 @@ class ProgramCompiler(Compiler):
         messages = diagnostics.read_messages(driver.without_own_words(log))
         if not outcome.ok:
             raise self._not_compiled(log, messages, noted, outcome)
-        return self._left(result, OBJECT, "what the compiler makes of this file"), messages
+        return self._left(result, OBJECT, "what-is-compiled"), messages
 
     def both_ptx(self) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
@@ -109,7 +110,7 @@ class ProgramCompiler(Compiler):
         argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
         result = self._run(step, Job(argv, self.sources, (PTX,), self.limits))
         self._check_limits(driver.revealed(result.outcome))
-        return self._left(result, PTX, "the device code of this file").decode(errors="replace")
+        return self._left(result, PTX, "device-code").decode(errors="replace")
 
     def link(self, code: bytes, stand_in: bytes = b"", caller: Caller | None = None) -> bytes:
         """The program, with its debug information if it has a ``stand_in``; raises CompileRefused.
@@ -135,7 +136,7 @@ class ProgramCompiler(Compiler):
         if (outcome.status is Status.EXIT and not outcome.ok) or driver.too_large(log):
             raise self.refused(driver.linker_messages(log, self.files.headers))
         self._check_limits(outcome)
-        return self._left(result, PROGRAM, "this program")
+        return self._left(result, PROGRAM, "the-program")
 
     def _nvcc(self) -> tuple[str, ...]:
         compiler = ("-ccbin", self.toolchain.host_compiler)
@@ -177,8 +178,8 @@ class ProgramCompiler(Compiler):
         content = result.file(name)
         if not content:
             most = self.limits.file_bytes // 2**20
-            message = f"{what} is larger than {most} MiB; look for large arrays with initial values"
-            raise CompileRefused((Finding(FindingKind.COMPILE, message, file=self.files.source),))
+            finding = problem(FindingCode.TOO_LARGE_TO_KEEP, self.files.source, what=part(what), most=most)
+            raise CompileRefused((finding,))
         return content
 
 

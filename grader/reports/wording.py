@@ -93,7 +93,7 @@ def _rows(timing: Timing) -> Iterator[KernelTime]:
     for name, shown in zip(names, milliseconds(*(taken[name] for name in names)), strict=True):
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
-        speedup = _ratio_in_words(ratio, "×") if ratio else ""
+        speedup = ratio_in_words(ratio, "×") if ratio else ""
         yield KernelTime(one_line(labels.get(name, name), 40), f"{shown} ms", rate, speedup)
 
 
@@ -107,11 +107,11 @@ def _remarks(timing: Timing) -> Iterator[str]:
         parts.append(text_of("first-launch", time=milliseconds(timing.first_milliseconds)[0]))
     if timing.control:
         baseline = one_line(timing.baseline, 40)
-        parts.append(text_of("against-itself", baseline=baseline, ratio=_ratio_in_words(timing.control)))
+        parts.append(text_of("against-itself", baseline=baseline, ratio=ratio_in_words(timing.control)))
     yield "; ".join(parts)
 
 
-def _ratio_in_words(ratio: Ratio, unit: str = "") -> str:
+def ratio_in_words(ratio: Ratio, unit: str = "") -> str:
     """`1.52× (1.51 to 1.53)`."""
     ends = (ratio.median, ratio.low, ratio.high)
     median, low, high = (f"{value:.{decimals(ends)}f}" for value in ends)

@@ -16,6 +16,7 @@ from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.reports.audience import student_view
 from tests.reports import sample_grades
+from tests.reports.pages import content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ def test_a_report_speaks_the_words_that_its_grade_keeps(name: str) -> None:
 def test_headings_and_verdicts_are_those_of_the_course() -> None:
     """On the page and in the terminal; the page says its language."""
     grade = replace(sample_grades.missing_barrier(), words=GERMAN)
-    page, shown = html.render(grade), text.render(grade).plain
+    page, shown = content(html.render(grade)), text.render(grade).plain
     assert '<html lang="de">' in page
     assert "versuche:" in shown
     assert "Versuche:" in page

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import html
 import re
-import subprocess
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.reports import trace_files
-from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, browser, seen
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, run, seen, shown
 from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
 
 if TYPE_CHECKING:
@@ -20,32 +19,6 @@ if TYPE_CHECKING:
     from grader.model.trace import TraceScene
 
 pytestmark = pytest.mark.browser
-
-
-def run(page: Path, fragment: str, home: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Open the page at a fragment, without a window and without a network."""
-    command = [
-        browser(),
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--hide-scrollbars",
-        "--enable-logging=stderr",
-        f"--user-data-dir={home}",
-        "--window-size=1280,800",
-        *options,
-        f"{page.as_uri()}#{fragment}",
-    ]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=90)
-
-
-def shown(page: Path, fragment: str, home: Path) -> str:
-    """The page's elements after its script ran; nothing may have been refused or thrown."""
-    done = run(page, fragment, home, "--dump-dom")
-    told = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert not told, "\n".join(told)
-    return done.stdout
 
 
 def cells(page: str, grid: str) -> list[str]:

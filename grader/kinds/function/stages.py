@@ -146,8 +146,8 @@ class _Calls:
         assignment = self.plan.assignment
         arguments = _arguments(assignment, self.built, case, self.oracle)
         left = self._left(arguments, run, device)
-        launches = device.seen if device is not None else None
-        of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches)
+        launches, ran = (device.seen, device.ran) if device is not None else (None, ())
+        of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches, ran)
         if left is None:
             findings = (*_why_cut_short(case, run, seen, emulated=device is not None), *seen, *missing)
             return CaseEvidence(
@@ -223,7 +223,7 @@ def _why_cut_short(
         cause = mistakes[0] if gave_up else mistakes[-1]
         return (replace(cause, kind=FindingKind.FAULT, hazard=run.ending),)
     if not gave_up:
-        return ending(case, run, "")  # that the run was cut short is what the check says
+        return ending(case, run, reason_alone=True)  # that the run was cut short is what the check says
     if run.returncode == DEVICE_FAILED:
         if emulated and seen:  # they say what broke it
             return ()

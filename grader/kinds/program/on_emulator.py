@@ -16,6 +16,7 @@ from grader.device.source import HostSource
 from grader.errors import OurError
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
+from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -132,6 +133,11 @@ class EmulatedDevice:
     def seen(self) -> Mapping[str, SeenLaunch]:
         """The last launches of the kernels that were watched, by the kernels' names."""
         return self._launches.seen
+
+    @property
+    def ran(self) -> tuple[str, ...]:
+        """The names of the kernels that were launched, in the order of the launches."""
+        return tuple(read_name(launched.kernel).name for launched in self._launches.runs)
 
     @property
     def executed(self) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:

@@ -12,13 +12,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
-from grader.checks.program_cases import ENDED_EARLY, ended_by_itself, kind_of_ending, why_it_stopped
+from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
 from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
 from grader.kinds.program.on_emulator import STEPS_A_SECOND, EmulatedDevice
 from grader.kinds.program.outputs import kernel_checks
+from grader.messages import text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
@@ -372,9 +373,10 @@ def program_run(result: Result, limits: Limits) -> ProgramRun:
     )
 
 
-def ending(case: Case, run: ProgramRun, what: str = f"{ENDED_EARLY}: ") -> tuple[Finding, ...]:
-    """The finding for a program that did not come to its end; ``what`` stands before the reason."""
+def ending(case: Case, run: ProgramRun, *, reason_alone: bool = False) -> tuple[Finding, ...]:
+    """The finding for a program that did not come to its end, which ``reason_alone`` does not say again."""
     if ended_by_itself(run):
         return ()
-    message = f"{what}{why_it_stopped(run)}"
+    reason = why_it_stopped(run)
+    message = reason if reason_alone else text_of("program-cut-short-because", reason=reason)
     return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)
