@@ -58,7 +58,7 @@ def test_the_smallest_shape_is_one_step_beyond_those_that_work(graded: Graded) -
 
 
 def test_calls_at_smaller_shapes_are_few(graded: Graded, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where none are left nothing is said of smaller shapes."""
+    """Where none fails nothing is said of smaller shapes."""
     monkeypatch.setattr(SmallerCalls, "_failing", lambda *_: [])
     assert "smallest" not in _message(graded("grid_exchanged"), "any-shape")
 
