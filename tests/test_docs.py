@@ -53,9 +53,10 @@ def test_the_pages_show_every_command() -> None:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
-    """A folder with `mine.cu` and `submissions/`, and the commands that have been typed in it."""
+    """A folder with `mine.cu`, `program.cu`, `submissions/`, and the commands that were typed in it."""
     folder = tmp_path_factory.mktemp("reader")
     shutil.copy(SOLUTION, folder / "mine.cu")
+    shutil.copy(SOLUTION.with_name("matmul-program") / "solution.cu", folder / "program.cu")
     (folder / "submissions").mkdir()
     shutil.copy(SOLUTION, folder / "submissions/ada.cu")
     shutil.copy(RACY, folder / "submissions/bob.cu")

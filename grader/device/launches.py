@@ -276,9 +276,9 @@ class EmulatedLaunches:
         starts: list[int | None] = []
         for number, argument in enumerate(arguments):
             allocation = None
-            if number < len(types) and types[number].kind == "pointer":
-                (address,) = struct.unpack("<Q", np.asarray(argument.value).tobytes())
-                allocation = self.memory.holding(address)
+            value = np.asarray(argument.value).tobytes()
+            if number < len(types) and types[number].kind == "pointer" and len(value) == _POINTER_BYTES:
+                allocation = self.memory.holding(*struct.unpack("<Q", value))
             dtype = _ELEMENTS.get(types[number].name) if allocation is not None else None
             if allocation is not None and dtype is not None and allocation.size % dtype.itemsize == 0:
                 elements.setdefault(allocation.start, dtype)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import Allocation
     from grader.device.observation import SeenLaunch
-    from grader.model import Argument, Build, Case, Detail, KernelCounters, Named
+    from grader.model import Argument, Build, Case, Detail, KernelCounters, Launch, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -167,6 +167,12 @@ class EmulatedDevice:
     def kernels(self) -> tuple[KernelCounters, ...]:
         """What the launches of each kernel did together."""
         return kernel_counters(self._launches.runs, self._file)
+
+    @property
+    def only_launch(self) -> Launch | None:
+        """How its kernel was launched, where the program launches one, and always in the same way."""
+        launches = dict.fromkeys((ran.kernel, ran.launch) for ran in self._launches.runs)
+        return next(iter(launches))[1] if len(launches) == 1 else None
 
     @property
     def unsupported(self) -> str:
