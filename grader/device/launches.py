@@ -24,6 +24,7 @@ from grader.device.streams import Use, marked
 from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
+from grader.emulator.machine.geometry import SMS
 from grader.emulator.memory.layout import Layout, shared_layout, takes_memory
 from grader.emulator.memory.memory import HEAP_BYTES, WINDOW, AddressSpace, GlobalMemory, Heap
 from grader.emulator.memory.memory import Allocation as Array
@@ -57,8 +58,8 @@ _ENDS: Mapping[str, CudaError] = {
 }
 """What a launch that stops with a finding of this code gives the host."""
 
-_COOPERATIVE = "%envreg2"
-"""What a kernel reads to find what the blocks of a cooperative launch share."""
+_COOPERATIVE, _WORKSPACE_BYTES = "%envreg2", 8
+"""What a kernel reads to find what the blocks of a cooperative launch share: its size, and a barrier."""
 
 _BAD_ACCESSES = (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED)
 
@@ -118,6 +119,9 @@ class EmulatedLaunches:
     """By where they start."""
     _touched: TouchedBytes | None = None
     """Which bytes the launch uses that runs now, if that was asked for."""
+    _workspace: int = 0
+    """Where what the blocks of the launch that runs now share lies; 0 unless it is cooperative."""
+    _shared_by_grid: Allocation | None = None
     _heap_was_left: bool = False
     """Whether a launch left blocks on its heap, which ends with it here and not on a device."""
 
@@ -132,6 +136,9 @@ class EmulatedLaunches:
                 self.variables[0, variable.name] = allocation
                 self._variable_names[allocation.start] = symbol_name(variable.name)
                 self._directions[allocation.start] = "const" if variable.space == "const" else "inout"
+        if _COOPERATIVE in self.build.ptx:
+            self._shared_by_grid = self.memory.allocate(_WORKSPACE_BYTES, Sharing.DEVICE, 0, Owner.VARIABLE)
+            self._variable_names[self._shared_by_grid.start] = "cooperative_groups::this_grid()"
         self._modules[self.build.ptx] = module
         self.reset()
 
@@ -160,17 +167,16 @@ class EmulatedLaunches:
             request.shared_bytes,
         )
         reason = _refused(launch, shared_limit, kernel.most_threads)
+        code = CudaError.INVALID_VALUE
+        if not reason and request.cooperative and not _fits_at_once(kernel, launch):
+            code, reason = CudaError.COOPERATIVE_LAUNCH_TOO_LARGE, "cooperative"
         if reason:
             details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
-            return LaunchOutcome(CudaError.INVALID_VALUE)
+            return LaunchOutcome(code)
         if self.gave_up or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
-        if request.cooperative and _COOPERATIVE in self.build.ptx:
-            self.unsupported = (
-                "not supported here: the grid of a cooperative launch (cooperative_groups::this_grid())"
-            )
-        elif self._heap_was_left:
+        if self._heap_was_left:
             self.unsupported = "not supported here: memory of malloc() in a kernel that outlives its launch"
         if self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
@@ -179,6 +185,7 @@ class EmulatedLaunches:
         pointers = self._pointers(arguments) if name in self.watched else {}
         before = {position: self._bytes_from(address) for position, address in pointers.items()}
         self._copy.begin()
+        self._workspace = self._cleared_workspace() if request.cooperative else 0
         self._heaps.clear()
         self._touched = TouchedBytes(self.memory.end) if watch else None
         began = time.monotonic()
@@ -206,6 +213,14 @@ class EmulatedLaunches:
             changed=changed,
             uses=self._uses(),
         )
+
+    def _cleared_workspace(self) -> int:
+        """The address of zeros that the blocks of a cooperative launch share; 0 if no kernel asks for it."""
+        if self._shared_by_grid is None:
+            return 0
+        part = slice(self._shared_by_grid.start, self._shared_by_grid.end)
+        self.memory.bytes[part], self.memory.written[part] = 0, 1
+        return self._shared_by_grid.address
 
     def _kernel(self, name: str) -> EmulatedKernel:
         if name not in self._emulated:
@@ -287,6 +302,7 @@ class EmulatedLaunches:
         used = self.memory.end
         heap_bytes = HEAP_BYTES if takes_memory(module) else 0
         memory = GlobalMemory(_SPACE, arrays, *self._copy.taken(self.memory, heap_bytes))
+        memory.workspace = self._workspace
         if heap_bytes:
             memory.heap = Heap(memory, used, used + heap_bytes)
         shared, shared_bytes = shared_layout(module, function, launch)
@@ -373,6 +389,12 @@ def _refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
     if any(extent > most for extent, most in zip(launch.grid, MOST_BLOCKS, strict=True)):
         return "grid"
     return "shared" if launch.shared_bytes > shared_limit else ""
+
+
+def _fits_at_once(kernel: LoadedKernel, launch: Launch) -> bool:
+    """Whether a device holds all blocks of a launch at once, so that they may wait for each other."""
+    blocks = kernel.resident_blocks(math.prod(launch.block), launch.shared_bytes)
+    return math.prod(launch.grid) <= SMS * blocks
 
 
 def _shape(launch: Launch) -> tuple[tuple[str, int | str], ...]:
