@@ -45,6 +45,8 @@ class MemoryImage:
     addresses: Mapping[str, int]
     types: Mapping[int, np.dtype[Any]] = field(default_factory=dict)
     copied: Callable[[int], tuple[NDArray[np.uint8], NDArray[np.uint8]]] | None = None
+    workspace: int = 0
+    """The address of what the blocks of a cooperative launch share."""
 
     def kept(self) -> MemoryImage:
         """The same image, which stays as it is when the memory changes."""
@@ -68,6 +70,7 @@ class MemoryImage:
         used, heap_bytes = len(self.bytes), HEAP_BYTES if takes_memory(module) else 0
         data, written = (self.copied or self._new_copy)(heap_bytes)
         memory = GlobalMemory(_SPACE, self.arrays, data, written)
+        memory.workspace = self.workspace
         if heap_bytes:
             memory.heap = Heap(memory, used, used + heap_bytes)
         shared, shared_bytes = shared_layout(module, function, launch)

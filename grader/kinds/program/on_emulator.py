@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.device.device import Device
+from grader.device.device import MOST_MISTAKES, Device
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
@@ -205,8 +206,9 @@ class EmulatedDevice:
         One that has not ``succeeded`` by its own word may leave things undone.
         """
         launches = [f for run in self._launches.runs for f in run.run.findings]
+        names = self._names()
         host = [
-            self._finding(mistake)
+            self._finding(mistake, names)
             for mistake in (*self.device.mistakes, *self._at_the_end(succeeded=succeeded))
         ]
         merged = list(dict.fromkeys((*host, *launches)))
@@ -224,18 +226,17 @@ class EmulatedDevice:
             yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
         if not succeeded:  # it never came to what is missing
             return
-        for allocation in self._memory.in_order():
-            if allocation.owner is Owner.PROGRAM:
-                details = (("size", allocation.size),)
-                yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
+        left = (a for a in self._memory.in_order() if a.owner is Owner.PROGRAM)
+        for allocation in islice(left, MOST_MISTAKES):
+            details = (("size", allocation.size),)
+            yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
         if self.device.unread and not self._held and not any(a.sharing for a in self._memory.in_order()):
             caller, name = self.device.unread
             yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=(("kernel", name),))
         if self.device.printed:
             yield HostMistake(HostCode.OUTPUT_LOST, 0)
 
-    def _finding(self, mistake: HostMistake) -> Finding:
-        names = self._names()
+    def _finding(self, mistake: HostMistake, names: Mapping[int, str]) -> Finding:
         callers = (mistake.caller, *mistake.callers)
         where = next((caller for caller in callers if self._source.line_of(caller)), 0)
         line, file = self._source.line_of(where), self._source.file_of(where)
