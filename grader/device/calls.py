@@ -7,12 +7,13 @@ would, and the answer's payload.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.device.copies import DONE, REFUSED, Reply, copy_on_host, copy_within, fill
-from grader.device.device import MOST_HANDLES, Event
+from grader.device.device import MOST_HANDLES, MOST_PRINTED, PRINTED_BYTES, Event
 from grader.device.errors import CudaError
-from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
+from grader.device.memory import MOST_ALLOCATIONS, PAGE, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import VERSION, ProtocolError
 from grader.device.requests import (
@@ -35,6 +36,7 @@ from grader.device.requests import (
     Interruption,
     LaunchKernel,
     MemoryInfo,
+    NameSymbol,
     Occupancy,
     QueryEvent,
     QueryStream,
@@ -48,6 +50,7 @@ from grader.device.requests import (
     WaitForEvent,
 )
 from grader.device.streams import DEFAULT, LEGACY, PER_THREAD, StreamOrder, Work
+from grader.emulator.memory.memory import HEAP_BYTES
 from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
@@ -61,6 +64,12 @@ _OWN_STREAMS = (DEFAULT, LEGACY, PER_THREAD)
 
 _KERNEL_LIMIT = 0x8000_0000
 MOST_DYNAMIC_SHARED, MOST_DYNAMIC_SHARED_OPT_IN = 48 << 10, 163 << 10
+
+_STACK_LIMIT, _PRINTF_LIMIT, _HEAP_LIMIT = 0, 1, 2
+"""``cudaLimit``."""
+
+_MOST_STACK = 512 << 10
+"""Local memory of a thread (CUDA C++ guide, compute capability 8.0)."""
 
 _DISABLE_TIMING = 2
 """``cudaEventDisableTiming``."""
@@ -204,7 +213,7 @@ def _resident_blocks(message: Occupancy, registers: int, static_shared: int) -> 
 def _set_limit(device: Device, message: SetLimit, caller: int) -> Reply:
     del caller
     if not message.which & _KERNEL_LIMIT:
-        return DONE
+        return _set_limit_of_device(device, message), b""
     kernel = message.which & ~_KERNEL_LIMIT
     if kernel >= len(device.launches.kernels):
         raise ProtocolError(f"there is no kernel {kernel}")
@@ -212,6 +221,23 @@ def _set_limit(device: Device, message: SetLimit, caller: int) -> Reply:
         return REFUSED
     device.shared_limits[kernel] = message.value
     return DONE
+
+
+def _set_limit_of_device(device: Device, message: SetLimit) -> CudaError:
+    """``cudaDeviceSetLimit``: a device makes more of what is small, and has no more than its memory."""
+    if message.which == _PRINTF_LIMIT:
+        device.most_printed = max(PRINTED_BYTES, min(message.value, MOST_PRINTED))
+        return CudaError.SUCCESS if message.value <= MOST_PRINTED else CudaError.MEMORY_ALLOCATION
+    if message.which == _STACK_LIMIT:
+        return CudaError.SUCCESS if message.value <= _MOST_STACK else CudaError.INVALID_VALUE
+    if message.which != _HEAP_LIMIT:
+        return CudaError.SUCCESS
+    if device.memory.heap_is_laid_out:
+        return CudaError.INVALID_VALUE
+    if message.value > device.memory.limit:
+        return CudaError.MEMORY_ALLOCATION
+    device.memory.heap_bytes = max(HEAP_BYTES, -(-message.value // PAGE) * PAGE)
+    return CudaError.SUCCESS
 
 
 # --- streams, events, waiting --------------------------------------------------------------------------
@@ -337,7 +363,10 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     device.events.clear()
     device.shared_limits.clear()
     device.broken = device.pending = CudaError.SUCCESS
-    device.in_use.clear()
+    device.memory.heap_bytes, device.memory.heap_is_laid_out = HEAP_BYTES, False
+    device.most_printed = PRINTED_BYTES
+    device.waited()
+    device.symbols.clear()
     device.order = StreamOrder()
     return DONE
 
@@ -345,6 +374,15 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
 def _errors_asked(device: Device, message: ErrorsAsked, caller: int) -> Reply:
     del message, caller
     device.errors_asked = True
+    return DONE
+
+
+def _name_symbol(device: Device, message: NameSymbol, caller: int) -> Reply:
+    """A host that says so of variables that are there may be believed: it accuses itself."""
+    del caller
+    known = device.launches.variables.get((message.module, message.name))
+    if known is not None and len(device.symbols) < len(device.launches.variables):
+        device.symbols.append(replace(message, size=min(message.size, known.size)))
     return DONE
 
 
@@ -357,7 +395,8 @@ def _interrupted(device: Device, message: Interruption, caller: int) -> Reply:
     """A touch of shared memory that came early, or the fault that ends the program."""
     live, old = device.memory.holding(message.address), device.memory.once_holding(message.address)
     if isinstance(message, Touched):
-        if live is None or live.number not in device.in_use:
+        writes = bool(message.writes)
+        if live is None or not device.is_at_work(live, message.address, host_writes=writes):
             return DONE
         code = HostCode.TOUCHED_EARLY
     elif live is not None:
@@ -403,5 +442,6 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     ErrorsAsked: _errors_asked,
     Unsupported: _unsupported,
     Fault: _interrupted,
+    NameSymbol: _name_symbol,
 }
 """What is done for each message; copies that carry data are in `session`."""

@@ -25,7 +25,7 @@ from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
 from grader.emulator.memory.layout import Layout, shared_layout, takes_memory
-from grader.emulator.memory.memory import HEAP_BYTES, WINDOW, AddressSpace, GlobalMemory, Heap
+from grader.emulator.memory.memory import WINDOW, AddressSpace, GlobalMemory, Heap
 from grader.emulator.memory.memory import Allocation as Array
 from grader.emulator.races.strength import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
@@ -87,6 +87,8 @@ class SeenLaunch:
 class EmulatedLaunches:
     """The kernels of a program; ``name_of`` says what the program calls an allocation.
 
+    ``symbol_mistake`` is `Device.symbol_mistake`.
+
     ``watched`` are the names of kernels of which the last launch that came to its end is ``seen``.
     """
 
@@ -95,6 +97,7 @@ class EmulatedLaunches:
     file: str
     note: Callable[[HostMistake], None]
     name_of: Callable[[Allocation], str]
+    symbol_mistake: Callable[[int, int], HostMistake | None]
     runs: list[KernelRun] = field(default_factory=list)
     watched: frozenset[str] = frozenset()
     seen: dict[str, SeenLaunch] = field(default_factory=dict)
@@ -254,7 +257,8 @@ class EmulatedLaunches:
                 (address,) = struct.unpack("<Q", content[offset : offset + size])
                 if address and self.memory.nearest(address) is None:
                     details = (("kernel", str(read_name(kernel.name))), ("argument", number + 1))
-                    self.note(HostMistake(HostCode.POINTER_IN_KERNEL, caller, details=details))
+                    mistake = HostMistake(HostCode.POINTER_IN_KERNEL, caller, details=details)
+                    self.note(self.symbol_mistake(caller, address) or mistake)
         return tuple(arguments)
 
     def _pointers(self, arguments: tuple[Argument, ...]) -> dict[int, int]:
@@ -296,7 +300,8 @@ class EmulatedLaunches:
             pointed[formal.name] = None if allocation is None else self._array(allocation, widths)
         arrays = tuple(self._array(allocation, widths) for allocation in self.memory.in_order())
         used = self.memory.end
-        heap_bytes = HEAP_BYTES if takes_memory(module) else 0
+        heap_bytes = self.memory.heap_bytes if takes_memory(module) else 0
+        self.memory.heap_is_laid_out |= bool(heap_bytes)
         behind = np.zeros(heap_bytes, np.uint8)
         data = np.concatenate((self.memory.bytes[:used], behind))
         written = np.concatenate((self.memory.written[:used], behind))

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.memory.memory import HEAP_BYTES
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -76,6 +78,10 @@ class DeviceMemory:
     """All memory of one device; ``limit`` bytes may be allocated at once."""
 
     limit: int
+    heap_bytes: int = HEAP_BYTES
+    """What ``malloc`` of kernels hands out at most."""
+    heap_is_laid_out: bool = False
+    """Whether a kernel that calls it was launched."""
     file: int = -1
     bytes: NDArray[np.uint8] = field(init=False)
     written: NDArray[np.uint8] = field(init=False)

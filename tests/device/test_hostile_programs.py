@@ -170,7 +170,8 @@ ATTACKS = {
         "a name that is not ASCII",
     ),
     "more callers than a message has": Attack(
-        f"say({_number(Fault)}, Bytes{{}}.add(U{{0}}).add(std::uint32_t{{0xFFFFFFFF}})); sleep(60);",
+        f"say({_number(Fault)}, Bytes{{}}.add(U{{0}}).add(std::uint32_t{{0}})"
+        ".add(std::uint32_t{0xFFFFFFFF})); sleep(60);",
         "4294967295 items",
     ),
     "a second connection": Attack(
@@ -209,7 +210,7 @@ ATTACKS = {
     ),
     "touch after touch": Attack(
         f"for (U i = 0; i < 3000; ++i) say({_number(Touched)},"
-        "Bytes{}.add(i).add(std::uint32_t{1}).add(i)); cudaDeviceSynchronize();"
+        "Bytes{}.add(i).add(std::uint32_t{0}).add(std::uint32_t{1}).add(i)); cudaDeviceSynchronize();"
     ),
     "streams without end": Attack(
         f"int n = 0; for (int i = 0; i < 11000; ++i) {{"

@@ -82,7 +82,14 @@ class EmulatedDevice:
         self._allowed_work = work
         self._memory = DeviceMemory(memory_bytes)
         self._launches = EmulatedLaunches(
-            self._memory, build, file, self._note, self._source.name_of, steps=work, watched=watched
+            self._memory,
+            build,
+            file,
+            self._note,
+            self._source.name_of,
+            self._symbol_mistake,
+            steps=work,
+            watched=watched,
         )
         self.device = Device(self._memory, self._launches)
         self._held: dict[str, Allocation] = {}
@@ -131,6 +138,9 @@ class EmulatedDevice:
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)
+
+    def _symbol_mistake(self, caller: int, address: int) -> HostMistake | None:
+        return self.device.symbol_mistake(caller, address)
 
     @property
     def seen(self) -> Mapping[str, SeenLaunch]:

@@ -212,7 +212,7 @@ def run_cases(
 
     A case that does not end costs its time; those after it get less, for most of them will not end either.
     """
-    limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
+    limits = limits_of(plan.assignment.program, on_gpu=gpu is not None, emulated=bool(built.ptx))
     cases: list[CaseEvidence] = []
     executed: dict[str, frozenset[tuple[str, int]]] = {}
     first: Build | None = None
@@ -234,18 +234,20 @@ def run_cases(
     return Ran(tuple(cases), submission.file, first, executed)
 
 
-def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
+def limits_of(interface: ProgramInterface, *, on_gpu: bool, emulated: bool = False) -> Limits:
     """How far a run may go.
 
     Memory is limited for all its processes together, where the sandbox can; and beside a GPU, whose driver
-    reserves far more than there is, also each process's address space.
+    reserves far more than there is, also each process's address space. What an ``emulated`` device shares
+    with the host lies there, too, and is none of the program's own memory.
     """
     stacks, driver = PROCESSES * _STACK_BYTES, _DRIVER_BYTES if on_gpu else 0
+    shared = interface.device_bytes if emulated else 0
     return Limits(
         wall_seconds=interface.seconds,
         cpu_seconds=math.ceil(interface.seconds * _CORES),
-        memory_bytes=0 if on_gpu else interface.memory_bytes + stacks,
-        total_bytes=interface.memory_bytes + driver,
+        memory_bytes=0 if on_gpu else interface.memory_bytes + stacks + shared,
+        total_bytes=interface.memory_bytes + driver + shared,
         processes=PROCESSES,
     )
 
