@@ -171,6 +171,41 @@ def test_managed_memory_that_a_kernel_may_still_write_is_told_with_the_line(grad
     assert [(str(finding.code), finding.line) for finding in result.findings] == [("host-touched-early", 12)]
 
 
+HALVES = r"""#include <cstdio>
+__global__ void twice(int *to, const int *from) { to[threadIdx.x] = 2 * from[threadIdx.x]; }
+int main() {
+    int *m;
+    cudaMallocManaged(&m, 16 * sizeof *m);
+    for (int i = 0; i < 8; ++i) m[i] = i < 4 ? 4 - i : 0;
+    twice<<<1, 4>>>(m + 8, m);
+    m[4] = 9;
+    m[12] = m[4];
+    cudaDeviceSynchronize();
+    m[0] = 1;
+    for (int i = 0; i < 4; ++i) std::printf("%d %d ", m[8 + i], m[8 + i] - 1);
+    std::printf("%d\\n", m[12]);
+    cudaFree(m);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("", "", []),
+        ("m[4] = 9;", "m[3] = 9;", [("host-touched-early", 8)]),
+        ("m[4] = 9;", "m[4] = m[11];", [("host-touched-early", 8)]),
+        ("m[4] = 9;", "m[4] = m[0];", []),
+    ],
+)
+def test_shared_memory_is_in_use_byte_by_byte(
+    graded: Graded, old: str, new: str, told: list[tuple[str, int]]
+) -> None:
+    """The host may use what a kernel leaves alone, and read what it reads, but not write it."""
+    findings = _results(graded(HALVES.replace(old, new)))["host"].findings
+    assert [(str(finding.code), finding.line) for finding in findings] == told
+
+
 def test_the_end_of_a_buffer_that_is_copied_back_unused_costs_nothing(graded: Graded) -> None:
     """A right program may copy more than it needs; one that copies what nobody wrote at all is told."""
     longer = RIGHT.replace("int host[8]", "int host[12]").replace(

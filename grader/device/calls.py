@@ -167,7 +167,8 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
     if not _known_stream(device, message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     limit = device.shared_limits.get(message.kernel, MOST_DYNAMIC_SHARED)
-    outcome = device.launches.launch(message, caller, limit, watch=device.order.is_needed)
+    watch = device.order.is_needed or device.memory.is_shared
+    outcome = device.launches.launch(message, caller, limit, watch=watch)
     device.launched += outcome.code is CudaError.SUCCESS
     if outcome.code is CudaError.SUCCESS:
         device.clock.launch(outcome.dram_bytes, outcome.lane_instructions)
@@ -177,7 +178,10 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
         device.unread = None if used_already else (caller, name)
         device.print(outcome.printed)
         device.complaints += outcome.complaints
-        device.in_use.update(outcome.changed)
+        for use, spans in outcome.uses:
+            device.use(use, spans)
+        if not outcome.uses:
+            device.in_use.update(outcome.changed)
         if device.pending is CudaError.SUCCESS:
             device.pending = outcome.later
     return outcome.code, b""

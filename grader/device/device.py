@@ -9,7 +9,7 @@ from grader.device.clock import Clock
 from grader.device.errors import CudaError
 from grader.device.memory import BASE
 from grader.device.mistakes import HostCode, HostMistake
-from grader.device.streams import MOST_WORK, StreamOrder, Use, Work, common_byte, span
+from grader.device.streams import MOST_SPANS, MOST_WORK, StreamOrder, Use, Work, common_byte, span
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
@@ -114,9 +114,9 @@ class Device:
     mistakes: list[HostMistake] = field(default_factory=list)
     errors_asked: bool = False
     in_use: set[int] = field(default_factory=set)
-    """Numbers of shared allocations that kernels which nobody has waited for have changed."""
-    copying: list[tuple[Use, Spans]] = field(default_factory=list)
-    """What asynchronous copies and fills that nobody has waited for do with which bytes."""
+    """Numbers of shared allocations that work has changed for which nobody has waited, nobody knows where."""
+    used: list[tuple[Use, Spans]] = field(default_factory=list)
+    """What work that nobody has waited for does with which bytes."""
     handles: int = 0x10
     launched: int = 0
     waits: int = 0
@@ -158,23 +158,24 @@ class Device:
         self.note(HostMistake(HostCode.STREAM_RACE, later.caller, number, details, other=earlier.caller))
 
     def use(self, use: Use, spans: Spans) -> None:
-        """Note bytes that an asynchronous copy or fill uses; of too many the oldest are forgotten."""
-        self.copying.append((use, spans))
-        del self.copying[:-MOST_WORK]
+        """Note bytes that work uses which nobody waits for; of too many the oldest are forgotten."""
+        self.used.append((use, spans))
+        while len(self.used) > MOST_WORK or sum(len(spans) for _, spans in self.used) > MOST_SPANS:
+            self.used.pop(0)
 
     def is_at_work(self, allocation: Allocation, address: int, *, host_writes: bool) -> bool:
         """Whether the host may not touch a byte of a shared allocation: the device may be at work on it."""
         byte = address - BASE
         mine = span(byte, 1)
         return allocation.number in self.in_use or any(
-            (host_writes or use is Use.WRITES) and common_byte(spans, mine) is not None
-            for use, spans in self.copying
+            (host_writes or use is not Use.READS) and common_byte(spans, mine) is not None
+            for use, spans in self.used
         )
 
     def waited(self) -> None:
         """The host has waited for the device."""
         self.in_use.clear()
-        self.copying.clear()
+        self.used.clear()
 
     def settle(self) -> CudaError:
         """What a call that waits for the device gives: an error of a launch breaks the device for good.

@@ -137,6 +137,11 @@ class DeviceMemory:
         self.freed[allocation.start] = allocation
         self.taken -= allocation.size
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the host reaches any of it by its address."""
+        return any(allocation.sharing for allocation in self.live.values())
+
     def starting_at(self, address: int) -> Allocation | None:
         """The allocation that begins there."""
         return self.live.get(address - BASE)
