@@ -7,6 +7,9 @@ NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_NEW_ENOUGH)' 2>/dev/null && echo $$p && break; done)
 
+# Bytecode is kept: without it each program that a test starts compiles all of the grader.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 STAMP := .venv/.set-up
 EVERYTHING := .[nvcc,dev,docs]

@@ -21,7 +21,7 @@ from grader.backends.emulator import EMULATOR
 from grader.checks import run_checks
 from grader.diagnosis import advise, context_of_submission, first_cause
 from grader.kinds import kind_of
-from grader.messages import Sentences, sentences_of, speaking, text_of
+from grader.messages import Sentences, report_words, sentences_of, speaking, text_of
 from grader.model import (
     Build,
     Evidence,
@@ -71,16 +71,18 @@ def grade_built(
     """Grade a submission that is built; ``seconds`` are those that earlier stages took."""
     began = time.perf_counter()
     stages = kind_of(plan.assignment).stages()
-    evidence, parts = (
-        stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
-    )
+    with speaking(sentences_of(plan.assignment.feedback)):
+        evidence, parts = (
+            stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
+        )
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 
 
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
     """Evidence → grade: checks and points, in the course's sentences; pure but for the versions it notes.
 
-    The grade keeps the evidence with the grader's own sentences: a course may change its mind.
+    The grade keeps the evidence with the grader's own sentences of findings: a course may change its mind.
+    What has no code (explanations, advice, how a program ended) was said in its words when it was run.
     """
     sentences = sentences_of(plan.assignment.feedback)
     with speaking(sentences):
@@ -147,6 +149,7 @@ def _judged(plan: Plan, submission: Submission, evidence: Evidence, stages: Name
         witnesses=evidence.witnesses,
         cause=cause,
         hand_in=submission.hand_in,
+        words=report_words(plan.assignment.feedback),
     )
 
 

@@ -9,7 +9,8 @@ import roofline
 from buffers import Helpers, Workplace
 from case import Value, passed, value_of
 from kept import Kept
-from loaded import Loaded
+from loaded import Module
+from replay import Replay
 
 if TYPE_CHECKING:
     import random
@@ -33,13 +34,25 @@ SPACE = 256 * 2**20
 
 
 class Kernel(NamedTuple):
-    """A kernel ready to be launched; ``arguments`` are, by input set, what it is passed."""
+    """A kernel of a module, and how it is launched; ``arguments`` are what it is passed."""
 
-    code: Loaded
+    device: Device
+    module: Module
+    entry: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
     shared: int
-    arguments: tuple[tuple[Value, ...], ...]
+    arguments: tuple[Value, ...]
+
+    def ready(self, places: Places) -> Callable[[], None]:
+        """One launch with arrays at these places; all that can be made ready is."""
+        self.module.renew()
+        function = self.module.function(self.entry)
+        arguments = [value.at(places) for value in self.arguments]
+        return self.device.prepared(function, self.grid, self.block, self.shared, arguments)
+
+    def close(self) -> None:
+        """It has no memory of its own."""
 
 
 class Bench:
@@ -57,25 +70,22 @@ class Bench:
         self._space_bytes = max(SPACE, 4 * device.l2_bytes) // 32 * 32
         self._space = device.allocate(self._space_bytes)
         self._start, self._stop = device.events()
-        self._kernels = _kernels(device, plan, images, folder)
+        self._timed = _timed(device, plan, images, folder)
         self._library: Callable[[], None] | None = None
         self._library_places: Places = {}
 
     @property
     def names(self) -> list[str]:
         """What a round launches."""
-        return list(self._kernels)
+        return list(self._timed)
 
     def launch(self, name: str, which: int, *, keep: bool = False) -> tuple[float, Left]:
         """Milliseconds of one launch on an input set, and what it left; ``keep`` its output if it is new."""
         self.running = name
-        kernel, places = self._kernels[name], self._work.lay_out(which)
-        arguments = [value.at(places) for value in kernel.arguments[which]]
-        function = kernel.code.function()
+        places = self._work.lay_out(which)
+        work = self._timed[name][which].ready(places)
         self._overwrite_l2()
-        ms = self._device.elapsed_ms(
-            self._start, self._stop, function, kernel.grid, kernel.block, kernel.shared, arguments
-        )
+        ms = self._device.elapsed_of_ms(self._start, self._stop, work)
         left = self._work.inspect(which, places)
         if keep:
             self.kept.offer(which, left.digest, lambda: self._work.outputs(places))
@@ -135,6 +145,8 @@ class Bench:
         """Give the memory back."""
         self.wait()
         self._work.close()
+        for timed in {id(one): one for several in self._timed.values() for one in several}.values():
+            timed.close()
         self._device.free(self._space)
 
 
@@ -142,20 +154,27 @@ def _nothing() -> None:
     """What lies between two events whose distance is the overhead of events."""
 
 
-def _kernels(device: Device, plan: Plan, images: Images, folder: Path) -> dict[str, Kernel]:
-    """The kernels of a round by their names; the baseline is there twice."""
+def _timed(device: Device, plan: Plan, images: Images, folder: Path) -> dict[str, list[Kernel | Replay]]:
+    """What is timed, by its name, and for each input set; the baseline is there twice."""
     names = {plan["baseline"]: plan["baseline"], AGAIN: plan["baseline"], STUDENT: STUDENT}
     if plan["solution"]:
         names[plan["solution"]] = plan["solution"]
-    return {name: _kernel(device, plan, real, images[real], folder) for name, real in names.items()}
+    loaded = {real: _one(device, plan, real, images[real], folder) for real in dict.fromkeys(names.values())}
+    return {name: loaded[real] for name, real in names.items()}
 
 
-def _kernel(device: Device, plan: Plan, name: str, image: dict[str, Any], folder: Path) -> Kernel:
+def _one(device: Device, plan: Plan, name: str, image: dict[str, Any], folder: Path) -> list[Kernel | Replay]:
+    """A kernel for each input set; or what a function asked of its device, which is the same for all."""
+    variables = image.get("variables", False)
+    if name in plan.get("recordings", {}):
+        replay = Replay(
+            device, folder / image["image"], plan["recordings"][name], folder, variables=variables
+        )
+        return [replay] * len(plan["sets"])
     launch, widths = plan["launches"][name], plan.get("widths", {}).get(name, {})
-    return Kernel(
-        Loaded(device, folder / image["image"], image["entry"], variables=image.get("variables", False)),
-        tuple(launch["grid"]),
-        tuple(launch["block"]),
-        launch["shared"],
-        tuple(tuple(value_of(each, widths) for each in passed(arguments)) for arguments in plan["sets"]),
+    module = Module(device, folder / image["image"], variables=variables)
+    shape = tuple(launch["grid"]), tuple(launch["block"]), launch["shared"]
+    passed_values = (
+        tuple(value_of(each, widths) for each in passed(arguments)) for arguments in plan["sets"]
     )
+    return [Kernel(device, module, image["entry"], *shape, values) for values in passed_values]

@@ -206,23 +206,25 @@ class Device(Context):
         with self._faults():
             return float(self._runtime.eventElapsedTime(start, stop))
 
-    def elapsed_ms(
+    def prepared(
         self,
-        start: int,
-        stop: int,
         function: int,
         grid: Sequence[int],
         block: Sequence[int],
         shared: int,
         arguments: Sequence[np.generic],
-    ) -> float:
-        """Milliseconds of a launch; whatever can be made ready is ready before the first event."""
+    ) -> Callable[[], None]:
+        """A launch of which all that can be made ready is, for `elapsed_of_ms`."""
         packed = _packed(arguments)
-        numbers = (*grid, *block, shared, 0, packed.address, 0)
+        numbers = (*grid, *block, shared, 0)
         with self._faults():
             self._allow_shared(function, shared)
         launch = self._driver.launchKernel
-        return self.elapsed_of_ms(start, stop, lambda: launch(function, *numbers))
+
+        def work() -> None:
+            launch(function, *numbers, packed.address, 0)
+
+        return work
 
     def elapsed_of_ms(self, start: int, stop: int, work: Callable[[], object]) -> float:
         """Milliseconds of what ``work`` asks the device to do."""

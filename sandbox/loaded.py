@@ -1,8 +1,8 @@
-"""A kernel's code on the device, which remembers nothing from one launch to the next.
+"""Code on the device, which remembers nothing from one time to the next.
 
 A module's variables (`__device__`) keep what a kernel leaves in them. A kernel could count its launches
-there, or keep results to copy them when inputs come again. So where there are any, every launch gets a copy
-of the module of its own, in which they are as the file has them.
+there, or keep results to copy them when inputs come again. So where there are any, every time gets a copy of
+the module of its own, in which they are as the file has them.
 """
 
 from __future__ import annotations
@@ -15,20 +15,30 @@ if TYPE_CHECKING:
     from device import Device
 
 
-class Loaded:
-    """The kernel ``entry`` of a cubin; with ``variables`` it is loaded anew for each launch."""
+class Module:
+    """The kernels of a cubin; with ``variables`` it is loaded anew whenever it is renewed."""
 
-    def __init__(self, device: Device, image: Path, entry: str, *, variables: bool) -> None:
-        self._device, self._image, self._entry, self._variables = device, image, entry, variables
+    def __init__(self, device: Device, image: Path, *, variables: bool) -> None:
+        self._device, self._image, self._variables = device, image, variables
         self._module: int | None = None
 
-    def function(self) -> int:
-        """The kernel for the next launch; the one before must be over."""
-        if not self._variables:
-            return self._device.function(self._image, self._entry)
-        if self._module is not None:
-            self._device.unload(self._module)
-        self._module = self._device.load(self._image)
-        function = self._device.entry(self._module, self._entry)
+    def renew(self) -> None:
+        """Make variables hold what the file says; what ran before must be over."""
+        if self._variables:
+            if self._module is not None:
+                self._device.unload(self._module)
+            self._module = self._device.load(self._image)
+
+    def function(self, entry: str) -> int:
+        """A kernel, whose code is loaded."""
+        if self._module is None:
+            return self._device.function(self._image, entry)
+        function = self._device.entry(self._module, entry)
         self._device.make_ready(function)
         return function
+
+    def symbol(self, name: str) -> int:
+        """The address of a variable."""
+        if self._module is None:
+            raise ValueError("a module without variables has none")
+        return self._device.symbol(self._module, name)

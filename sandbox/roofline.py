@@ -51,5 +51,5 @@ def _fastest_ms(device: Device, function: int, blocks: int, arguments: tuple[np.
     times = []
     for _ in range(REPEATS):
         device.launch(*shape)
-        times.append(device.elapsed_ms(start, stop, *shape))
+        times.append(device.elapsed_of_ms(start, stop, device.prepared(*shape)))
     return min(times)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from grader.gradescope.pins import normal_name, pinned
 
 FILE = Path(__file__).parents[1] / "constraints.txt"
 EXTRAS = frozenset({"nvcc", "dev", "docs"})
@@ -23,34 +17,6 @@ HEADER = """\
 """
 
 
-def normal_name(name: str) -> str:
-    """The name of a package as PyPI compares names."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def requirements() -> list[Requirement]:
-    """What the grader and its extras require, directly or not, here and with this Python."""
-    pending = [("cuda-grader", EXTRAS)]
-    visited: set[tuple[str, frozenset[str]]] = set()
-    collected: list[Requirement] = []
-    while pending:
-        name, extras = pending.pop()
-        if (name, extras) not in visited:
-            visited.add((name, extras))
-            direct = list(_direct(name, extras))
-            collected += direct
-            pending += [(normal_name(item.name), frozenset(item.extras)) for item in direct]
-    return collected
-
-
-def _direct(name: str, extras: frozenset[str]) -> Iterable[Requirement]:
-    for text in distribution(name).requires or ():
-        requirement = Requirement(text)
-        marker = requirement.marker
-        if marker is None or any(marker.evaluate({"extra": extra}) for extra in (*extras, "")):
-            yield requirement
-
-
 def pins() -> dict[str, str]:
     """The version of each package in the file, by its normalised name."""
     lines = FILE.read_text(encoding="utf-8").splitlines()
@@ -60,8 +26,7 @@ def pins() -> dict[str, str]:
 
 def installed() -> str:
     """The file's text for what is installed now."""
-    names = sorted({normal_name(requirement.name) for requirement in requirements()})
-    return HEADER + "".join(f"{name}=={distribution(name).version}\n" for name in names)
+    return HEADER + pinned(EXTRAS)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 
 from grader.arithmetic import parse
 from grader.assignment import find_assignment, load_assignment
+from grader.messages import text_of
 from grader.model import Verdict
 from grader.pipeline import make_plan
 from grader.reports import grade_json, html, record_json, text
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from grader.model import Grade
 
 pytestmark = pytest.mark.timeout(600)
+
+FIRST = text_of("first")
 
 ROOT = Path(__file__).parents[1]
 TILED = (ROOT / "reference/matmul/solution.cu").read_text("utf-8")
@@ -95,9 +98,9 @@ def test_the_cause_stands_on_top_of_every_report(advice: FirstAdvice) -> None:
     grade = advice.grade("tiled-matmul", ROOT / "reference/matmul/mistakes/load_guard_on_b_only.cu")
     assert grade.cause is not None
     written = text.render(grade).plain
-    assert written.index(text.FIRST) < written.index("try:") < written.index("cases")
+    assert written.index(FIRST) < written.index("try:") < written.index("cases")
     page = html.render(grade)
-    assert 0 < page.index(text.FIRST) < page.index('class="fail">', page.index(text.FIRST))
+    assert 0 < page.index(FIRST) < page.index('class="fail">', page.index(FIRST))
     assert grade_json.as_json(grade)["cause"]["code"] == grade.cause.code
     assert record_json.load(record_json.dump(grade)).cause == grade.cause
 

@@ -49,12 +49,11 @@ OTHERS = (
     "checks",  # what an item says of its own: the model's answer, a speedup, traffic, a structure
     "kinds/answers",  # a sheet that cannot be read
     "kinds/program",  # how a program ended
-    "nvcc",  # what the compiler says, and that there is no such kernel
-    "submission",  # a file that cannot be read
+    "nvcc/diagnostics.py",  # what the compiler says
 )
 """Where findings have sentences that no code stands for: each makes its own."""
 
-CODED = ("nvcc/launch.py", "nvcc/declarations.py", "checks/secrecy.py")
+CODED = ("nvcc/stage.py", "nvcc/program.py", "submission/files.py", "checks/secrecy.py")
 """What says things by code all the same."""
 
 

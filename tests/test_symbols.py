@@ -178,7 +178,9 @@ def test_an_output_in_constant_memory_is_told() -> None:
     interface = KernelInterface(
         "k", (), (), (), (), symbols=(Parameter("y", "out", "float32", (Name("N"),)),)
     )
-    assert missing_variable(interface, ".visible .const .align 4 .b8 y[800];\n") == (
+    lacking = missing_variable(interface, ".visible .const .align 4 .b8 y[800];\n")
+    assert lacking is not None
+    assert lacking.message == (
         "`y` is `__constant__`, which a kernel cannot write to; expected `__device__ float y[N]`"
     )
 

@@ -9,7 +9,7 @@ import re
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from grader import analysis
+from grader import analysis, arithmetic
 from grader.analysis import SUBJECTS, AnalysisProblem
 from grader.arithmetic import ArithmeticProblem, exactly, names
 from grader.assignment.document import Flaw, KeyPath
@@ -28,6 +28,7 @@ from grader.checks.array import ArrayCheck
 from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.speedup import SpeedupCheck
 from grader.checks.structure import MEASURED, StructureCheck
+from grader.checks.traffic import TrafficCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -52,6 +53,7 @@ def cross_check_flaws(draft: Draft, kernels: frozenset[str] | None, *, has_oracl
     yield from _thresholds(draft)
     yield from _looked_at_kernels(draft)
     yield from _structures(draft)
+    yield from _traffic(draft)
     yield from _shapes_of_functions(draft)
     if kernels is not None:
         yield from _baselines(draft, kernels)
@@ -213,6 +215,23 @@ def _structures(draft: Draft) -> Iterator[Flaw]:
                 yield Flaw((*path, "require", name), message, at_key=True)
 
 
+def _traffic(draft: Draft) -> Iterator[Flaw]:
+    """Items about traffic that name a kernel where each case launches one, or sizes that a case lacks."""
+    for path, check in _checks(draft):
+        if not isinstance(check, TrafficCheck):
+            continue
+        if check.kernel is not None and isinstance(draft.submission, KernelPart):
+            message = "expected none: `cases` says which launches count, each of one kernel"
+            yield Flaw((*path, "kernel"), message, at_key=True)
+        for case in draft.cases if check.of else ():
+            sizes = dict(getattr(case, "shape", None) or {})
+            missing = sorted(arithmetic.names(arithmetic.parse(check.of or "")) - set(sizes))
+            if case and _looks_at(check, case) and missing:
+                hint = suggestion(missing[0], sizes) if sizes else "it has none"
+                yield Flaw((*path, "of"), f"`{missing[0]}` is no size of case `{case.id}`; {hint}")
+                break
+
+
 def _shapes_of_functions(draft: Draft) -> Iterator[Flaw]:
     """A function's cases have shapes: no item has one of its own."""
     if isinstance(draft.submission, FunctionPart):
@@ -257,7 +276,7 @@ def _unknown_sizes(draft: Draft, submission: ProgramPart) -> Iterator[Flaw]:
                 yield Flaw(("cases", index, "sizes", name), message, at_key=True)
 
 
-def _looks_at(check: Check, case: ProgramCase) -> bool:
+def _looks_at(check: Check, case: AnyCasePart) -> bool:
     """Whether an item looks at a case."""
     return not check.item.cases or bool({case.id, *case.tags} & set(check.item.cases))
 

@@ -82,7 +82,7 @@ def read_draft(data: Plain) -> tuple[Draft, list[Flaw]]:
 
 
 def _complete(whole: KernelFile | ProgramFile | FunctionFile | AnswersFile) -> Draft:
-    timing = whole.timing if isinstance(whole, KernelFile) else None
+    timing = whole.timing if isinstance(whole, KernelFile | FunctionFile) else None
     return Draft(
         whole=whole,
         id=whole.id,

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.checks.text import STREAMS
-from grader.model import Assignment, Case, CasePlan, Visibility
+from grader.model import Assignment, Case, CasePlan, KernelInterface, Visibility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -76,18 +76,22 @@ def execution_digests(assignment: Assignment, cases: Iterable[Case], *, timed: b
         *((f"case `{case.id}`", _digest(_as_run(case))) for case in cases),
     ]
     for item in assignment.rubric:
-        pieces += _asked_for(item, [case for case in cases if item.looks_at(case)])
+        looked_at = [case for case in cases if item.looks_at(case)]
+        pieces += _asked_for(item, looked_at, of_kernels=isinstance(assignment.interface, KernelInterface))
     if timed and any(item.check == "speedup" for item in assignment.rubric):
         pieces.append(("what is timed", _digest(assignment.timing)))
     return tuple(dict.fromkeys(pieces))
 
 
-def _asked_for(item: RubricItem, cases: list[Case]) -> Iterator[tuple[str, str]]:
-    """The pieces that only this item asks for."""
+def _asked_for(item: RubricItem, cases: list[Case], *, of_kernels: bool) -> Iterator[tuple[str, str]]:
+    """The pieces that only this item asks for; of kernels it is always counted what they move."""
     options = dict(item.options)
     if item.check == "traffic":
-        kernel = options["baseline"]
-        yield from ((f"the counters of the {kernel} kernel in case `{case.id}`", "") for case in cases)
+        if not of_kernels:
+            yield from ((f"what its kernels move in case `{case.id}`", "") for case in cases)
+        if "baseline" in options:
+            name, of = options["baseline"], f":{options['kernel']}" if "kernel" in options else ""
+            yield from ((f"the counters of the {name}{of} kernel in case `{case.id}`", "") for case in cases)
     elif item.check in ("array", "kernel-output"):
         of = f" of `{options['kernel']}`" if "kernel" in options else ""
         what = f"the array `{options['output']}`{of}"

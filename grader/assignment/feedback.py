@@ -1,23 +1,22 @@
 """Texts about mistakes, from YAML files: the course's own, and those of an operation's mistakes.
 
 A file beside an assignment holds for a mistake's id any of ``title``, ``explanation``, ``hint`` and
-``concept``, and under ``phrases`` what texts are put together with; under ``messages``, ``clauses`` and
-``hidden`` the sentences about findings (`grader.messages.TABLES`). ``reference/<operation>/feedback.yaml``
-has the same format, and may name new mistakes with all four fields: those that the operation's hypotheses
-predict. `grader.mistakes` has the texts that come with the grader.
+``concept``, and under ``phrases`` what texts are put together with; under ``messages``,
+``clauses``, ``hidden`` and so on what else people read (`grader.messages.TABLES`).
+``reference/<operation>/feedback.yaml`` has the same format, and may name new mistakes with all four fields:
+those that the operation's hypotheses predict. `grader.mistakes` has the texts that come with the grader.
 """
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
-from string import Formatter
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.assignment import document
 from grader.assignment.document import MappingNode, Position, ScalarNode
 from grader.assignment.fields import suggestion
-from grader.messages import TABLES, allowed_fields
+from grader.messages import TABLES, allowed_fields, misplaced
 from grader.mistakes import FIELDS, allowed_placeholders, bundled_texts
 
 if TYPE_CHECKING:
@@ -170,12 +169,10 @@ def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
     ours = mistake in TABLES
     allowed = allowed_fields(mistake, field) if ours else allowed_placeholders(mistake, field)
     try:
-        pieces = list(Formatter().parse(written))
+        unknown = misplaced(written, allowed, TABLES[mistake][field] if ours else "")
     except ValueError:
         yield "braces do not match; write `{{` for a brace itself"
         return
-    for _, name, form, conversion in pieces:
-        grouped = form == "," and ours and f"{{{name}:,}}" in TABLES[mistake][field]
-        if name is not None and (name not in allowed or (form and not grouped) or conversion):
-            places = ", ".join(f"`{{{place}}}`" for place in sorted(allowed)) or "none"
-            yield f"unknown place `{{{name[:60]}}}`; this text may hold {places}"
+    for name in unknown:
+        places = ", ".join(f"`{{{place}}}`" for place in sorted(allowed)) or "none"
+        yield f"unknown place `{{{name[:60]}}}`; this text may hold {places}"

@@ -199,6 +199,11 @@ Formula = Annotated[
     PlainValidator(formula),
     WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "arithmetic over dimensions and constants"}),
 ]
+FormulaText = Annotated[
+    str,
+    PlainValidator(lambda value: str(formula(value))),
+    WithJsonSchema({"type": _NUMBER_OR_TEXT, "description": "arithmetic over the sizes of a case"}),
+]
 Identifiers = Annotated[
     list[Identifier], BeforeValidator(_as_list, json_schema_input_type=Identifier | list[Identifier])
 ]

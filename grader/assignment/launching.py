@@ -10,6 +10,7 @@ from grader.arithmetic import ArithmeticProblem, Expression, Name, evaluate, nam
 from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import FixedCase, FunctionPart, KernelPart, RandomCases
+from grader.messages import clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,6 +72,9 @@ def _shapes(draft: Draft) -> Iterator[_Shape]:
 
 def _only_of_kernels(draft: Draft, submission: FunctionPart) -> Iterator[Flaw]:
     """What only the launch of a kernel can have."""
+    if draft.timing and submission.pointers != "device":
+        message = "a function is timed by what it asks of its device; expected `pointers: device` beside it"
+        yield Flaw(("timing",), message, at_key=True)
     for name, declared in submission.parameters.items():
         if declared.fields:
             message = "expected an array or a number; structs are for submissions of kind `kernel`"
@@ -141,7 +145,8 @@ def _constants(submission: KernelPart) -> Iterator[Flaw]:
         wanted = constant.record(name).wanted_instead_of(constant.default)
         if wanted:
             where = ("submission", "constants", name, "default")
-            yield Flaw(where, f"expected {wanted}, as the constant says of itself, found {constant.default}")
+            asked = clause(wanted)
+            yield Flaw(where, f"expected {asked}, as the constant says of itself, found {constant.default}")
         for index, alias in enumerate(constant.aliases):
             if alias in seen:
                 path = ("submission", "constants", name, "aliases", index)

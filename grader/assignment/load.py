@@ -283,7 +283,7 @@ def assignment_record(
     feedback: Named[Named[str]] = (),
 ) -> Assignment:
     """The record of a sound file; ``headers`` are UTF-8, ``kernels`` those of the reference."""
-    timing = file.timing if isinstance(file, KernelFile) else None
+    timing = file.timing if isinstance(file, KernelFile | FunctionFile) else None
     interface, plans = _asked(file, headers)
     return Assignment(
         id=file.id,

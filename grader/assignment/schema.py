@@ -90,6 +90,7 @@ FUNCTION = FileKind(
         "cases": structure.RandomCases,
         structure.FIXED: structure.FixedCase,
         structure.RANDOM: structure.RandomCases,
+        "timing": structure.TimingPart,
         **NESTED,
         "message": rubric.MessagePart,
     },

@@ -237,6 +237,7 @@ class FunctionFile(AssignmentFile):
     submission: FunctionPart
     cases: Annotated[list[AnyCase], Field(min_length=1)]
     rubric: Annotated[list[FunctionItem], Field(min_length=1)]
+    timing: TimingPart | None = None
 
 
 class ProgramFile(AssignmentFile):

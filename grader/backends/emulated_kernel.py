@@ -23,11 +23,12 @@ from grader.ptx import Register, parse
 from grader.ptx.facts import structure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from grader.emulator.by_hand import Handwriting
     from grader.emulator.machine.machine import Observer
     from grader.emulator.memory.layout import LayOut
+    from grader.emulator.repair.repair import Key
     from grader.model import (
         Advice,
         Argument,
@@ -58,9 +59,12 @@ class EmulatedKernel:
     """Puts memory in place before each attempt at a launch."""
     observers: Callable[[], tuple[Observer, ...]] = tuple
     """Those who look on at the build that counts."""
+    last_trial: RepairCase | None = None
+    """What the build for hazards showed in the last launch."""
     _trials: dict[str, RepairCase] = field(default_factory=dict)
     _profile: tuple[str, tuple[LineCounters, ...]] | None = None
     _kernels: dict[bool, Kernel] = field(default_factory=dict)
+    _known_ways: tuple[bool, bool] | None = None
     _executed: frozenset[tuple[str, int]] | None = None
     """What the default build executed in any case; None where it was never run."""
     handed_in: Handwriting | None = None
@@ -112,8 +116,10 @@ class EmulatedKernel:
         hazards = self._kernel(detect=True).run(launch, arguments, detect=True, steps=steps)
         if hazards.completed:
             hazards = self._without_idle_reads(hazards, launch, arguments, steps)
+        name = case.id if case is not None else ""
+        self.last_trial = RepairCase(launch, arguments, hazards.findings, hazards.steps, name)
         if case is not None and case.visibility is Visibility.VISIBLE:
-            self._trials[case.id] = RepairCase(launch, arguments, hazards.findings, hazards.steps, case.id)
+            self._trials[name] = self.last_trial
         if not hazards.completed:
             return hazards
         graded = self._kernel(detect=False)
@@ -121,10 +127,18 @@ class EmulatedKernel:
         self._executed = run.executed | (self._executed or frozenset())
         if profile and case is not None:
             self._profile = (case.id, run.lines)
-        merged = merge_runs(hazards, run, steady=is_steady(graded.module), file=self.file)
-        if run.completed and not _races(merged) and may_depend_on_order(graded.module):
+        steady, may_depend = self._ways()
+        merged = merge_runs(hazards, run, steady=steady, file=self.file)
+        if run.completed and not _races(merged) and may_depend:
             merged = replace(merged, warp_by_warp=graded.warp_by_warp(launch, arguments, run.work, steps))
         return merged
+
+    def _ways(self) -> tuple[bool, bool]:
+        """Whether the default build is steady, and whether its values may depend on the threads' order."""
+        if self._known_ways is None:
+            module = self._kernel(detect=False).module
+            self._known_ways = is_steady(module), may_depend_on_order(module)
+        return self._known_ways
 
     def _without_idle_reads(
         self, run: Run, launch: Launch, arguments: tuple[Argument, ...], steps: int
@@ -150,19 +164,10 @@ class EmulatedKernel:
         kinds = {finding.kind for case in shown for finding in case.findings}
         if not kinds & {FindingKind.RACE, FindingKind.BARRIER_DIVERGENCE}:
             return cases
-        workshop, by_id = self._workshop(), {case.case.id: case.case for case in shown}
+        workshop, by_id = self.workshop(self._trials.values()), {case.case.id: case.case for case in shown}
         workshop.is_right = lambda trial, run: is_right(by_id[trial.case], run)
         repairs = workshop.repairs()
-
-        def with_repairs(case: CaseEvidence) -> CaseEvidence:
-            if not repairs or case.case.id not in self._trials:
-                return case
-            findings = tuple(
-                replace(finding, repair=repairs.get(key(finding), "")) for finding in case.findings
-            )
-            return replace(case, findings=findings)
-
-        return tuple(map(with_repairs, cases))
+        return tuple(with_repairs(c, repairs) if c.case.id in self._trials else c for c in cases)
 
     def advice(self, cases: tuple[CaseEvidence, ...]) -> tuple[Advice, ...]:
         """What could be better, where nothing is wrong."""
@@ -170,7 +175,7 @@ class EmulatedKernel:
             return ()
         name, lines = self._profile
         blocks, threads = _sizes(self._trials[name].launch)
-        unneeded = self._workshop().unneeded()
+        unneeded = self.workshop(self._trials.values()).unneeded()
         return (
             *line_advice(lines, blocks * -(-threads // WARP), self.file),
             *unneeded_barriers(unneeded, self.file),
@@ -184,19 +189,20 @@ class EmulatedKernel:
         module = self._kernel(detect=False).module
         return structure(module, self.build.entry, self.source, self.file, self._executed)
 
-    def _workshop(self) -> RepairSearch:
-        """Where repairs are tried, on some of the visible cases that ran."""
+    def workshop(self, trials: Iterable[RepairCase]) -> RepairSearch:
+        """Where repairs are tried, on as many of these launches as the work lasts for."""
         module = self._kernel(detect=True).module
 
         def run(changed: Module, trial: RepairCase, steps: int) -> Run:
-            kernel = Kernel(changed, self.build.entry, self.source, self.file, self.build.shared_shapes)
+            shapes = self.build.shared_shapes
+            kernel = Kernel(changed, self.build.entry, self.source, self.file, shapes, lay_out=trial.lay_out)
             return kernel.run(trial.launch, trial.arguments, detect=True, steps=steps)
 
         workshop = RepairSearch(
             module,
             self.build.entry,
             Source(module, self.source, self.text),
-            fitting(self._trials.values()),
+            fitting(trials),
             run,
         )
         if self._profile is not None:
@@ -221,6 +227,14 @@ class EmulatedKernel:
                 observers=tuple if detect else self.observers,
             )
         return self._kernels[detect]
+
+
+def with_repairs(case: CaseEvidence, repairs: Mapping[Key, str]) -> CaseEvidence:
+    """A case whose findings say what removes them."""
+    if not repairs:
+        return case
+    findings = tuple(replace(finding, repair=repairs.get(key(finding), "")) for finding in case.findings)
+    return replace(case, findings=findings)
 
 
 def _idle(finding: Finding, mattering: set[tuple[int, str]]) -> Finding:

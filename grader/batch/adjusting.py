@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.batch.resume import write
 from grader.course.adjustments import adjusted, decided_for
+from grader.course.anonymous import identified
 from grader.course.decisions import FILE_NAME, Adjustments, OfStudent, read_adjustments
+from grader.errors import UsageError
 from grader.text import escaped
 
 if TYPE_CHECKING:
@@ -14,34 +17,53 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.batch.folder import OutFolder
+    from grader.course.anonymous import Identities
     from grader.model import Grade
 
 
-def adjustments_for(out: OutFolder, given: Path | None, assignment: Path | None) -> Adjustments:
-    """The decisions that count: those that are given, else those of earlier batches, else the assignment's.
+BESIDE = "adjustments-beside.yaml"
+"""What stood beside the assignment the last time, for when it is no longer there."""
 
-    Raises SpecError with every problem in the file.
+
+def adjustments_for(
+    out: OutFolder, given: Path | None, assignment: Path, *, anew: bool = False
+) -> Adjustments:
+    """The decisions that count: those that are given, else those beside the assignment or kept in ``OUT/``.
+
+    ``anew`` says that what is kept is about another assignment. Raises SpecError with every problem in the
+    file, and UsageError where the file beside the assignment differs from one that was given before.
     """
-    beside = (assignment if assignment.is_dir() else assignment.parent) / FILE_NAME if assignment else None
-    for path in (given, out.path / FILE_NAME, beside):
-        if path is not None and (path is given or path.is_file()):
-            return read_adjustments(path)
-    return Adjustments()
+    if given is not None:
+        return read_adjustments(given)
+    beside = (assignment if assignment.is_dir() else assignment.parent) / FILE_NAME
+    paths = (beside, *(() if anew else (out.with_names / FILE_NAME, out.with_names / BESIDE)))
+    files = {path: read_adjustments(path) for path in paths if path.is_file()}
+    earlier = files.get(out.with_names / FILE_NAME)
+    if beside in files and earlier is not None and files[beside].content != earlier.content:
+        raise UsageError(f"{beside} and {earlier.path} differ; say with --adjustments which one counts")
+    return next(iter(files.values()), Adjustments())
 
 
-def keep(out: OutFolder, adjustments: Adjustments) -> None:
-    """Keep the file in ``OUT/``, where the next batch and `rescore` find it."""
+def keep(out: OutFolder, adjustments: Adjustments, *, given: bool, anew: bool) -> None:
+    """Keep the file in ``OUT/``, where the next batch and `rescore` find it; ``anew``, what is there goes."""
+    if anew:
+        for name in (FILE_NAME, BESIDE):
+            (out.with_names / name).unlink(missing_ok=True)
     if adjustments.content:
-        out.write({FILE_NAME: adjustments.content.decode("utf-8-sig")})
+        kept = FILE_NAME if given or adjustments.path == out.with_names / FILE_NAME else BESIDE
+        out.write_with_names({kept: adjustments.content.decode("utf-8-sig")})
 
 
-def adjust_class(out: OutFolder, grades: Sequence[Grade], adjustments: Adjustments) -> list[Grade]:
+def adjust_class(
+    out: OutFolder, grades: Sequence[Grade], adjustments: Adjustments, identities: Identities | None
+) -> list[Grade]:
     """The grades with what was decided about them; what changes is written."""
-    decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
+    known = [identified(grade, identities) for grade in grades]
+    decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in known])
     final = []
-    for grade in grades:
+    for grade, whose in zip(grades, known, strict=True):
         decision = decided.get(grade.submission_id, OfStudent())
-        final.append(adjusted(grade, adjustments.decisions, decision))
+        final.append(replace(adjusted(whose, adjustments.decisions, decision), hand_in=grade.hand_in))
         if final[-1] != grade:
             write(out, final[-1])
     return final

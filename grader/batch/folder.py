@@ -4,6 +4,7 @@
                                       and a line that lists the class whenever a batch ends
     OUT/grades/<submission>/…         one submission's files
     OUT/removed/<submission>/…        the same of who is in the class no more
+    OUT/private/…                     in an anonymous class: what says who is who, for those who may know it
     OUT/…                             the class's files
 
 A file appears whole or not at all: it is written beside its place and renamed. A journal line is written
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
 REMOVED = "removed"
+PRIVATE = "private"
 LOCK = ".lock"
 RECORD = "record.json"
 EXPORT = "grade.json"
@@ -127,17 +129,30 @@ class OutFolder:
         except OSError as problem:
             raise StorageError(_cannot(self.path / JOURNAL, problem)) from None
 
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether students have pseudonyms here."""
+        return (self.path / PRIVATE).is_dir()
+
+    @property
+    def with_names(self) -> Path:
+        """Where files are that name students: one folder for all of them in an anonymous class."""
+        return self.path / PRIVATE if self.is_anonymous else self.path
+
+    def be_anonymous(self) -> None:
+        """Keep files that name students from others than their owner; raises StorageError."""
+        try:
+            (self.path / PRIVATE).mkdir(mode=0o700, exist_ok=True)
+        except OSError as problem:
+            raise StorageError(_cannot(self.path / PRIVATE, problem)) from None
+
+    def write_with_names(self, files: Mapping[str, str]) -> None:
+        """Write files of the class that name students; raises StorageError, leaving no half file."""
+        _write(self.with_names, files)
+
     def write(self, files: Mapping[str, str], submission: str | None = None) -> None:
         """Write files of one submission, or of the class; raises StorageError, leaving no half file."""
-        folder = self.path if submission is None else self.path / GRADES / submission
-        for name, text in files.items():
-            part = folder / f".{name}.part"
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                part.write_text(text, encoding="utf-8", errors="backslashreplace")
-                part.replace(folder / name)
-            except OSError as problem:
-                raise StorageError(_cannot(folder / name, problem)) from None
+        _write(self.path if submission is None else self.path / GRADES / submission, files)
 
     def record_path(self, submission: str) -> Path:
         """Where a submission's whole grade is kept, for `report` and `rescore`."""
@@ -161,7 +176,7 @@ class OutFolder:
     def remove_others(self, submissions: Sequence[str]) -> tuple[str, ...]:
         """Move grades of those who are not in the class any more into ``removed/``; gives their ids.
 
-        A grade that was moved there before is kept, under a name with a number.
+        A grade that was moved there before is kept: a later one gets a number behind ``~``, which no id has.
         """
         folder = self.path / GRADES
         gone = sorted(
@@ -171,7 +186,7 @@ class OutFolder:
             target, number = self.path / REMOVED / name, 1
             while target.exists():
                 number += 1
-                target = self.path / REMOVED / f"{name}-{number}"
+                target = self.path / REMOVED / f"{name}~{number}"
             try:
                 target.parent.mkdir(exist_ok=True)
                 (folder / name).rename(target)
@@ -180,12 +195,15 @@ class OutFolder:
         return tuple(gone)
 
     def bring_back(self, submissions: Sequence[str]) -> None:
-        """Move grades that were removed back to where they were, of those who are in the class again."""
+        """Move grades that were removed last back to where they were, of those who are in the class again."""
         for name in submissions:
-            target = self.path / GRADES / name
-            if (self.path / REMOVED / name).is_dir() and not target.exists():
+            target, number = self.path / GRADES / name, 1
+            newest = self.path / REMOVED / name
+            while (later := self.path / REMOVED / f"{name}~{number + 1}").is_dir():
+                newest, number = later, number + 1
+            if newest.is_dir() and not target.exists():
                 try:
-                    (self.path / REMOVED / name).rename(target)
+                    newest.rename(target)
                 except OSError as problem:
                     raise StorageError(_cannot(target, problem)) from None
 
@@ -215,6 +233,17 @@ class OutFolder:
             if isinstance(parsed, dict):
                 records.append(parsed)
         return records
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        part = folder / f".{name}.part"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
+            part.replace(folder / name)
+        except OSError as problem:
+            raise StorageError(_cannot(folder / name, problem)) from None
 
 
 def _text(path: Path) -> str:

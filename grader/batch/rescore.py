@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
 from grader.batch.adjusting import adjustments_for
-from grader.batch.folder import evidence_of, load_grades
+from grader.batch.folder import evidence_of
+from grader.batch.identities import load_identified
 from grader.course.adjustments import adjusted, decided_for
+from grader.course.anonymous import nameless
 from grader.course.decisions import OfStudent
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
@@ -55,9 +57,9 @@ def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[R
 
     Raises UsageError, before anything is written, where something else would be run.
     """
-    grades = load_grades(out, out.submissions())
+    grades, identities = load_identified(out)
     _must_be_the_same(out, assignment, grades)
-    adjustments = adjustments_for(out, None, None)
+    adjustments = adjustments_for(out, None, assignment.path)
     decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
     changes = tuple(
         Regraded(
@@ -70,7 +72,8 @@ def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[R
         )
         for grade in grades
     )
-    _write(out, replace(session, assignment_digest=assignment.digest), [change.after for change in changes])
+    after = [replace(change.after, hand_in=nameless(change.after.hand_in, identities)) for change in changes]
+    _write(out, replace(session, assignment_digest=assignment.digest), after)
     return changes
 
 

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from grader.model import Grade, HandIn, Submission
 
 
+def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> None:
+    """Raise UsageError where something is asked for that nobody handed in."""
+    unknown = sorted(set(only) - {submission.id for submission in submissions})
+    if unknown:
+        raise UsageError(f"--only {escaped(unknown[0])}: no submission is called so; --dry-run lists them")
+
+
 def waiting(
     submissions: Sequence[Submission], done: dict[str, str], out: OutFolder, only: Sequence[str]
 ) -> list[Submission]:
     """What is to be graded: what has no grade that holds, and what ``only`` asks for."""
-    unknown = sorted(set(only) - {submission.id for submission in submissions})
-    if unknown:
-        raise UsageError(f"--only {escaped(unknown[0])}: no submission is called so; --dry-run lists them")
     return [
         submission
         for submission in submissions

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from grader.checks import wording
 from grader.checks.cases import FULL, NOTHING, cases_of_item, error_result
 from grader.checks.check import Check, key
+from grader.messages import text_of
 from grader.model import CheckResult, Finding, FindingKind, Verdict
 
 if TYPE_CHECKING:
@@ -50,12 +51,10 @@ class AnswersCheck(Check):
             return CheckResult(self.item, Verdict.FAIL, NOTHING, _unreadable(build.findings))
         cases = cases_of_item(self.item, evidence)
         if not cases:
-            return CheckResult(self.item, Verdict.SKIP, NOTHING, "none of its questions was asked this time")
+            return CheckResult(self.item, Verdict.SKIP, NOTHING, text_of("no-question-asked"))
         broken = next((case for case in cases if case.error or case.answer is None), None)
         if broken is not None:
-            return error_result(
-                self.item, broken.error or "an answer was not looked at, and nothing says why"
-            )
+            return error_result(self.item, broken.error or text_of("answer-not-looked-at"))
         right = [is_right(case.answer) for case in cases if case.answer]
         passed = sum(right)
         return CheckResult(
@@ -78,9 +77,8 @@ class AnswersCheck(Check):
 def _unreadable(findings: tuple[Finding, ...]) -> str:
     """Why no answer could be read; in the message alone, for all items have it in common."""
     if not findings:
-        return "the answers cannot be read"
-    line = f"line {findings[0].line}: " if findings[0].line else ""
-    return wording.printable(line + findings[0].message)
+        return text_of("answers-unreadable")
+    return wording.with_line(findings[0])
 
 
 def is_right(answer: AnswerEvidence) -> bool:
@@ -105,17 +103,18 @@ def _fraction(item: RubricItem, passed: int, total: int) -> Fraction:
 
 def _message(passed: int, total: int, cases: tuple[CaseEvidence, ...]) -> str:
     if passed == total:
-        return "the answer is right" if total == 1 else f"all {total} answers are right"
+        return text_of("answers-right", count=total)
     missing = sum(not case.answer.given for case in cases if case.answer)
     if missing == total:
-        return "there is no answer" if total == 1 else f"none of the {total} questions is answered"
+        return text_of("unanswered", count=total)
     if total == 1:
-        return "the answer is not right"
-    sentence = f"{passed or 'none'} of {total} answers {'are' if passed > 1 else 'is'} right"
+        return text_of("the-answer-wrong")
+    name = "some-answers-right" if passed else "no-answers-right"
+    sentence = text_of(name, count=passed, total=total)
     if not missing:
         return sentence
     names = ", ".join(f"`{case.case.id}`" for case in cases if case.answer and not case.answer.given)
-    return f"{sentence}; there is none for {names}"
+    return text_of("answers-missing", sentence=sentence, names=names)
 
 
 def _wrong(cases: tuple[CaseEvidence, ...], *, withheld: bool) -> tuple[Finding, ...]:
@@ -135,16 +134,16 @@ def _wrong(cases: tuple[CaseEvidence, ...], *, withheld: bool) -> tuple[Finding,
 
 def wrong_answer_sentence(answer: AnswerEvidence) -> str:
     """What is said of a wrong answer: how it was understood, and what it may come from."""
-    name = f"`{answer.question}`"
-    given = wording.printable(answer.given)
+    words = {"question": answer.question, "given": wording.printable(answer.given)}
     if not answer.readings:
-        return f"{name}: `{given}` is not understood: {answer.problem}"
+        return text_of("not-understood", reason=answer.problem, **words)
     reading = answer.readings[0][0]
-    plain = _without_separators(reading).startswith(_without_separators(given))
-    text = f"{name}: {reading if plain else f'`{given}`, understood as {reading},'} is not right"
+    plain = _without_separators(reading).startswith(_without_separators(words["given"]))
+    text = text_of("answer-wrong" if plain else "answer-read-wrong", reading=reading, **words)
     why = _likely_reason(answer)
-    note = f". {wording.capital(answer.note)}" if answer.note else ""
-    return f"{text}: {why}{note}" if why else f"{text}{note}"
+    if why:
+        text = text_of("answer-because", sentence=text, reason=why)
+    return text_of("answer-noted", sentence=text, note=wording.capital(answer.note)) if answer.note else text
 
 
 def _without_separators(text: str) -> str:
@@ -158,10 +157,10 @@ def _likely_reason(answer: AnswerEvidence) -> str:
         if any(abs(number - value) <= allowed_error(answer) for number in numbers):
             return words
     if any(_is_near(number, answer.expected, NEAR) for number in numbers):
-        return "it is near, but not near enough: was it rounded?"
+        return text_of("near")
     for words, value in answer.misconceptions:
         if any(_is_near(number, value, ROUNDED) for number in numbers):
-            return f"{words} (and it is rounded)"
+            return text_of("and-rounded", reason=words)
     return ""
 
 

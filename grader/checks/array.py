@@ -17,7 +17,7 @@ from grader.messages import text_of
 from grader.model import FindingKind, Verdict
 
 if TYPE_CHECKING:
-    from grader.model import CaseEvidence, CheckResult, Evidence, Named, ProgramRun
+    from grader.model import CaseEvidence, CheckResult, Comparison, Evidence, Named, ProgramRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,20 @@ def judge_array(case: CaseEvidence, run: ProgramRun, output: str) -> RunVerdict:
     about_it = (finding for finding in case.findings if finding.address == output)
     malformed = next((finding for finding in about_it if finding.kind is FindingKind.WRONG_OUTPUT), None)
     if malformed is not None:
-        return failed(f"there is no array `{output}` to look at", wording.printable(malformed.message))
+        return failed(text_of("no-array", output=output), wording.printable(malformed.message))
     compared = next((comparison for comparison in case.comparisons if comparison.array == output), None)
     if compared is None and case.undecided:
         return RunVerdict(Verdict.SKIP, case.undecided[0][1])
     if compared is None:
-        return RunVerdict(Verdict.ERROR, f"no array `{output}` was compared")
+        return RunVerdict(Verdict.ERROR, text_of("array-not-compared", output=output))
     if not compared.wrong:
         return RIGHT
-    explained = f"; {compared.explanation}" if compared.explanation else ""
-    return failed(
-        compared.explanation or text_of("array-wrong", array=output), element_sentence(compared) + explained
-    )
+    return _wrong(compared)
+
+
+def _wrong(compared: Comparison) -> RunVerdict:
+    """The first wrong element, and the mistake that explains all of them where there is one."""
+    sentence, reason = element_sentence(compared), compared.explanation
+    if not reason:
+        return failed(text_of("array-wrong", array=compared.array), sentence)
+    return failed(reason, text_of("array-and-why", sentence=sentence, reason=reason))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks.check import Check, key
 from grader.checks.program_cases import (
-    ENDED_EARLY,
     RIGHT,
     RunVerdict,
     ended_by_itself,
@@ -16,6 +15,7 @@ from grader.checks.program_cases import (
     last_lines_of_stderr,
     why_it_stopped,
 )
+from grader.messages import text_of
 from grader.model import Verdict
 
 if TYPE_CHECKING:
@@ -41,11 +41,13 @@ def _judge(run: ProgramRun, status: int) -> RunVerdict:
     if ended_by_itself(run) and run.returncode == status:
         return RIGHT
     if ended_by_itself(run):
-        reason = f"the program does not end with status {status}"
-        why = f"the program ends with status {run.returncode}; expected {status}"
+        reason = text_of("wrong-status", status=status)
+        detail = text_of("other-status", actual=run.returncode, status=status)
     else:
-        reason, why = ENDED_EARLY, f"{ENDED_EARLY}: {why_it_stopped(run)}"
+        reason = text_of("program-cut-short")
+        detail = text_of("program-cut-short-because", reason=why_it_stopped(run))
     words = last_lines_of_stderr(run)
-    detail = f"{why}. The end of what it printed to standard error" if words else why
+    if words:
+        detail = text_of("with-stderr", sentence=detail)
     ending = "" if ended_by_itself(run) else run.ending
     return RunVerdict(Verdict.FAIL, reason, detail, words, kind=kind_of_ending(run), ending=ending)

@@ -23,8 +23,8 @@ from grader.checks.cases import (
     nothing_to_judge,
     stopped_by,
 )
-from grader.model import CheckResult, Finding, FindingKind, Verdict
-from grader.text import count
+from grader.messages import current, text_of
+from grader.model import CheckResult, Clause, Finding, FindingKind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,8 +96,13 @@ def ended_early(run: ProgramRun) -> RunVerdict | None:
     """The outcome of a run that did not come to its end; None where it did."""
     if ended_by_itself(run):
         return None
-    why = f"{ENDED_EARLY}: {why_it_stopped(run)}"
-    return RunVerdict(Verdict.FAIL, ENDED_EARLY, why, kind=kind_of_ending(run), ending=run.ending)
+    return RunVerdict(
+        Verdict.FAIL,
+        text_of("program-cut-short"),
+        text_of("program-cut-short-because", reason=why_it_stopped(run)),
+        kind=kind_of_ending(run),
+        ending=run.ending,
+    )
 
 
 def _run_verdict(case: CaseEvidence, judge: Judge) -> RunVerdict:
@@ -108,7 +113,7 @@ def _run_verdict(case: CaseEvidence, judge: Judge) -> RunVerdict:
     if case.program is None and case.findings:  # with its sizes there is no program
         return failed(stopped_by(case))
     if case.program is None:
-        return RunVerdict(Verdict.ERROR, "the program was not run, and nothing says why")
+        return RunVerdict(Verdict.ERROR, text_of("program-not-run"))
     outcome = judge(case, case.program)
     undecided = FindingKind.WRONG_OUTPUT in dict(case.undecided)
     if undecided and outcome.verdict is not Verdict.PASS:
@@ -121,16 +126,19 @@ def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) 
     failing = [pair for pair in zip(cases, outcomes, strict=True) if pair[1].verdict is Verdict.FAIL]
     total = len(cases)
     if not failing:
-        return "the one case is right" if total == 1 else f"all {total} cases are right"
+        return text_of("all-right", count=total)
     shown = next((pair for pair in failing if is_visible(pair[0])), None)
     right = total - len(failing)
-    verb = "are" if right > 1 else "is"
-    sentences = [f"{right or 'none'} of {total} cases {verb} right"] if total > 1 else []
+    sentences = []
+    if total > 1:
+        sentences.append(
+            text_of("some-right", count=right, total=total) if right else text_of("none-right", total=total)
+        )
     hidden = [outcome for case, outcome in failing if not is_visible(case)]
-    if hidden:
-        number = count(len(hidden), "hidden case")
-        why = f"{'fails' if len(hidden) == 1 else 'fail'}{' as well' if shown else f': {hidden[0].reason}'}"
-        sentences.append(f"{number} {why}")
+    if hidden and shown:
+        sentences.append(text_of("hidden-fail-as-well", count=len(hidden)))
+    elif hidden:
+        sentences.append(text_of("hidden-fail-because", count=len(hidden), reason=hidden[0].reason))
     if shown is not None:
         sentences.append(case_sentence(*shown) if total > 1 else shown[1].full_text)
     return ". ".join([sentences[0], *map(wording.capital, sentences[1:])])
@@ -138,19 +146,21 @@ def _message(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) 
 
 def case_sentence(case: CaseEvidence, outcome: RunVerdict) -> str:
     """A visible case that fails: which one, and all that is told of it."""
-    return (
-        f"in case `{wording.printable(case.case.id)}`{_inputs_in_parentheses(case.case)} {outcome.full_text}"
-    )
+    name, inputs = wording.printable(case.case.id), _inputs(case.case)
+    if inputs:
+        return text_of("in-case-of-sizes", case=name, sizes=inputs, sentence=outcome.full_text)
+    return text_of("in-case", case=name, sentence=outcome.full_text)
 
 
-def _inputs_in_parentheses(case: Case) -> str:
-    """What a visible run was given, in parentheses; empty where it was given nothing."""
+def _inputs(case: Case) -> str:
+    """What a visible run was given; empty where it was given nothing."""
     parts = [f"{name}={extent}" for name, extent in dict((*case.sizes, *case.shape)).items()]
     if case.arguments:
-        parts.append(f"arguments {program_output.quoted(shlex.join(case.arguments), 60)}")
+        words = program_output.quoted(shlex.join(case.arguments), 60)
+        parts.append(text_of("inputs-arguments", words=words))
     if case.stdin:
-        parts.append(f"standard input {program_output.quoted(case.stdin, 40)}")
-    return f" ({', '.join(parts)})" if parts else ""
+        parts.append(text_of("inputs-stdin", text=program_output.quoted(case.stdin, 40)))
+    return ", ".join(parts)
 
 
 def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...]) -> tuple[Finding, ...]:
@@ -164,35 +174,33 @@ def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...])
             message = case_sentence(case, outcome) if len(cases) > 1 else outcome.full_text
             findings.append(Finding(outcome.kind, message, outcome.ending, case=case.case.id))
         elif outcome.kind is not FindingKind.WRONG_OUTPUT:
-            which = "" if outcome.reason in message_of_all else " (in a hidden case)"
-            findings.append(Finding(outcome.kind, outcome.reason + which))
+            reason = outcome.reason
+            if reason not in message_of_all:
+                reason = current().clause(Clause("in-hidden-case", (("sentence", reason),)))
+            findings.append(Finding(outcome.kind, reason))
     return tuple(dict.fromkeys(findings))
 
 
 MOST_STDERR_LINES = 5
 """Lines of standard error that are quoted."""
 
-SIGNAL_SENTENCES = {
-    "SIGSEGV": "it touched memory that is not its own",
-    "SIGBUS": "it touched memory that is not there",
-    "SIGABRT": "it gave up by itself: an assertion failed, or nobody caught an exception",
-    "SIGFPE": "it divided a whole number by zero",
-    "SIGILL": "it came to an instruction that the processor does not have",
-    "SIGTRAP": "it came to a trap: undefined behaviour that the compiler knew of",
-    "SIGPIPE": "it wrote to where nobody reads any more",
-    "SIGSYS": "it asked the system for something that is not allowed here",
-    "SIGXCPU": "it took more processor time than it may",
-    "SIGXFSZ": "it wrote a larger file than it may",
-    "SIGKILL": "it was killed",
-}
+EXPLAINED_SIGNALS = (
+    "SIGSEGV",
+    "SIGBUS",
+    "SIGABRT",
+    "SIGFPE",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGPIPE",
+    "SIGSYS",
+    "SIGXCPU",
+    "SIGXFSZ",
+    "SIGKILL",
+)
+"""Signals of which a text says what they mean."""
 
-ENDED_EARLY = "the program did not come to its end"
-"""All that is told of it in a hidden case."""
-
-LIMIT_SENTENCES = {
-    "memory": "it took more memory than it may",
-    "output-limit": "it printed more, or wrote a larger file, than it may",
-}
+LIMIT_TEXTS = {"memory": "memory-limit", "output-limit": "output-limit"}
+"""The text of each limit that ends a program."""
 
 
 def ended_by_itself(run: ProgramRun) -> bool:
@@ -203,12 +211,15 @@ def ended_by_itself(run: ProgramRun) -> bool:
 def why_it_stopped(run: ProgramRun) -> str:
     """Why a program did not come to its end, as a clause about it."""
     if run.ending == "time":
-        return f"it was stopped after {run.seconds:.0f} s: it was not done by then"
+        return text_of("stopped-after", seconds=f"{run.seconds:.0f}")
     if run.ending == "signal":
         name = signal_name(-run.returncode)
-        clause = SIGNAL_SENTENCES.get(name)
-        return f"{clause} ({name})" if clause else f"it was ended by {name}"
-    return LIMIT_SENTENCES.get(run.ending, f"it ended by {program_output.safe_line(run.ending)}")
+        if name in EXPLAINED_SIGNALS:
+            return text_of("with-signal", reason=text_of(name.lower()), signal=name)
+        return text_of("ended-by-signal", signal=name)
+    if run.ending in LIMIT_TEXTS:
+        return text_of(LIMIT_TEXTS[run.ending])
+    return text_of("ended-otherwise", ending=program_output.safe_line(run.ending))
 
 
 def kind_of_ending(run: ProgramRun) -> FindingKind:
@@ -219,11 +230,11 @@ def kind_of_ending(run: ProgramRun) -> FindingKind:
 
 
 def signal_name(number: int) -> str:
-    """`SIGSEGV` for 11; `signal 99` for one without a name."""
+    """`SIGSEGV` for 11, and a text for a number without a name."""
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return text_of("some-signal", number=number)
 
 
 def last_lines_of_stderr(run: ProgramRun) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from grader.text import count, escaped
+from grader.messages import text_of
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -88,8 +89,6 @@ MOST_ROWS = 12
 MOST_ALIGNED = 60
 """Lines on either side that are aligned; beyond them only their number is told."""
 
-EMPTY = "(an empty line)"
-
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
@@ -156,27 +155,22 @@ def headline(changes: Sequence[LineChange], expected: int, got: int, name: str) 
     """What the first changes are about, of so many lines: `line 3 of the file `a` is not as expected`."""
     first = changes[0]
     if first.got is None:
+        if first.line > got:
+            return text_of("lines-missing-at-end", count=expected - got, name=name)
         alike = takewhile(lambda change: change.got is None and change.line == first.line, changes)
-        at_end = first.line > got
-        lines = _lines_are(expected - got if at_end else len(tuple(alike)))
-        return f"{lines} missing {'at the end' if at_end else f'before line {first.line}'} of {name}"
+        return text_of("lines-missing", count=len(tuple(alike)), line=first.line, name=name)
     if first.expected is None and first.line > expected:
-        return f"{_lines_are(got - expected)} too many at the end of {name}"
+        return text_of("lines-too-many", count=got - expected, name=name)
     if first.expected is None:
-        return f"line {first.line} of {name} is one too many"
-    return f"line {first.line} of {name} {_how_it_differs(first.expected, first.got)}"
-
-
-def _lines_are(lines: int) -> str:
-    return f"{count(lines, 'line')} {'is' if lines == 1 else 'are'}"
+        return text_of("line-too-many", line=first.line, name=name)
+    return text_of(_how_it_differs(first.expected, first.got), line=first.line, name=name)
 
 
 def _how_it_differs(expected: str, got: str) -> str:
+    """The text that says it."""
     if "".join(expected.split()) == "".join(got.split()):
-        return "differs in blanks"
-    if expected.casefold() == got.casefold():
-        return "differs in upper and lower case"
-    return "is not as expected"
+        return "line-differs-in-blanks"
+    return "line-differs-in-capitals" if expected.casefold() == got.casefold() else "line-differs"
 
 
 def change_rows(changes: Sequence[LineChange]) -> tuple[str, ...]:
@@ -185,7 +179,7 @@ def change_rows(changes: Sequence[LineChange]) -> tuple[str, ...]:
     for number, change in enumerate(changes):
         block = list(_rows_of_change(change))
         if len(shown) + len(block) >= MOST_ROWS:
-            shown.append(f"… and {count(len(changes) - number, 'more line')}")
+            shown.append(text_of("more-lines", count=len(changes) - number))
             break
         shown += block
     return tuple(shown)
@@ -193,18 +187,20 @@ def change_rows(changes: Sequence[LineChange]) -> tuple[str, ...]:
 
 def _rows_of_change(change: LineChange) -> Iterator[str]:
     if change.got is None:
-        yield f"missing before line {change.line}: {_quoted_line(change.expected or '')}"
+        yield text_of("row-missing", line=change.line, text=_quoted_line(change.expected or ""))
     elif change.expected is None:
-        yield f"too many, line {change.line}: {_quoted_line(change.got)}"
+        yield text_of("row-too-many", line=change.line, text=_quoted_line(change.got))
     else:
         position = _equal_at_start(change.expected, change.got)
         wanted, _ = window(change.expected, position)
         got, caret = window(change.got, position)
-        yield f"line {change.line}"
-        yield f"  expected: {wanted or EMPTY}"
-        yield f"  got:      {got or EMPTY}"
-        yield f"            {'^':>{caret + 1}}"
+        labels = text_of("row-expected"), text_of("row-got")
+        room = max(map(len, labels))
+        yield text_of("row", line=change.line)
+        for label, text in zip(labels, (wanted, got), strict=True):
+            yield f"  {label:<{room}} {text or text_of('empty-line')}"
+        yield f"  {'':<{room}} {'^':>{caret + 1}}"
 
 
 def _quoted_line(text: str) -> str:
-    return safe_line(text) if text else EMPTY
+    return safe_line(text) if text else text_of("empty-line")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.checks.cases import is_visible
+from grader.messages import text_of
 from grader.messages.hidden import PLACES
 from grader.model import SEVERITIES, Evidence, Finding
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from grader.checks.check import Check
     from grader.model import CaseEvidence
-
-ERROR = "an error of the grader in a hidden case"
-"""All that is told of such an error: its text names instructions and lines that the kernel chose."""
 
 
 def visible_evidence(check: Check, evidence: Evidence) -> Evidence:
@@ -36,15 +34,19 @@ def visible_evidence(check: Check, evidence: Evidence) -> Evidence:
 
 
 def _veiled(case: CaseEvidence, arrays: tuple[str, ...]) -> CaseEvidence:
-    """A hidden case without anything that the student's code could have chosen by the case's data."""
+    """A hidden case without anything that the student's code could have chosen by the case's data.
+
+    Of an error nothing is told but that there was one: its text names instructions that the kernel chose.
+    """
+    hidden_error = text_of("grader-error-hidden")
     return replace(
         case,
         findings=_kinds_and_arrays(case.findings, arrays),
         comparisons=tuple(
             replace(c, explanation="", mistake="", hint="", label="") for c in case.comparisons
         ),
-        error=ERROR if case.error else "",
-        undecided=tuple((kind, ERROR) for kind, _ in case.undecided),
+        error=hidden_error if case.error else "",
+        undecided=tuple((kind, hidden_error) for kind, _ in case.undecided),
     )
 
 

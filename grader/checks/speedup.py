@@ -25,6 +25,7 @@ from grader.checks.credit import (
     out_of_order,
     speedup_limit,
 )
+from grader.messages import text_of
 from grader.model import CheckResult, Finding, FindingKind, Ratio, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class SpeedupCheck(Check):
 
     name: ClassVar[str] = "speedup"
     title: ClassVar[str] = "speed"
-    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "function")
     whole_submission: ClassVar[bool] = True
     cases_key: ClassVar[str] = ""
     one_of: ClassVar[tuple[tuple[str, ...], ...]] = (("none_below", "full_at"), ("steps",))
@@ -106,9 +107,8 @@ class SpeedupCheck(Check):
         """Compare the measured speedup with the item's steps; skip where nothing is timed."""
         timing = evidence.timing
         if timing is None:
-            not_here = "needs a GPU: time is measured there only"
-            why = "nothing was timed this time" if evidence.measures_time else not_here
-            return CheckResult(self.item, Verdict.SKIP, NOTHING, why)
+            why = "nothing-timed" if evidence.measures_time else "needs-gpu"
+            return CheckResult(self.item, Verdict.SKIP, NOTHING, text_of(why))
         if timing.error:
             return error_result(self.item, timing.error)
         wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)
@@ -125,17 +125,16 @@ class SpeedupCheck(Check):
         """Why the measurement cannot be used, through no fault of the student; empty where it can."""
         baseline = timing.baseline
         if self.baseline != baseline:
-            return f"the {self.baseline} kernel was not timed, but the {baseline} kernel"
+            return text_of("other-kernel-timed", wanted=self.baseline, baseline=baseline)
         if timing.control is None:
-            return f"the {baseline} kernel was not timed against itself"
+            return text_of("not-timed-against-itself", baseline=baseline)
         if timing.control.low > 1 + NOISE or timing.control.high < 1 - NOISE:
-            gave = f"the baseline against itself gave {timing.control.median:.2f}"
-            return f"the device was too noisy to measure: {gave}"
+            return text_of("too-noisy", ratio=f"{timing.control.median:.2f}")
         steps = self.credit()
         if not steps:
-            return "the rubric does not say which speedup it asks for"
+            return text_of("no-speedup-asked")
         if any(threshold.of_solution for threshold, _ in steps) and timing.solution is None:
-            return "the model solution was not timed, and the points depend on it"
+            return text_of("solution-not-timed")
         return ""
 
     def _judge_timing(self, timing: Timing, speedup: Ratio) -> CheckResult:
@@ -161,15 +160,13 @@ def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
     if evidence.build.error:
         return error_result(item, evidence.build.error)
     if not evidence.build.ok:
-        message = "nothing could be timed, because the submission does not build"
-        return CheckResult(item, Verdict.FAIL, NOTHING, message)
+        return CheckResult(item, Verdict.FAIL, NOTHING, text_of("not-timed-without-build"))
     trouble = next(filter(None, map(our_trouble, evidence.cases)), "")
     if trouble:
         return error_result(item, trouble)
     if any(output.judge(case).verdict is not Verdict.PASS for case in evidence.cases):
-        message = "not timed, because it does not compute the right answer in every case"
-        return CheckResult(item, Verdict.FAIL, NOTHING, message)
-    return error_result(item, "it was not timed, and nothing says why")
+        return CheckResult(item, Verdict.FAIL, NOTHING, text_of("not-timed-wrong"))
+    return error_result(item, text_of("not-timed"))
 
 
 def _credit(reached: Iterable[Step]) -> Fraction:
@@ -186,15 +183,22 @@ def _message(timing: Timing, speedup: Ratio, steps: tuple[Step, ...], earned: Fr
     measured = (speedup.median, speedup.low, speedup.high)
     places = decimals(measured, [step.asked for step in quoted])
     median, low, high = (f"{value:.{places}f}" for value in measured)
-    interval = f"{timing.level * 100:g} % interval {low} to {high}"
-    parts = [f"{median} times as fast as the {timing.baseline} kernel ({_times(timing)}{interval})"]
+    fast = text_of(
+        "as-fast",
+        median=median,
+        baseline=timing.baseline,
+        times=_times(timing),
+        level=f"{timing.level * 100:g}",
+        low=low,
+        high=high,
+    )
+    parts = [fast]
     if above is not last:
         share = wording.plain_percent(above.credit)
-        parts.append(f"{_asked(above, timing, places)} asked for {share} of the points")
-    parts.append(f"{_asked(last, timing, places)} asked for full credit")
+        parts.append(text_of("asked-for-share", speedup=_asked(above, timing, places), share=share))
+    parts.append(text_of("asked-for-full", speedup=_asked(last, timing, places)))
     if doubtful is not None:
-        reached = doubtful.asked.text(places)
-        parts.append(f"whether it reaches {reached} could not be told, and that counts for the submission")
+        parts.append(text_of("asked-in-doubt", speedup=doubtful.asked.text(places)))
     return "; ".join(parts)
 
 
@@ -204,12 +208,9 @@ def _times(timing: Timing) -> str:
     if not {"student", timing.baseline} <= times.keys():
         return ""
     student, baseline = milliseconds(times["student"], times[timing.baseline])
-    return f"{student} ms against {baseline} ms{_at_shape(timing)}; "
-
-
-def _at_shape(timing: Timing) -> str:
-    sizes = wording.sizes(timing.shape)
-    return f" at {sizes}" if sizes else ""
+    shape = wording.sizes(timing.shape)
+    name = "times-against-at" if shape else "times-against"
+    return text_of(name, student=student, baseline=baseline, shape=shape)
 
 
 def _asked(step: Step, timing: Timing, places: int) -> str:
@@ -218,20 +219,22 @@ def _asked(step: Step, timing: Timing, places: int) -> str:
     if threshold.fixed or not threshold.of_solution or timing.solution is None:
         return text
     share = f"{float(threshold.of_solution):.10g}"
-    return f"{text} ({share} of the model solution's {timing.solution.median:.{places}f})"
+    return text_of("of-solution", speedup=text, share=share, solution=f"{timing.solution.median:.{places}f}")
 
 
 def _against_others(timing: Timing) -> str:
     """What the staff's kernels and the device itself can do, next to the submission."""
     times = dict(timing.milliseconds)
-    names = {timing.baseline: f"the {timing.baseline} kernel", "solution": "the model solution"}
+    names = {timing.baseline: "baseline-takes", "solution": "solution-takes"}
     others = [name for name in names if name in times]
     if "student" not in times or not others:
-        return "the kernel is slower than was asked for"
+        return text_of("slower")
     student, *rest = milliseconds(times["student"], *(times[name] for name in others))
-    comparisons = " and ".join(
-        f"{names[name]} takes {time} ms" for name, time in zip(others, rest, strict=True)
+    comparisons = text_of("and").join(
+        text_of(names[name], baseline=timing.baseline, time=time)
+        for name, time in zip(others, rest, strict=True)
     )
     share = timing.roofline_share
-    best = "" if share is None else f", {100 * share:.3g} % of what this device could do at best"
-    return f"the kernel takes {student} ms{best}; {comparisons}"
+    if share is None:
+        return text_of("kernel-takes", time=student, others=comparisons)
+    return text_of("kernel-takes-share", time=student, share=f"{100 * share:.3g}", others=comparisons)

@@ -34,7 +34,7 @@ def _judge(case: CaseEvidence, run: ProgramRun, least: int) -> RunVerdict:
     if early is not None:
         return early
     if case.streams is None:
-        return RunVerdict(Verdict.ERROR, "nobody counted the streams of this run")
+        return RunVerdict(Verdict.ERROR, text_of("streams-not-counted"))
     if case.streams >= least:
         return RIGHT
     return failed(text_of("too-few-streams"), text_of("streams-counted", count=case.streams, least=least))

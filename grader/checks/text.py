@@ -23,7 +23,7 @@ from grader.checks import program_output, wording
 from grader.checks.check import Check, key
 from grader.checks.program_cases import RIGHT, RunVerdict, ended_early, failed, judge_cases
 from grader.checks.program_output import change_rows, headline, line_changes, quoted, safe_line
-from grader.text import count
+from grader.messages import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -92,9 +92,7 @@ class TextCheck(Check):
             return early
         text = program_output.content(run, self.of)
         if text is None:
-            return failed(
-                f"the program left no file {program_output.quoted(self.of)}, or one that is too large"
-            )
+            return failed(text_of("no-file", file=quoted(self.of)))
         if self.exact is not None:
             return _exact(text, self.exact, self.of)
         if self.lines is not None:
@@ -110,8 +108,8 @@ def _exact(text: str, expected: str, of: str) -> RunVerdict:
     if text == wanted:
         return RIGHT
     if program_output.without_end_blanks(text) == program_output.without_end_blanks(wanted):
-        why = f"{_name(of)} differs from what is expected in blanks or line ends"
-        return failed(why, _blanks(wanted, text, _name(of)))
+        name = _name(of)
+        return failed(text_of("differs-in-blanks", name=name), _blanks(wanted, text, name))
     return _different(program_output.lines(wanted), program_output.lines(text), of)
 
 
@@ -120,16 +118,17 @@ def _blanks(expected: str, text: str, name: str) -> str:
     pairs = zip(expected.split("\n"), text.split("\n"), strict=False)
     line = next((n for n, (wanted, got) in enumerate(pairs, start=1) if wanted != got), None)
     if line is not None:
-        return f"line {line} of {name} differs from what is expected in blanks at its end"
-    return f"there {_ends(text)} at the end of {name}; expected {_ends(expected).partition(' ')[2]}"
+        return text_of("line-differs-at-end", line=line, name=name)
+    actual, wanted = _line_ends(text), _line_ends(expected)
+    ends = text_of("expected-ends", count=wanted) if wanted else text_of("expected-ends-none")
+    if not actual:
+        return text_of("line-ends-none", name=name, expected=ends)
+    return text_of("line-ends", count=actual, name=name, expected=ends)
 
 
-def _ends(text: str) -> str:
+def _line_ends(text: str) -> int:
     """How many line ends a text ends with."""
-    number = len(text) - len(text.rstrip("\n"))
-    if not number:
-        return "is no line end"
-    return f"{'is' if number == 1 else 'are'} {count(number, 'line end')}"
+    return len(text) - len(text.rstrip("\n"))
 
 
 def _lines(got: list[str], expected: list[str], of: str) -> RunVerdict:
@@ -138,9 +137,9 @@ def _lines(got: list[str], expected: list[str], of: str) -> RunVerdict:
 
 def _different(expected: list[str], got: list[str], of: str) -> RunVerdict:
     name = _name(of)
-    why = f"{name} is not as expected"
+    why = text_of("not-as-expected", name=name)
     if not any(got):
-        return failed(why, f"{name} is empty; expected {count(len(expected), 'line')}")
+        return failed(why, text_of("empty", name=name, count=len(expected)))
     changes = line_changes(expected, got)
     what = headline(changes, len(expected), len(got), name)
     return failed(why, what, change_rows(changes))
@@ -153,8 +152,10 @@ def _matches(text: str, pattern: str, of: str) -> RunVerdict:
     options.log_errors = False
     if re2.compile(f"(?m){pattern}", options).search(text) is not None:
         return RIGHT
-    why = f"{_name(of)} is not of the form that is expected"
-    return failed(why, f"nothing in {_name(of)} matches the pattern {program_output.quoted(pattern, 100)}")
+    name = _name(of)
+    return failed(
+        text_of("not-of-form", name=name), text_of("no-match", name=name, pattern=quoted(pattern, 100))
+    )
 
 
 def _numbers(text: str, expected: tuple[ExpectedNumber, ...], of: str) -> RunVerdict:
@@ -163,20 +164,21 @@ def _numbers(text: str, expected: tuple[ExpectedNumber, ...], of: str) -> RunVer
     if not wrong:
         return RIGHT
     right = len(expected) - len(wrong)
-    verb = "are" if right > 1 else "is"
-    share = f"{right or 'none'} of {count(len(expected), 'number')} {verb} right"
+    total = text_of("numbers", count=len(expected))
+    share = (
+        text_of("numbers-right", count=right, total=total)
+        if right
+        else text_of("numbers-none-right", total=total)
+    )
     texts = number_sentences(wrong, of)
-    shown = [
-        *texts[:MOST_NUMBERS],
-        *([f"… and {len(texts) - MOST_NUMBERS} more"] if texts[MOST_NUMBERS:] else []),
-    ]
+    more = [text_of("more-numbers", number=len(texts) - MOST_NUMBERS)] if texts[MOST_NUMBERS:] else []
     points = Fraction(right, len(expected))
-    hidden = f"{share}; wrong: {_names([number for _, number in wrong])}"
+    hidden = text_of("numbers-wrong", share=share, names=_names([number for _, number in wrong]))
     if len(expected) == 1:
         return failed(hidden, texts[0], share=points)
     if len(texts) == 1:
-        return failed(hidden, f"{share}: {texts[0]}", share=points)
-    return failed(hidden, share, tuple(shown), points)
+        return failed(hidden, text_of("share-and-number", share=share, sentence=texts[0]), share=points)
+    return failed(hidden, share, (*texts[:MOST_NUMBERS], *more), points)
 
 
 def _names(wrong: list[ExpectedNumber]) -> str:
@@ -186,11 +188,12 @@ def _names(wrong: list[ExpectedNumber]) -> str:
 
 
 def _name(of: str) -> str:
-    of_streams = {
-        "stdout": "what your program prints",
-        "stderr": "what your program prints to standard error",
-    }
-    return of_streams.get(of) or f"the file {program_output.quoted(of)}"
+    return text_of(_kind(of), file=quoted(of))
+
+
+def _kind(of: str) -> str:
+    """A stream, or `file`: how texts about it are named."""
+    return of if of in STREAMS else "file"
 
 
 # --- numbers at named places: the first one after some words, or the second, and so on ----------------------
@@ -262,31 +265,22 @@ def number_sentences(wrong: Sequence[tuple[ReadNumber, ExpectedNumber]], of: str
                 f"{plain_number(wanted.value)}{_margin(wanted)}" for _, wanted in pairs[:MOST_EXPECTED]
             ]
             listed = ", ".join([*numbers, *(["…"] if pairs[MOST_EXPECTED:] else [])])
-            texts.append(f"{_does_not_print(of)} {quoted(after.strip())}; expected {listed} after it")
+            name, words = f"no-words-{_kind(of)}", quoted(after.strip())
+            texts.append(text_of(name, words=words, expected=listed, file=quoted(of)))
     return texts
 
 
 def _sentence(reading: ReadNumber, wanted: ExpectedNumber, of: str) -> str:
     """After `Speed:` your program prints 3; expected 2."""
     expected = f"{plain_number(wanted.value)}{_margin(wanted)}"
-    words = quoted(wanted.after.strip())
-    which = f" {wanted.nth}" if wanted.nth > 1 else ""
-    if not reading.text:
-        return f"after {words} {_prints(of)} no number{which}; expected {expected}"
-    shown = safe_line(reading.text, SHOWN_CHARACTERS) + (f" as number{which}" if which else "")
-    return f"after {words} {_prints(of)} {shown}; expected {expected}"
-
-
-def _prints(of: str) -> str:
-    """Who says what stands there."""
-    of_streams = {"stdout": "your program prints", "stderr": "your program prints to standard error"}
-    return of_streams.get(of) or f"the file {quoted(of)} has"
-
-
-def _does_not_print(of: str) -> str:
-    """The same in the negative."""
-    of_streams = {"stdout": "your program does not print", "stderr": "standard error does not have"}
-    return of_streams.get(of) or f"the file {quoted(of)} does not have"
+    words, nth = quoted(wanted.after.strip()), wanted.nth
+    number = safe_line(reading.text, SHOWN_CHARACTERS)
+    if not number:
+        number = text_of("no-number-nth", nth=nth) if nth > 1 else text_of("no-number")
+    elif nth > 1:
+        number = text_of("number-nth", number=number, nth=nth)
+    name = f"number-{_kind(of)}"
+    return text_of(name, words=words, number=number, expected=expected, file=quoted(of))
 
 
 def plain_number(number: Fraction) -> str:
@@ -300,4 +294,4 @@ def _margin(wanted: ExpectedNumber) -> str:
     if not wanted.within:
         return ""
     margin = f"{plain_number(100 * wanted.within)} %" if wanted.relative else plain_number(wanted.within)
-    return f" (at most {margin} off)"
+    return text_of("margin", bound=margin)

@@ -1,9 +1,10 @@
-"""`traffic`: how much a kernel moves, next to the staff's kernel on the same cases.
+"""`traffic`: how much a kernel moves, next to the staff's kernel on the same cases, or to an expression.
 
-    ratio = sum of the metric over the cases / the same sum for the baseline
+    ratio = sum of the metric over the cases / the same sum for the baseline, or of what `of` says of each
 
 Not moving anything is easy for a kernel that computes nothing: only cases with a right answer are counted,
-and without one the item fails. The sums are integers and the ratio is exact.
+and without one the item fails. Of a program or a function all launches count, or those of one kernel, and a
+case without one fails. The sums and the ratio are exact.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from grader.arithmetic import ArithmeticProblem, exactly, parse
 from grader.checks import output, wording
 from grader.checks.cases import (
     FULL,
@@ -27,7 +29,8 @@ from grader.checks.cases import (
 )
 from grader.checks.check import Check, key
 from grader.checks.credit import falling, shares_out_of_order
-from grader.model import CheckResult, Finding, FindingKind, LineCounters, Verdict
+from grader.messages import text_of
+from grader.model import CheckResult, Counters, Finding, FindingKind, LineCounters, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,24 +40,26 @@ if TYPE_CHECKING:
     from grader.model import CaseEvidence, Evidence, Named, RubricItem
 
 METRICS = {
-    "global_load_bytes": ("reads", "bytes of global memory"),
-    "global_store_bytes": ("writes", "bytes of global memory"),
-    "global_load_sectors": ("reads", "sectors of global memory"),
-    "global_store_sectors": ("writes", "sectors of global memory"),
-    "shared_load_bytes": ("reads", "bytes of shared memory"),
-    "shared_store_bytes": ("writes", "bytes of shared memory"),
-    "shared_bank_conflicts": ("has", "shared memory bank conflicts"),
-    "flops": ("executes", "floating-point operations"),
+    "global_load_bytes": ("reads", "global-bytes"),
+    "global_store_bytes": ("writes", "global-bytes"),
+    "global_load_sectors": ("reads", "global-sectors"),
+    "global_store_sectors": ("writes", "global-sectors"),
+    "shared_load_bytes": ("reads", "shared-bytes"),
+    "shared_store_bytes": ("writes", "shared-bytes"),
+    "shared_bank_conflicts": ("has", "bank-conflicts"),
+    "flops": ("executes", "flops"),
     "instructions": ("executes", "instructions"),
-    "barriers": ("waits at", "barriers"),
+    "barriers": ("waits-at", "barriers-met"),
 }
-"""Counter → how a sentence says it."""
+"""Counter → the texts of its verb and of its unit."""
 
 
 BAND = ("none_above", "full_at")
 """The two ends of a linear band of traffic."""
 
-_WHERE = {"reads": "from", "writes": "to", "has": "in"}
+_WITH_ARRAY = {"reads": "line-reads", "writes": "line-writes", "has": "line-has"}
+"""The text of a line that says which array it uses, by the verb."""
+
 _MANY = 10
 """From here on a ratio is no percentage any more."""
 
@@ -63,21 +68,20 @@ _PART = 4
 
 
 class Sums(NamedTuple):
-    """A metric summed over the cases that count, for the submission and for the baseline."""
+    """A metric summed over the cases that count, for the submission, and what it is compared with."""
 
-    metric: str
     submission: int
-    baseline: int
+    baseline: Fraction
 
     @property
     def ratio(self) -> Fraction:
         """The submission's share of the baseline."""
-        return Fraction(self.submission, self.baseline)
+        return self.submission / self.baseline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrafficCheck(Check):
-    """A counter, as a share of what the baseline kernel needs.
+    """A counter, as a share of what the baseline kernel needs, or of an expression over the case's sizes.
 
     All points at ``at_most`` and none above it; or credit that grows from nothing at ``none_above`` to all of
     it at ``full_at``, a tenth at a time; or credit in ``steps``. Less than ``at_least`` earns nothing.
@@ -85,11 +89,13 @@ class TrafficCheck(Check):
 
     name: ClassVar[str] = "traffic"
     title: ClassVar[str] = "memory traffic"
-    kinds: ClassVar[tuple[str, ...]] = ("kernel",)
+    kinds: ClassVar[tuple[str, ...]] = ("kernel", "program", "function")
     partial: ClassVar[tuple[str, ...]] = ("per-case",)
     one_of: ClassVar[tuple[tuple[str, ...], ...]] = (("at_most",), BAND, ("steps",))
     metric: str = key("Metric")
-    baseline: str = key("Identifier")
+    baseline: str | None = key("Identifier", None)
+    of: str | None = key("FormulaText", None)
+    kernel: str | None = key("KernelName", None)
     at_most: Fraction | None = key("Exact", None)
     none_above: Fraction | None = key("Exact", None)
     full_at: Fraction | None = key("Exact", None)
@@ -109,8 +115,17 @@ class TrafficCheck(Check):
             return falling(self.none_above, self.full_at)
         return self.steps or ()
 
+    @property
+    def baseline_key(self) -> str:
+        """By what the counters of the baseline are known: those of one kernel, or of all."""
+        return f"{self.baseline}:{self.kernel}" if self.kernel else self.baseline or ""
+
     def contradiction(self) -> tuple[str, str] | None:
-        """Where credit is asked for in no way, or in more than one."""
+        """Where it is compared with nothing or two things, or credit is asked for in no way or several."""
+        if self.baseline is None and self.of is None:
+            return "baseline", "expected a key `baseline` or `of`, with what it is compared"
+        if self.baseline is not None and self.of is not None:
+            return "of", "expected only one of `baseline` and `of`"
         given = [name for name in ("at_most", "steps", *BAND) if getattr(self, name) is not None]
         if len(given) == 1 and given[0] in BAND:
             missing = next(name for name in BAND if name not in given)
@@ -147,38 +162,104 @@ class TrafficCheck(Check):
         trouble = next(filter(None, map(our_trouble, cases)), "")
         if trouble:
             return error_result(self.item, trouble)
-        right = tuple(
-            case for case in cases if output.judge(case).verdict is Verdict.PASS and not case.too_much_work
-        )
-        if not right:
-            return _nothing_counted(self.item, cases)
+        right = tuple(case for case in cases if _is_right(case))
+        if right:
+            return self._judge_right(evidence, right)
+        if any(case.launches == 0 for case in cases):
+            return self._never_launched(cases)
+        return _nothing_counted(self.item, cases)
+
+    def _judge_right(self, evidence: Evidence, right: tuple[CaseEvidence, ...]) -> CheckResult:
+        """The result over the cases with a right answer, if all is known of them that it takes."""
         uncounted = next((case.uncounted for case in right if case.uncounted), "")
         if uncounted:
-            return error_result(self.item, f"nobody counted what the kernel moves: {uncounted}")
-        if any(self.baseline not in dict(case.baselines) for case in right):
-            return error_result(self.item, f"the {self.baseline} kernel was not measured on every case")
-        return self._judge_counted(evidence, right)
+            return error_result(self.item, text_of("not-counted", reason=uncounted))
+        if any(self._moved(case) is None for case in right):
+            return self._never_launched(right)
+        if self.baseline and any(self.baseline_key not in dict(case.baselines) for case in right):
+            return error_result(self.item, text_of("baseline-not-measured", baseline=self.baseline))
+        try:
+            return self._judge_counted(evidence, right)
+        except ArithmeticProblem as problem:
+            return error_result(self.item, text_of("formula-without-value", problem=str(problem)))
+
+    def _moved(self, case: CaseEvidence) -> Counters | None:
+        """What the kernels did that the item looks at; None where none of them was launched."""
+        if case.program is None:
+            return case.counters
+        if not self.kernel:
+            return case.counters if case.kernels else None
+        return next((moved.counters for moved in case.kernels if moved.kernel == self.kernel), None)
+
+    def _never_launched(self, cases: tuple[CaseEvidence, ...]) -> CheckResult:
+        """The result where a right answer comes from no launch of the kernel."""
+        name = wording.printable(self.kernel or "")
+        message = text_of("named-kernel-never-ran", name=name) if name else text_of("launches-nothing")
+        return add_up_verdicts(self.item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
+
+    def _sums(self, cases: tuple[CaseEvidence, ...]) -> Sums:
+        """The metric over some cases; raises ArithmeticProblem where ``of`` has no value for one."""
+        moved = [self._moved(case) or Counters() for case in cases]
+        return Sums(
+            sum(getattr(counters, self.metric) for counters in moved),
+            sum(map(self._compared_with, cases), Fraction(0)),
+        )
+
+    def _compared_with(self, case: CaseEvidence) -> Fraction:
+        """What the metric of a case is a share of."""
+        if self.of is None:
+            return Fraction(getattr(dict(case.baselines)[self.baseline_key], self.metric))
+        return exactly(parse(self.of), {name: Fraction(size) for name, size in case.case.shape})
 
     def _judge_counted(self, evidence: Evidence, right: tuple[CaseEvidence, ...]) -> CheckResult:
         """The verdict over the cases that count: one sum, so one verdict for all of them."""
-        sums = _sums(self.metric, right, self.baseline)
-        if not sums.baseline:
-            return error_result(
-                self.item, f"the {self.baseline} kernel has {self.metric} = 0, so there is no ratio to it"
-            )
+        sums = self._sums(right)
+        if sums.baseline <= 0 and self.of:
+            return error_result(self.item, text_of("formula-zero", formula=self.of, value=str(sums.baseline)))
+        if sums.baseline <= 0:
+            reason = text_of("baseline-zero", baseline=self.baseline or "", metric=self.metric)
+            return error_result(self.item, reason)
         earned = self._earned(sums.ratio)
         verdict = Verdict.PASS if earned == FULL else Verdict.FAIL
         shown = tuple(case for case in right if is_visible(case))
-        message = self._message(
-            sums, _sums(self.metric, shown, self.baseline), hidden=len(right) - len(shown)
-        )
+        message = self._message(sums, self._sums(shown), hidden=len(right) - len(shown))
         findings = [] if verdict is Verdict.PASS else [Finding(FindingKind.TRAFFIC, message)]
         if any(sums.ratio > limit for limit, _ in self.credit()):
-            findings += _places(self.metric, evidence, right)
+            findings += self._places(evidence, right)
         result = add_up_verdicts(
             self.item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=tuple(findings)
         )
         return replace(result, fraction=earned)
+
+    def _places(self, evidence: Evidence, cases: tuple[CaseEvidence, ...]) -> list[Finding]:
+        """The lines that move a quarter or more of what is too much, where somebody counted by line."""
+        if self.metric not in LineCounters.__slots__:
+            return []
+        looked_at = ((case, *self._lines(case, evidence)) for case in cases if is_visible(case))
+        case, file, lines = next((entry for entry in looked_at if entry[2]), (None, "", ()))
+        moved = case and self._moved(case)
+        if case is None or moved is None:
+            return []
+        total = getattr(moved, self.metric)
+        verb, unit = self._verb(), text_of(METRICS[self.metric][1])
+        findings = []
+        amounts = sorted(((getattr(line, self.metric), line) for line in lines), key=lambda pair: -pair[0])
+        for amount, line in amounts:
+            if amount and amount * _PART >= total:
+                part = text_of("all-of" if amount == total else "part-of", amount=amount, total=total)
+                name = _WITH_ARRAY[METRICS[self.metric][0]] if line.array else "line-moves"
+                message = text_of(name, verb=verb, unit=unit, part=part, array=line.array, case=case.case.id)
+                findings.append(
+                    Finding(FindingKind.TRAFFIC, message, file=file, line=line.line, case=case.case.id)
+                )
+        return findings
+
+    def _lines(self, case: CaseEvidence, evidence: Evidence) -> tuple[str, tuple[LineCounters, ...]]:
+        """The student's file, and what each line of the kernels moved that the item looks at."""
+        if case.program is None:
+            return next((structure.file for _, structure in evidence.structures), ""), case.lines
+        chosen = [moved for moved in case.kernels if self.kernel in (None, moved.kernel)]
+        return next((moved.file for moved in chosen), ""), tuple(line for m in chosen for line in m.lines)
 
     def _earned(self, ratio: Fraction) -> Fraction:
         """The share of the points that a ratio earns."""
@@ -195,29 +276,72 @@ class TrafficCheck(Check):
         A number of hidden cases, or a ratio to which they belong, would tell of their shapes: where there are
         any, the visible ones are told by themselves, and of all together on which side of a limit they are.
         """
-        verb, unit = METRICS[sums.metric]
+        verb, unit = self._verb(), text_of(METRICS[self.metric][1])
         asked = self._asked(self._earned(sums.ratio))
         if not hidden:
-            numbers = (
-                f"{verb} {sums.submission:,} {unit}; the {self.baseline} kernel {verb} {sums.baseline:,}"
+            return text_of(
+                "traffic",
+                verb=verb,
+                unit=unit,
+                amount=sums.submission,
+                compared=self._compared(sums),
+                share=self._share(sums),
+                asked=asked,
             )
-            return f"{numbers}: {self._share(sums)}{asked}"
-        what = f"the {unit} that the {self.baseline} kernel {verb}"
         overall = self._overall(sums.ratio)
+        if len(self._limits()) == 1:  # what is asked is said there
+            asked = ""
         if not shown.baseline:
-            return (
-                f"{verb} {overall} of {what}"
-                if len(self._limits()) == 1
-                else f"{verb} {overall} of {what}{asked}"
-            )
-        baseline = f"the {self.baseline} kernel {verb} {shown.baseline:,}"
-        numbers = f"{verb} {shown.submission:,} {unit} in the visible cases; {baseline}"
-        sentence = f"{numbers}: {self._share(shown)}, and with the hidden cases {overall}"
-        return sentence if len(self._limits()) == 1 else sentence + asked
+            return text_of("traffic-hidden", verb=verb, share=overall, whole=self._whole(), asked=asked)
+        return text_of(
+            "traffic-with-hidden",
+            verb=verb,
+            unit=unit,
+            amount=shown.submission,
+            compared=self._compared(shown),
+            share=self._share(shown),
+            overall=overall,
+            asked=asked,
+        )
+
+    def _verb(self) -> str:
+        """What a kernel does with the metric, with its name where the item gives it."""
+        verb = text_of(METRICS[self.metric][0])
+        return (
+            text_of("kernel-moves", name=wording.printable(self.kernel), verb=verb) if self.kernel else verb
+        )
+
+    def _compared(self, sums: Sums) -> str:
+        """What it is compared with, and how much that is."""
+        whole = sums.baseline.denominator == 1
+        amount = f"{sums.baseline.numerator:,}" if whole else f"{float(sums.baseline):,.1f}"
+        if self.of:
+            return text_of("formula-is", formula=self.of, amount=amount)
+        verb = text_of(METRICS[self.metric][0])
+        return text_of("baseline-moves", baseline=self.baseline or "", verb=verb, amount=amount)
+
+    def _whole(self) -> str:
+        """What it is a share of."""
+        if self.of:
+            return f"`{self.of}`"
+        verb, unit = map(text_of, METRICS[self.metric])
+        return text_of("moved-by-baseline", baseline=self.baseline or "", verb=verb, unit=unit)
+
+    def _reads(self) -> str:
+        """The verb of the metric, with its subject where the item names a kernel."""
+        verb, _ = METRICS[self.metric]
+        return f"`{wording.printable(self.kernel)}` {verb}" if self.kernel else verb
+
+    def _baseline_is(self, sums: Sums) -> str:
+        """What it is compared with, and how much that is."""
+        verb, _ = METRICS[self.metric]
+        whole = sums.baseline.denominator == 1
+        amount = f"{sums.baseline.numerator:,}" if whole else f"{float(sums.baseline):,.1f}"
+        return f"`{self.of}` is {amount}" if self.of else f"the {self.baseline} kernel {verb} {amount}"
 
     def _share(self, sums: Sums) -> str:
         if sums.ratio >= _MANY:
-            return f"{float(sums.ratio):,.0f} times as many"
+            return text_of("times-as-many", times=f"{float(sums.ratio):,.0f}")
         limits = self._limits()
         nearest = min(limits, key=lambda limit: abs(limit - sums.ratio), default=sums.ratio)
         return wording.percent(sums.ratio, nearest)
@@ -231,11 +355,11 @@ class TrafficCheck(Check):
         shares, at_least = [limit for limit, _ in self.credit()], self.at_least
         kept = min((limit for limit in shares if ratio <= limit), default=None)
         if at_least is not None and (ratio < at_least or not shares):
-            word, limit = "less than" if ratio < at_least else "at least", at_least
+            name, limit = "less-than" if ratio < at_least else "at-least", at_least
         else:
-            word, limit = ("more than", max(shares, default=ratio)) if kept is None else ("at most", kept)
-        share = wording.plain_percent(limit)
-        return f"{word} the {share} asked" if len(self._limits()) == 1 else f"{word} {share}"
+            name, limit = ("more-than", max(shares, default=ratio)) if kept is None else ("at-most", kept)
+        asked = "-asked" if len(self._limits()) == 1 else ""
+        return text_of(f"{name}{asked}", share=wording.plain_percent(limit))
 
     def _asked(self, earned: Fraction) -> str:
         """What is asked for full credit, and for the next part of it where there are parts."""
@@ -243,15 +367,23 @@ class TrafficCheck(Check):
         parts = []
         above = next(((limit, credit) for limit, credit in steps if credit > earned), None)
         if above is not None and above[1] != FULL:
-            share = wording.plain_percent(above[1])
-            parts.append(f"at most {wording.plain_percent(above[0])} for {share} of the points")
+            limit, credit = map(wording.plain_percent, above)
+            parts.append(text_of("at-most-for", share=limit, credit=credit))
         if steps:
-            parts.append(
-                f"at most {wording.plain_percent(steps[-1][0])}{' for full credit' if steps[1:] else ''}"
-            )
+            name = "at-most-for-full" if steps[1:] else "at-most"
+            parts.append(text_of(name, share=wording.plain_percent(steps[-1][0])))
         if at_least is not None:
-            parts.append(f"at least {wording.plain_percent(at_least)}")
-        return f", {', '.join(parts)} asked" if parts else ""
+            parts.append(text_of("at-least", share=wording.plain_percent(at_least)))
+        return text_of("asked", parts=", ".join(parts)) if parts else ""
+
+
+def _is_right(case: CaseEvidence) -> bool:
+    """Whether a case counts: it gave the right answer, as far as anybody looked."""
+    if case.too_much_work or any(f.kind is FindingKind.WRONG_OUTPUT for f in case.findings):
+        return False
+    if case.program is None or case.comparisons:
+        return output.judge(case).verdict is Verdict.PASS
+    return case.completed and case.program.returncode == 0 and case.launches != 0
 
 
 def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> CheckResult:
@@ -259,34 +391,5 @@ def _nothing_counted(item: RubricItem, cases: tuple[CaseEvidence, ...]) -> Check
     skipped = tuple(CaseVerdict(case, Verdict.SKIP, given_up(case)) for case in cases if case.too_much_work)
     if skipped:
         return add_up_verdicts(item, skipped, "")
-    message = "only counts for a kernel that computes the right answer, and no case is right"
+    message = text_of("right-ones-count")
     return add_up_verdicts(item, tuple(CaseVerdict(case, Verdict.FAIL) for case in cases), message)
-
-
-def _sums(metric: str, cases: tuple[CaseEvidence, ...], baseline: str) -> Sums:
-    return Sums(
-        metric=metric,
-        submission=sum(getattr(case.counters, metric) for case in cases),
-        baseline=sum(getattr(dict(case.baselines)[baseline], metric) for case in cases),
-    )
-
-
-def _places(metric: str, evidence: Evidence, cases: tuple[CaseEvidence, ...]) -> list[Finding]:
-    """The lines that move a quarter or more of what is too much, where somebody counted by line."""
-    case = next((case for case in cases if case.lines and is_visible(case)), None)
-    if case is None or metric not in LineCounters.__slots__:
-        return []
-    verb, unit = METRICS[metric]
-    total = getattr(case.counters, metric)
-    file = next((structure.file for _, structure in evidence.structures), "")
-    amounts = sorted(((getattr(line, metric), line) for line in case.lines), key=lambda pair: -pair[0])
-    findings = []
-    for amount, line in amounts:
-        if amount and amount * _PART >= total:
-            whose = f" {_WHERE[verb]} `{line.array}`" if line.array else ""
-            part = f"all {total:,}" if amount == total else f"{amount:,} of the {total:,}"
-            message = f"{verb} {part} {unit}{whose} in case `{case.case.id}`"
-            findings.append(
-                Finding(FindingKind.TRAFFIC, message, file=file, line=line.line, case=case.case.id)
-            )
-    return findings

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     seed = setup.seed(options, assignment)
     seed = setup.PUBLIC_SEED if seed is None else seed
     grade, backend = _graded(options, assignment, submission, seed, began)
-    from grader.reports import text  # noqa: PLC0415 - loaded while nvcc ran
+    from grader.reports import text, words  # noqa: PLC0415 - loaded while nvcc ran
 
     source = lines(submission.source)
     console = setup.console(width=options.width)
@@ -60,10 +60,10 @@ def run(options: argparse.Namespace) -> int:
     if options.timings:
         console.print(_timings(grade, time.perf_counter() - began))
     if grade.verdict is Verdict.PASS and not setup.asks_questions(assignment):
-        console.print("\nGrading uses more shapes than this check, and other numbers.")
+        console.print(f"\n{words.of_grade(grade, 'more-shapes')}")
     if grade.verdict is Verdict.ERROR:
         if backend is not None and backend.pool is not None:
-            console.print("\nWith `--backend emulator` the file is checked without the GPU.")
+            console.print(f"\n{words.of_grade(grade, 'try-emulator')}")
         return _OURS
     return int(setup.below(grade, options.fail_under))
 

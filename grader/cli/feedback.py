@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
-from grader.batch.folder import load_grades
+from grader.batch.identities import load_identified
 from grader.cli import arguments, setup
+from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, Report, pack
 from grader.errors import StorageError
 from grader.reports.gradebook import cell
@@ -42,9 +43,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Pack each student's report as it was written last by `grade` or `report`; 0, or 2 where none fits."""
     out = OutFolder(options.out)
+    grades, identities = load_identified(out)
     reports = [
-        Report(grade.submission_id, grade.hand_in, out.page(grade.submission_id, REPORT))
-        for grade in load_grades(out, out.submissions())
+        Report(named(grade.submission_id, identities), grade.hand_in, out.page(grade.submission_id, REPORT))
+        for grade in grades
     ]
     packed = pack(options.platform, reports, cell)
     _write(options.output, packed.files)
@@ -58,6 +60,12 @@ def run(options: argparse.Namespace) -> int:
         screen.print(
             f"{count(len(packed.left_out), 'report')} left out, for which the platform has no name: "
             f"{listed([*names, f'{rest} more'] if rest > 0 else names)}"
+        )
+    if options.platform == "moodle" and not any(one.hand_in and one.hand_in.key for one in grades):
+        setup.console(stderr=True).print(
+            "the numbers in the download's names are taken for participants; if teams handed in, grade with "
+            "the worksheet as --roster, for a team's number may be somebody's",
+            soft_wrap=True,
         )
     return 0
 

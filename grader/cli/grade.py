@@ -15,9 +15,20 @@ from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, adjusting, grade_class
 from grader.batch.folder import is_whole, load_grades
-from grader.batch.resume import store, waiting
+from grader.batch.identities import keep as keep_identities
+from grader.batch.identities import require_identities
+from grader.batch.resume import must_be_known, store, waiting
 from grader.cli import arguments, course_file, interruption, setup
-from grader.course.adjustments import must_be_certain, without_submission
+from grader.course.adjustments import (
+    adjusted,
+    decided_for,
+    must_be_certain,
+    says_when,
+    unknown_times,
+    without_submission,
+)
+from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
+from grader.course.decisions import FILE_NAME, OfStudent
 from grader.course.entries import Left, Omission
 from grader.errors import UsageError
 from grader.kinds import kind_of
@@ -29,12 +40,12 @@ from grader.text import listed
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from grader.backends.backend import Backend
     from grader.course.decisions import Adjustments
     from grader.course.entries import Download
-    from grader.model import Assignment, Grade, Submission
+    from grader.model import Assignment, Grade, HandIn, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
 
@@ -99,6 +110,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade this submission again, whatever is stored of it (may be given several times)",
     )
     parser.add_argument(
+        "--anonymous",
+        action="store_true",
+        help="reports name nobody: students get pseudonyms, and OUT/private says who is who",
+    )
+    parser.add_argument(
         "--fresh", action="store_true", help="grade everything again, also what is already done"
     )
     parser.add_argument(
@@ -140,12 +156,28 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _must_be_applicable(
-    adjustments: Adjustments, submissions: Sequence[Submission], assignment: Assignment
+    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]], assignment: Assignment
 ) -> None:
-    hand_ins = [(submission.id, submission.hand_in) for submission in submissions]
     must_be_certain(adjustments, hand_ins, [item.id for item in assignment.rubric])
+    notes = []
     if strangers := without_submission(adjustments, hand_ins):
-        setup.console(stderr=True).print(adjusting.about_nobody(strangers, adjustments.name), soft_wrap=True)
+        notes.append(adjusting.about_nobody(strangers, adjustments.name))
+    unknown = unknown_times(adjustments, hand_ins)
+    if unknown and any(says_when(hand_in) for _, hand_in in hand_ins):
+        raise UsageError(
+            f"{adjustments.name}: nobody says when {_shown(unknown)} came, though others' times are known; "
+            "write `days_late` for each under `students`, 0 for who was in time"
+        )
+    if unknown:
+        notes.append(f"{adjustments.name}: no time of any submission is known; only `days_late` counts")
+    if adjustments.path and adjustments.path.name == adjusting.BESIDE:
+        notes.append(f"{adjustments.path} counts, for {FILE_NAME} beside the assignment is gone")
+    for note in notes:
+        setup.console(stderr=True).print(note, soft_wrap=True)
+
+
+def _shown(names: Sequence[str]) -> str:
+    return listed([f"`{name}`" for name in names[:_MOST_NAMES]] + ["…"] * (len(names) > _MOST_NAMES))
 
 
 def _annotated(options: argparse.Namespace, grades: Sequence[Grade]) -> str:
@@ -182,9 +214,8 @@ def _failed_by_all(grades: Sequence[Grade]) -> str:
 
 def _say_removed(gone: tuple[str, ...], out: OutFolder) -> None:
     if gone:
-        names = listed([f"`{name}`" for name in gone[:_MOST_NAMES]] + ["…"] * (len(gone) > _MOST_NAMES))
         setup.console(stderr=True).print(
-            f"no longer in the class, moved to {out.path}/removed: {names}", soft_wrap=True
+            f"no longer in the class, moved to {out.path}/removed: {_shown(gone)}", soft_wrap=True
         )
 
 
@@ -217,28 +248,49 @@ def _grade_class(
     out: OutFolder,
     backend: Backend,
 ) -> int:
+    identities = require_identities(out, anonymous=options.anonymous)
+    table = import_table.dump(download)
+    if identities is not None:
+        download, identities = pseudonymous(download, identities)
+        keep_identities(out, identities)
+        options.only = [pseudonym_of(name, identities) for name in options.only]
     submissions = download.submissions
     session = _session(options, assignment, tools, out, backend)
-    adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path)
-    _must_be_applicable(adjustments, submissions, assignment)
+    must_be_known(submissions, options.only)
+    earlier = out.session()
+    anew = earlier is not None and earlier.assignment != session.assignment
+    others = _others(out, submissions) if options.only and earlier is not None and not anew else ()
     done = _already_done(options, session, out, [submission.id for submission in submissions])
+    adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=anew)
+    hand_ins = [(one.id, one.hand_in) for one in submissions]
+    hand_ins += [(one.submission_id, identified(one, identities).hand_in) for one in others]
+    _must_be_applicable(adjustments, hand_ins, assignment)
     if not done:
         out.begin(session)
-    out.write({IMPORT: import_table.dump(download)})
-    adjusting.keep(out, adjustments)
+    adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
+    if not others:
+        out.write_with_names({IMPORT: table})
     if import_table.worth_saying(download):
         setup.console(stderr=True).print(import_table.summary(download), soft_wrap=True)
-    to_grade = waiting(submissions, done, out, options.only)
+    written = {one.id: replace(one, hand_in=nameless(one.hand_in, identities)) for one in submissions}
+    waits = {one.id for one in waiting(tuple(written.values()), done, out, options.only)}
+    to_grade = [submission for submission in submissions if submission.id in waits]
     plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
-    _grade_all(plan, to_grade, tools, options.jobs, out)
-    ids = [submission.id for submission in submissions]
+    decided = decided_for(adjustments, hand_ins)
+    for grade in _graded(plan, to_grade, tools, options.jobs):
+        decision = decided.get(grade.submission_id, OfStudent())
+        own = written[grade.submission_id]
+        grade = replace(adjusted(grade, adjustments.decisions, decision), hand_in=own.hand_in)  # noqa: PLW2901
+        store(out, grade, own.digest)
+        interruption.stop_if_asked()
+    ids = sorted(name for name, _ in hand_ins)
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
-    grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments)
+    grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments, identities)
     out.write(files.of_class(grades))
     _write_files(options, grades)
     if options.format == "text":
-        setup.print_class(grades, resumed=len(submissions) - len(to_grade), out=out.path)
+        setup.print_class(grades, resumed=len(grades) - len(to_grade), out=out.path)
     else:
         sys.stdout.write(_annotated(options, grades))
     if any(grade.verdict is Verdict.ERROR for grade in grades):
@@ -251,6 +303,12 @@ def _grade_class(
         )
         return _ASKS
     return int(options.fail_under is not None and any(setup.below(g, options.fail_under) for g in grades))
+
+
+def _others(out: OutFolder, submissions: Sequence[Submission]) -> tuple[Grade, ...]:
+    """The grades of a class of which only a part is given, to grade one of it again: they stay in it."""
+    given = {submission.id for submission in submissions}
+    return tuple(load_grades(out, [name for name in out.submissions() if name not in given]))
 
 
 def _session(
@@ -299,13 +357,18 @@ def _already_done(
         for field in fields(session)
         if getattr(earlier, field.name) != getattr(session, field.name)
     ]
+    if options.only:
+        what = ", ".join(changed)
+        raise UsageError(
+            f"--only: this has changed since the class was graded: {what}; grade all of it again"
+        )
     notice = f"everything is graded anew, for this has changed since: {', '.join(changed)}"
     setup.console(stderr=True).print(notice)
     return {}
 
 
-def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs: int, out: OutFolder) -> None:
-    digests = {submission.id: submission.digest for submission in waiting}
+def _graded(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs: int) -> Iterator[Grade]:
+    """Grades as they are finished, with a bar that shows how many are."""
     columns = (
         TextColumn("grading"),
         BarColumn(),
@@ -317,9 +380,8 @@ def _grade_all(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs:
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(waiting))
         for grade in grade_class(plan, waiting, tools, jobs=jobs):
-            store(out, grade, digests[grade.submission_id])
+            yield grade
             bar.advance(task)
-            interruption.stop_if_asked()
 
 
 def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
-from grader.batch.folder import load_grades
+from grader.batch.identities import load_identified
 from grader.cli import arguments, setup
 from grader.course.gradebooks import Score, fill
 from grader.course.tables import MAX_BYTES
@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fill the column and say who is in one and not in the other; 2 where it is in doubt whose a row is."""
     out = OutFolder(options.out)
-    grades = load_grades(out, out.submissions())
+    grades, _ = load_identified(out)
     title = grades[0].assignment_title if grades else ""
     filled = fill(
         _content(options.into), [score for grade in grades for score in _scores(grade)], title, options.column

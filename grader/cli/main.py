@@ -80,6 +80,11 @@ COMMANDS = (
         "write exactly what a student may have",
         "grader export-student tiled-matmul handout/",
     ),
+    Command(
+        "export-gradescope",
+        "make an autograder for Gradescope, which grades there without a GPU",
+        "grader export-gradescope tiled-matmul -o autograder.zip",
+    ),
     Command("doctor", "say what this machine can do, and how to fix what it cannot", "grader doctor"),
 )
 

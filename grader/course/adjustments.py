@@ -81,6 +81,7 @@ def _values(submission: str, hand_in: HandIn | None) -> set[str]:
         values |= {folded(hand_in.name), folded(hand_in.key)}
         for student in hand_in.students:
             values |= {folded(getattr(student, kind)) for kind in IDENTIFIERS} | name_forms(student.name)
+            values |= {folded(student.group)}
     return values - {""}
 
 
@@ -99,8 +100,40 @@ def must_be_certain(
                 raise UsageError(
                     f"{adjustments.name}: there is no item `{escaped(item)}`; {suggestion(item, items)}"
                 )
+        people = hand_in.students if hand_in else ()
+        if submission in decided and len(people) > 1 and not _means_all(adjustments, submission, hand_in):
+            raise UsageError(
+                f"{adjustments.name}: `{submission}` was handed in by {len(people)} together, and one of "
+                f"them stands there; to decide about all of them, write `{submission}` instead"
+            )
         if decision.score is None and not decision.excused:
             _days_late(submission, hand_in, adjustments.decisions, decision)
+
+
+def _means_all(adjustments: Adjustments, submission: str, hand_in: HandIn | None) -> bool:
+    """Whether a key names the submission, or the team that handed it in, and not only somebody of it."""
+    names = {submission, *((hand_in.name, *(one.group for one in hand_in.students)) if hand_in else ())}
+    return bool({folded(name) for name in names} & {folded(key) for key in adjustments.decisions.students})
+
+
+def says_when(hand_in: HandIn | None) -> bool:
+    """Whether a platform says when it was handed in, or whether that was late."""
+    return hand_in is not None and (hand_in.late is not None or moment_of(hand_in.time) is not None)
+
+
+def unknown_times(adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]) -> tuple[str, ...]:
+    """Of whom nobody knows whether they were late, though there is a policy: no time, no mark, no word."""
+    policy = adjustments.decisions.late
+    if not (policy.per_day or policy.flat):
+        return ()
+    decided = decided_for(adjustments, hand_ins)
+    unsaid = (submission for submission, hand_in in hand_ins if not says_when(hand_in))
+    return tuple(one for one in unsaid if not _is_final(decided.get(one, OfStudent())))
+
+
+def _is_final(decision: OfStudent) -> bool:
+    """Whether it does not matter when it was handed in."""
+    return decision.days_late is not None or decision.score is not None or decision.excused
 
 
 def adjusted(grade: Grade, decisions: Decisions, decision: OfStudent) -> Grade:
@@ -148,6 +181,11 @@ def _days_late(submission: str, hand_in: HandIn | None, decisions: Decisions, de
     if hand_in is None or not (policy.per_day or policy.flat):
         return 0
     time = moment_of(hand_in.time)
+    if time is not None and decisions.due is None and hand_in.late is None:
+        raise UsageError(
+            f"{FILE_NAME}: due: is missing; expected the time that work was due, for the platform says when "
+            "it was handed in"
+        )
     if time is not None and decisions.due is not None:
         over = _difference(time, decisions.due) - decision.extension
         return 0 if over <= policy.grace else math.ceil(over / timedelta(days=1))

@@ -148,11 +148,16 @@ class Decisions(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Adjustments:
-    """What staff decided, and the bytes that say so; ``name`` is the file's for messages."""
+    """What staff decided, and the file and bytes that say so."""
 
-    name: str = ""
+    path: Path | None = None
     decisions: Decisions = field(default_factory=Decisions)
     content: bytes = b""
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return self.path.name if self.path else FILE_NAME
 
 
 def read_adjustments(path: Path) -> Adjustments:
@@ -165,7 +170,7 @@ def read_adjustments(path: Path) -> Adjustments:
         raise UsageError(f"{escaped(str(path))}: cannot be read: {why.lower()}") from None
     if len(content) > document.MAX_BYTES:
         raise UsageError(f"{escaped(str(path))}: expected at most {document.MAX_BYTES // 1024} KiB")
-    return Adjustments(path.name, _decisions(content, str(path)), content)
+    return Adjustments(path, _decisions(content, str(path)), content)
 
 
 def _decisions(content: bytes, name: str) -> Decisions:

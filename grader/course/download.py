@@ -24,7 +24,7 @@ from grader.submission import SOURCE, read_as
 from grader.submission.archives import Folder, opened_class
 from grader.submission.files import ARCHIVES, Unusable, ending, ids, stem
 from grader.submission.items import Bundle, OnDisk, dotted, entries
-from grader.text import escaped
+from grader.text import escaped, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,8 +38,8 @@ MAX_LEVELS = 6
 """So many folders are gone down in search of the students'."""
 
 _PLATFORM_FILES = re.compile(
-    r"readme.*|licen[cs]e.*|makefile|cmakelists\.txt|comments\.txt|timestamp\.txt|status\.(?:csv|xlsx?|xml)"
-    r"|submission_metadata\.yml|.*\.(?:md|csv|tsv|xlsx?|html?|log|ods)",
+    r"readme.*|licen[cs]e.*|makefile|cmakelists\.txt|comments\.txt|timestamp\.txt|index\.html?"
+    r"|submission_metadata\.yml|.*\.(?:csv|tsv|xlsx?|ods)",
     re.IGNORECASE | re.DOTALL,
 )
 _COPY = re.compile(r"(?P<base>.+) \(\d{1,3}\)", re.DOTALL)
@@ -86,8 +86,8 @@ def _read(path: Path, stack: ExitStack, wanted: Wanted, assignment: str) -> Down
 
 
 def _nothing(path: Path, wanted: Wanted) -> str:
-    shown = escaped(str(path))
-    return f"there is nothing in `{shown}`; expected {wanted.one}s, or a folder for each student"
+    shown, endings = escaped(str(path)), listed(wanted.groups[0], "or")
+    return f"there is nothing in `{shown}`; expected {endings} files, or a folder for each student"
 
 
 def _alone(item: Item, label: str) -> Entry:
@@ -183,6 +183,9 @@ def _sorted(
     for key, several in theirs.items():
         if several[0].file in doubtful:
             continue
+        if all(entry.left for entry in several):  # what staff sent back, and nothing else
+            omitted += [Omission(entry.file, entry.left or Left.FEEDBACK, entry.label) for entry in several]
+            continue
         chosen, earlier = _newest(several)
         omitted += [Omission(entry.file, entry.left or Left.EARLIER, chosen[0].label) for entry in earlier]
         counted[key] = chosen
@@ -211,11 +214,19 @@ def _doubts(theirs: dict[str, list[Entry]], *, clashes: bool) -> tuple[Question,
             reasons = {entry.left for entry in several}
             if reasons != {Left.FEEDBACK}:
                 questions.append(Question(Doubt.TEXT_ONLY, names))
-        elif len({name.casefold() for name in people}) > 1 and not files[0].order:
+        elif len({name.casefold() for name in people}) > 1:
             questions.append(Question(Doubt.SAME_ID, names, people))
-        elif len({entry.order for entry in files}) < len({entry.attempt for entry in files}):
+        elif _unclear(several, files):
             questions.append(Question(Doubt.ATTEMPTS, names))
     return (*questions, *(_clashes(theirs) if clashes else ()))
+
+
+def _unclear(several: list[Entry], files: list[Entry]) -> bool:
+    """Whether it cannot be told which attempt is the newest, or that one has no file and an older one has."""
+    orders, attempts = {entry.order for entry in files}, {entry.attempt for entry in files}
+    unreadable = len(attempts) > 1 and any(order == ("",) for order in orders)
+    receipts = [entry.order for entry in several if entry.left is Left.RECEIPT]
+    return len(orders) < len(attempts) or unreadable or max(receipts, default=()) > max(orders)
 
 
 def _clashes(theirs: dict[str, list[Entry]]) -> list[Question]:

@@ -19,7 +19,7 @@ from grader.model import Student
 from grader.text import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
     from grader.course.exports import Choice, Export, Key
@@ -71,14 +71,15 @@ def fill(content: bytes, scores: Sequence[Score], title: str = "", column: str =
     """Fill the scores into the one column that is meant.
 
     ``column`` is the user's choice: a heading, with or without what the platform adds to a title, or its
-    number from 1. Without it, the column that has ``title`` is meant, or the only one with grades. Raises
-    `UsageError` where the file is no gradebook, or where it is not clear which column is meant.
+    number from 1. Without it, the column that has ``title`` is meant, or the only one for grades. Raises
+    `UsageError` where the file is no gradebook, where it is not clear which column is meant, or where the
+    only one has another title and grades that are not these scores.
     """
     table = read_table(content)
     export = recognised(table)
-    chosen = _chosen(export, title, column)
+    chosen, certain = _chosen(export, title, column)
     assigned = [row for row in range(len(export.rows)) if not _not_assigned(export, chosen, row)]
-    matches = _matched(export.keys, scores, set(assigned))
+    matches = _matched(export, scores, set(assigned))
     style = _style(table, export, chosen)
     values: dict[Cell, str] = {}
     changed: list[tuple[str, str, str]] = []
@@ -93,6 +94,8 @@ def fill(content: bytes, scores: Sequence[Score], title: str = "", column: str =
         if not _same(cell.value, new):
             values[cell] = new
             changed.append((export.names[row], cell.value, new))
+    if not certain:
+        _require_no_other_grades(export, chosen, matches.scores, values)
     return Filled(
         table.replaced(values),
         export.platform,
@@ -107,15 +110,20 @@ def fill(content: bytes, scores: Sequence[Score], title: str = "", column: str =
 # --- which column ---------------------------------------------------------------------------------------
 
 
-def _chosen(export: Export, title: str, column: str) -> Choice:
+_TITLED = ("Canvas", "Blackboard", "Brightspace")
+"""Where a column is called as its assignment is."""
+
+
+def _chosen(export: Export, title: str, column: str) -> tuple[Choice, bool]:
+    """The column, and whether it certainly is the assignment's."""
     if column:
-        return _named(export, column)
+        return _named(export, column), True
     likely = [choice for choice in export.choices if choice.likely]
     titled = [choice for choice in likely or export.choices if title and folded(title) in choice.names]
     if len(titled) == 1:
-        return titled[0]
+        return titled[0], True
     if len(likely) == 1:
-        return likely[0]
+        return likely[0], not title or export.platform not in _TITLED
     offered = titled or likely or export.choices
     if not offered:
         raise UsageError(
@@ -125,6 +133,23 @@ def _chosen(export: Export, title: str, column: str) -> Choice:
         f"it is not clear which column of the gradebook is meant: {_listed(offered)}; say it with `--column`,"
         " by its heading or its number"
     )
+
+
+def _require_no_other_grades(
+    export: Export, chosen: Choice, scores: Mapping[int, Score], values: Mapping[Cell, str]
+) -> None:
+    """Raise `UsageError` where somebody has a grade there that is none of ours, but perhaps another work's.
+
+    A column that is empty, or holds what the same scores gave the last time, is filled.
+    """
+    for row, record in enumerate(export.rows):
+        cell = record[chosen.index]
+        if cell.value.strip() and (cell in values or row not in scores):
+            raise UsageError(
+                f"the only column for grades, `{escaped(chosen.heading, 80)}`, has another title than this"
+                f" assignment, and grades that are none of its (`{escaped(cell.value, 20)}` for"
+                f" {escaped(export.names[row], 60)}); say that it is meant with `--column {chosen.index + 1}`"
+            )
 
 
 def _named(export: Export, column: str) -> Choice:
@@ -171,9 +196,9 @@ _NUMBERS = (ATTRIBUTES["id"], ATTRIBUTES["sid"])
 """What nobody has two of, unlike addresses and logins."""
 
 
-def _matched(keys: Sequence[Key], scores: Sequence[Score], assigned: set[int]) -> _Matches:
+def _matched(export: Export, scores: Sequence[Score], assigned: set[int]) -> _Matches:
     """The score of each row; only what means one row, and alone, counts."""
-    finder = _Finder(keys, scores)
+    finder = _Finder(export, scores)
     owners: dict[int, set[int]] = {}
     doubtful: set[int] = set()
     without_row: list[str] = []
@@ -207,7 +232,10 @@ def _without_row(score: Score, missing: Sequence[Student]) -> str:
 class _Finder:
     """The rows that somebody may have."""
 
-    def __init__(self, keys: Sequence[Key], scores: Sequence[Score]) -> None:
+    def __init__(self, export: Export, scores: Sequence[Score]) -> None:
+        keys = export.keys
+        has_names = any(key.attributes == ATTRIBUTES["name"] for key in keys)
+        self._called = export.names if export.platform == "Moodle" and has_names else ()
         self._keys = [(key, indexed(enumerate(key.forms))) for key in keys]
         people = [person for score in scores for person in score.students]
         self._decisive = [
@@ -223,6 +251,8 @@ class _Finder:
         for key, index in self._keys:
             values = _values(person, key)
             rows = _with_any(index, values, other_numbers)
+            if key.attributes == ATTRIBUTES["id"]:
+                rows -= self._rows_of_others(rows, person, score)
             if rows:
                 return rows
             if values and key in self._decisive:
@@ -231,6 +261,18 @@ class _Finder:
             return set()
         names = {name for given in (score.submission, *score.names) for name in _spellings(given)}
         return set[int]().union(*(_with_any(index, names, other_numbers) for _, index in self._keys))
+
+    def _rows_of_others(self, rows: set[int], person: Student, score: Score) -> set[int]:
+        """Of rows with a number, those whose name speaks against it: in Moodle teams have numbers, too."""
+        if not person.name or not self._called:
+            return set()
+        own = _words(person.name, *score.names)
+        return {row for row in rows if (words := _words(self._called[row])) and not own & words}
+
+
+def _words(*names: str) -> set[str]:
+    """The words of names: two ways to write one have some in common."""
+    return {word for name in names for word in re.findall(r"[^\W\d_]+", folded(name))}
 
 
 def _with_any(index: dict[str, set[int]], values: set[str], other_numbers: Sequence[Key]) -> set[int]:

@@ -50,7 +50,7 @@ def gradescope(level: Level) -> tuple[Entry, ...] | None:
 
 def _read(item: Item) -> dict[str, object]:
     try:
-        records = _plain(item.read(MAX_METADATA_BYTES, "a list of submissions"))
+        records = _plain(item.read(MAX_METADATA_BYTES, "a-list"))
     except Unusable as problem:
         raise UsageError(f"{problem}") from None
     except (yaml.YAMLError, ValueError):

@@ -1,8 +1,9 @@
 """Whose an entry of a download is: a function for each platform, from the names that it writes.
 
     Moodle        ``Ada Lovelace_12345_assignsubmission_file_/kernel.cu`` (from 4.1 on no last ``_``),
-                  or in one name ``Ada Lovelace_12345_assignsubmission_file_kernel.cu``; ``…_onlinetext`` is
-                  a text, ``…_assignfeedback_…`` what staff sent back
+                  or in one name ``Ada Lovelace_12345_assignsubmission_file_kernel.cu``; of teams
+                  ``Team 12_77_…`` with the number of the team, and none for who is in no team;
+                  ``…_onlinetext`` is a text, ``…_assignfeedback_…`` what staff sent back
     Canvas        ``lovelaceada_12345_678901_kernel.cu``, ``lovelaceada_LATE_12345_…``, ``anon_a1B2c_…``;
                   ``-1`` before the ending counts uploads of one name; ``…_text.html`` is no file
     Blackboard    ``HW3_ada_attempt_2026-11-01-10-00-00_kernel.cu``; without the last part, a receipt
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from grader.submission.items import Item
 
 _MOODLE = re.compile(
-    r"(?P<name>.+)_(?P<id>\d+)_(?P<type>assignsubmission|assignfeedback)_(?P<plugin>[a-z0-9]+)"
+    r"(?P<name>.+?)(?:_(?P<id>\d+))?_(?P<type>assignsubmission|assignfeedback)_(?P<plugin>[a-z0-9]+)"
     r"(?:_(?P<file>.*))?",
     re.DOTALL,
 )
@@ -73,7 +74,8 @@ def moodle(level: Level) -> tuple[Entry, ...] | None:
     if not matches:
         return None
     numbers = Counter(match["name"] for _, match in matches)
-    anonymous = len(numbers) == 1 and len({match["id"] for _, match in matches}) >= _SEVERAL
+    one_word = len(numbers) == 1 and " " not in next(iter(numbers))
+    anonymous = one_word and len({match["id"] for _, match in matches}) >= _SEVERAL
     entries = []
     for item, match in matches:
         left = None
@@ -81,10 +83,11 @@ def moodle(level: Level) -> tuple[Entry, ...] | None:
             left = Left.FEEDBACK
         elif match["plugin"] != "file":
             left = Left.TEXT
-        name = f"{match['name']}_{match['id']}"
-        person = Student(name="" if anonymous else match["name"], id=match["id"])
+        number = match["id"] or ""
+        name = f"{match['name']}_{number}" if number else match["name"]
+        person = Student(name="" if anonymous else match["name"], id=number)
         own = Renamed(item, match["file"]) if match["file"] and not item.is_folder else item
-        entries.append(Entry(own, match["id"], name, name, (person,), left=left, file=item.name))
+        entries.append(Entry(own, number or name, name, name, (person,), left=left, file=item.name))
     return tuple(entries)
 
 
@@ -185,7 +188,7 @@ def blackboard(level: Level) -> tuple[Entry, ...] | None:
 
 def _from_receipt(item: Item) -> Student | None:
     try:
-        text = item.read(_MOST_RECEIPT_BYTES, "a receipt").decode("utf-8-sig", "replace")
+        text = item.read(_MOST_RECEIPT_BYTES, "a-receipt").decode("utf-8-sig", "replace")
     except Unusable:
         return None
     match = _RECEIPT_NAME.search(text.replace("\r\n", "\n"))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.course.entries import Doubt, Question
-from grader.course.roster import folded, indexed, key_of, merged, name_forms
+from grader.course.roster import folded, indexed, key_of, merged, name_forms, squeezed
 from grader.model import HandIn, Student
 from grader.submission.files import stem
 
@@ -29,9 +29,9 @@ _SHORTEST_NUMBER = 4
 """A shorter one in a file's name may count anything."""
 _COLUMNS = {
     "sid": ("sid", "id"),
-    "login": ("login", "id", "github"),
+    "login": ("login", "id"),
     "email": ("email",),
-    "github": ("github", "login"),
+    "github": ("github",),
 }
 """Where a roster may have what a platform says, the strongest first."""
 _SEPARATORS = re.compile(r"\s+-\s+|[-_ .()]+")
@@ -78,11 +78,21 @@ def _file(submission: Submission) -> str:
 
 def _with_rows(submission: Submission, hand_in: HandIn, rows: tuple[int, ...], roster: Roster) -> Submission:
     people = tuple(roster.students[row] for row in rows)
-    platform = hand_in.students if len(hand_in.students) == len(people) else (Student(),) * len(people)
-    students = tuple(merged(row, one) for row, one in zip(people, platform, strict=True))
-    return replace(
-        submission, hand_in=replace(hand_in, students=students, key=key_of(people[0]) if people else "")
-    )
+    key = key_of(people[0]) if people else ""
+    if any(
+        one.group and _is_called(hand_in, one.group) for one in people
+    ):  # what it says of itself is the team's
+        no_participants = hand_in.layout == "Moodle" and not roster.participants
+        students = tuple(replace(p, id="", sid=p.sid or p.id) if no_participants else p for p in people)
+    else:
+        platform = hand_in.students if len(hand_in.students) == len(people) else (Student(),) * len(people)
+        students = tuple(merged(row, one) for row, one in zip(people, platform, strict=True))
+    return replace(submission, hand_in=replace(hand_in, students=students, key=key))
+
+
+def _is_called(hand_in: HandIn, group: str) -> bool:
+    names = [one.name for one in hand_in.students] or [stem(hand_in.name)]
+    return [squeezed(folded(name)) for name in names] == [squeezed(folded(group))]
 
 
 class _Finder:
@@ -99,7 +109,7 @@ class _Finder:
             (number, (folded(getattr(row, kind)) for kind in IDENTIFIERS)) for number, row in rows
         )
         self._names = indexed((number, name_forms(row.name)) for number, row in rows)
-        self._groups = indexed((number, (folded(row.group),)) for number, row in rows)
+        self._groups = indexed((number, (squeezed(folded(row.group)),)) for number, row in rows)
 
     def rows_of(self, hand_in: HandIn) -> tuple[int, ...]:
         """The rows of everybody who handed it in; empty where anyone has none."""
@@ -113,13 +123,14 @@ class _Finder:
         return self._group(hand_in.students[0].name) if len(hand_in.students) == 1 else ()
 
     def _group(self, name: str) -> tuple[int, ...]:
-        return tuple(sorted(self._groups.get(folded(name), ())))
+        return tuple(sorted(self._groups.get(squeezed(folded(name)), ())))
 
     def _row(self, student: Student) -> int | None:
         for kind, columns in _COLUMNS.items():
             value = folded(getattr(student, kind))
             for column in columns:
-                if (row := _only(self._columns[column].get(value, ()))) is not None:
+                row = _only(self._columns[column].get(value, ()))
+                if row is not None and (kind == column or self._may_be_called(row, student.name)):
                     return row
         row = _only(self._columns["id"].get(folded(student.id), ()))
         if row is not None and self._may_be_called(row, student.name):
@@ -139,7 +150,9 @@ class _Finder:
         """The row whose value the name is, or else begins or ends with, where that is but one."""
         whole = stem(hand_in.name)
         row = _only(self._identifiers.get(folded(whole), ()))
-        if row is not None or (row := self._row_of_name(whole)) is not None:
+        for name in (whole, _SEPARATORS.sub(" ", whole).strip()):
+            row = self._row_of_name(name) if row is None else row
+        if row is not None:
             return row
         parts = {folded(part) for part in _parts(whole)}
         rows = {row for part in parts for row in self._identifiers.get(part, ())}

@@ -76,6 +76,8 @@ class Roster:
 
     name: str
     students: tuple[Student, ...]
+    participants: bool = False
+    """Whether the ids are those of Moodle's worksheet: numbers of participants."""
 
 
 def key_of(student: Student) -> str:
@@ -90,7 +92,7 @@ def read_roster(path: Path) -> Roster:
     """
     shown = escaped(str(path))
     try:
-        content = read_bytes(path, path.parent, MAX_BYTES, "a roster")
+        content = read_bytes(path, path.parent, MAX_BYTES, "a-roster")
     except Unusable as problem:
         raise UsageError(f"the roster cannot be read: {problem}") from None
     if content.startswith(b"PK\x03\x04"):
@@ -102,9 +104,9 @@ def read_roster(path: Path) -> Roster:
         raise UsageError(
             f"{shown}: the roster names nobody; expected a row for each student below the headings"
         )
-    students = _with_numbers(students)
-    _require_distinct(students, shown)
-    return Roster(path.name, tuple(students))
+    numbered = _with_numbers(students)
+    _require_distinct(numbered, shown)
+    return Roster(path.name, tuple(numbered), participants=numbered is not students)
 
 
 def _rows(content: bytes, shown: str) -> list[list[str]]:
@@ -114,7 +116,8 @@ def _rows(content: bytes, shown: str) -> list[list[str]]:
     first = text.split("\n", 1)[0]
     separator = max(",;\t", key=first.count)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if any(row)]
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        rows = [row for row in reader if any(row)]
     except csv.Error as problem:
         raise UsageError(f"{shown}: is no CSV file that can be read: {problem}") from None
     if not rows:
@@ -199,16 +202,17 @@ def name_forms(name: str) -> set[str]:
     forms = {plain}
     if "," in plain:
         last, _, first = (part.strip() for part in plain.partition(","))
-        forms |= {f"{first} {last}", f"{last} {first}", _squeezed(last + first)}
+        forms |= {f"{first} {last}", f"{last} {first}", squeezed(last + first)}
     elif plain:
         words = plain.split()
         for cut in range(1, len(words)):
             first, last = " ".join(words[:cut]), " ".join(words[cut:])
-            forms |= {f"{last}, {first}", f"{last} {first}", _squeezed(last + first)}
+            forms |= {f"{last}, {first}", f"{last} {first}", squeezed(last + first)}
     return {form for form in forms if form}
 
 
-def _squeezed(name: str) -> str:
+def squeezed(name: str) -> str:
+    """A folded name without blanks and signs, as Canvas writes it."""
     return re.sub(r"[\W_]", "", name)
 
 

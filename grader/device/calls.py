@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.device.copies import DONE, REFUSED, Reply, copy_on_host, copy_within, fill
-from grader.device.device import MOST_HANDLES, MOST_PRINTED, PRINTED_BYTES, Event
+from grader.device.device import MOST_HANDLES, Event
 from grader.device.errors import CudaError
-from grader.device.memory import MOST_ALLOCATIONS, PAGE, OutOfMemoryError, Owner
+from grader.device.limits import MOST_DYNAMIC_SHARED, reset_limits, set_limit
+from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import VERSION, ProtocolError
 from grader.device.requests import (
@@ -50,7 +51,6 @@ from grader.device.requests import (
     WaitForEvent,
 )
 from grader.device.streams import DEFAULT, LEGACY, PER_THREAD, StreamOrder, Work
-from grader.emulator.memory.memory import HEAP_BYTES
 from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
@@ -62,14 +62,6 @@ if TYPE_CHECKING:
 _OWN_STREAMS = (DEFAULT, LEGACY, PER_THREAD)
 """The streams that nobody creates."""
 
-_KERNEL_LIMIT = 0x8000_0000
-MOST_DYNAMIC_SHARED, MOST_DYNAMIC_SHARED_OPT_IN = 48 << 10, 163 << 10
-
-_STACK_LIMIT, _PRINTF_LIMIT, _HEAP_LIMIT = 0, 1, 2
-"""``cudaLimit``."""
-
-_MOST_STACK = 512 << 10
-"""Local memory of a thread (CUDA C++ guide, compute capability 8.0)."""
 
 _DISABLE_TIMING = 2
 """``cudaEventDisableTiming``."""
@@ -214,36 +206,6 @@ def _resident_blocks(message: Occupancy, registers: int, static_shared: int) -> 
     return max(0, min(by_threads, by_registers, (164 << 10) // shared))
 
 
-def _set_limit(device: Device, message: SetLimit, caller: int) -> Reply:
-    del caller
-    if not message.which & _KERNEL_LIMIT:
-        return _set_limit_of_device(device, message), b""
-    kernel = message.which & ~_KERNEL_LIMIT
-    if kernel >= len(device.launches.kernels):
-        raise ProtocolError(f"there is no kernel {kernel}")
-    if message.value > MOST_DYNAMIC_SHARED_OPT_IN:
-        return REFUSED
-    device.shared_limits[kernel] = message.value
-    return DONE
-
-
-def _set_limit_of_device(device: Device, message: SetLimit) -> CudaError:
-    """``cudaDeviceSetLimit``: a device makes more of what is small, and has no more than its memory."""
-    if message.which == _PRINTF_LIMIT:
-        device.most_printed = max(PRINTED_BYTES, min(message.value, MOST_PRINTED))
-        return CudaError.SUCCESS if message.value <= MOST_PRINTED else CudaError.MEMORY_ALLOCATION
-    if message.which == _STACK_LIMIT:
-        return CudaError.SUCCESS if message.value <= _MOST_STACK else CudaError.INVALID_VALUE
-    if message.which != _HEAP_LIMIT:
-        return CudaError.SUCCESS
-    if device.memory.heap_is_laid_out:
-        return CudaError.INVALID_VALUE
-    if message.value > device.memory.limit:
-        return CudaError.MEMORY_ALLOCATION
-    device.memory.heap_bytes = max(HEAP_BYTES, -(-message.value // PAGE) * PAGE)
-    return CudaError.SUCCESS
-
-
 # --- streams, events, waiting --------------------------------------------------------------------------
 
 
@@ -367,8 +329,7 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     device.events.clear()
     device.shared_limits.clear()
     device.broken = device.pending = CudaError.SUCCESS
-    device.memory.heap_bytes, device.memory.heap_is_laid_out = HEAP_BYTES, False
-    device.most_printed = PRINTED_BYTES
+    reset_limits(device)
     device.waited()
     device.symbols.clear()
     device.order = StreamOrder()
@@ -440,7 +401,7 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     FindPointer: _pointer,
     MemoryInfo: _memory_info,
     Occupancy: _occupancy,
-    SetLimit: _set_limit,
+    SetLimit: set_limit,
     Reset: _reset,
     Touched: _interrupted,
     ErrorsAsked: _errors_asked,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.device.memory import Allocation, DeviceMemory
-    from grader.device.requests import LaunchKernel, NameSymbol
+    from grader.device.requests import LaunchKernel, Message, NameSymbol
     from grader.device.streams import Spans
 
 MOST_MISTAKES = 200
@@ -59,6 +59,13 @@ class LaunchOutcome:
     """The numbers of the shared allocations whose bytes it changed."""
     uses: tuple[tuple[Use, Spans], ...] = ()
     """What it did with which bytes, if that was asked for."""
+
+
+class Notes(Protocol):
+    """Takes down what a device does."""
+
+    def note(self, message: Message) -> None:
+        """A request that was granted, after the bytes that it moves were moved."""
 
 
 class Launches(Protocol):
@@ -123,6 +130,7 @@ class Device:
     """How often the host has waited for something."""
     symbols: list[NameSymbol] = field(default_factory=list)
     """Variables whose names the program has taken for pointers."""
+    recorder: Notes | None = None
     unread: tuple[int, str] | None = None
     """Where the last kernel was launched, and its name, while nothing has come back from the device since."""
 

@@ -6,6 +6,7 @@ device memory, and then the one that counts, whose arrays are kept.
 
 from __future__ import annotations
 
+import math
 import struct
 import time
 from dataclasses import dataclass, field, replace
@@ -17,20 +18,22 @@ import numpy as np
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError
-from grader.device.memory import BASE, Owner
+from grader.device.images import MemoryImage
+from grader.device.memory import MemoryCopy, Owner
 from grader.device.mistakes import HostCode, HostMistake
+from grader.device.observation import EndedLaunch, KernelRun, Observation, SeenLaunch
 from grader.device.requests import Sharing
 from grader.device.streams import Use, marked
 from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
-from grader.emulator.memory.layout import Layout, shared_layout, takes_memory
-from grader.emulator.memory.memory import WINDOW, AddressSpace, GlobalMemory, Heap
+from grader.emulator.memory.layout import shared_layout
 from grader.emulator.memory.memory import Allocation as Array
 from grader.emulator.races.strength import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.model import Argument, FindingKind, Launch
 from grader.nvcc.signature import read_name
+from grader.precision import BFLOAT16
 from grader.ptx import parse
 from grader.ptx.parser import symbol_name
 
@@ -40,10 +43,10 @@ if TYPE_CHECKING:
     from grader.device.memory import Allocation, DeviceMemory
     from grader.device.requests import LaunchKernel
     from grader.device.streams import Spans
+    from grader.emulator.memory.layout import Layout
+    from grader.emulator.memory.memory import Heap
     from grader.model import Build, Finding, Named, Run
     from grader.ptx import Function, Module
-
-_SPACE = AddressSpace(BASE, {"shared": BASE - 4 * WINDOW, "local": BASE - 8 * WINDOW}, 1 << 40)
 
 MOST_THREADS, MOST_EXTENTS, MOST_BLOCKS = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 _POINTER_BYTES = 8
@@ -63,33 +66,11 @@ _COOPERATIVE = "%envreg2"
 _BAD_ACCESSES = (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED)
 
 
-@dataclass(frozen=True, slots=True)
-class KernelRun:
-    """What one launch showed: the kernel, where the program launched it, how, and the run."""
-
-    kernel: str
-    caller: int
-    launch: Launch
-    run: Run
-
-
-@dataclass(frozen=True, slots=True)
-class SeenLaunch:
-    """What a launch found in device memory and what it left there, by the position of each pointer.
-
-    A pair holds the bytes from where the pointer points to the end of its allocation, before and after.
-    """
-
-    pointers: Mapping[int, tuple[bytes, bytes]]
-
-
 @dataclass(eq=False, slots=True)
 class EmulatedLaunches:
     """The kernels of a program; ``name_of`` says what the program calls an allocation.
 
     ``symbol_mistake`` is `Device.symbol_mistake`.
-
-    ``watched`` are the names of kernels of which the last launch that came to its end is ``seen``.
     """
 
     memory: DeviceMemory
@@ -97,10 +78,11 @@ class EmulatedLaunches:
     file: str
     note: Callable[[HostMistake], None]
     name_of: Callable[[Allocation], str]
-    symbol_mistake: Callable[[int, int], HostMistake | None]
+    symbol_mistake: Callable[[int, int], HostMistake | None] = lambda *_: None
     runs: list[KernelRun] = field(default_factory=list)
-    watched: frozenset[str] = frozenset()
+    observation: Observation = field(default_factory=Observation)
     seen: dict[str, SeenLaunch] = field(default_factory=dict)
+    """The last launches of the kernels that are watched, by the kernels' names."""
     steps: int = STEPS
     """Work that all launches together may take."""
     seconds: float = 0.0
@@ -111,11 +93,17 @@ class EmulatedLaunches:
     """What the emulator does not interpret in a kernel that was launched."""
     kernels: tuple[LoadedKernel, ...] = field(init=False)
     variables: dict[tuple[int, str], Allocation] = field(default_factory=dict)
+    shapes: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """The extents of arrays that are known to have several, by where they start."""
     _files: Named[Build] = ()
     """The files with device code, each a module, by their numbers."""
     _modules: tuple[Module, ...] = ()
     _emulated: dict[tuple[int, str], EmulatedKernel] = field(default_factory=dict)
-    _layouts: list[Layout] = field(default_factory=list)
+    _image: MemoryImage = field(init=False)
+    """Memory as the launch finds it that runs now."""
+    _copy: MemoryCopy = field(default_factory=MemoryCopy)
+    _heaps: list[Heap | None] = field(default_factory=list)
+    """Of each attempt at a launch."""
     _directions: dict[int, str] = field(default_factory=dict)
     _variable_names: dict[int, str] = field(default_factory=dict)
     """By where they start."""
@@ -169,7 +157,7 @@ class EmulatedLaunches:
             (request.block_x, request.block_y, request.block_z),
             request.shared_bytes,
         )
-        reason = _refused(launch, shared_limit, kernel.most_threads)
+        reason = refused(launch, shared_limit, kernel.most_threads)
         if reason:
             details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
@@ -186,13 +174,23 @@ class EmulatedLaunches:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
         arguments = self._arguments(kernel, request.parameters, caller)
         name = read_name(kernel.name).name
-        pointers = self._pointers(arguments) if name in self.watched else {}
+        watched = name in self.observation.watched
+        pointers = self._pointers(arguments) if watched else {}
         before = {position: self._bytes_from(address) for position, address in pointers.items()}
-        self._layouts.clear()
+        self._image = self._image_of(kernel, arguments)
+        self._copy.begin()
+        self._heaps.clear()
         self._touched = TouchedBytes(self.memory.end) if watch else None
+        emulated, observation = self._kernel(kernel), self.observation
         began = time.monotonic()
         try:
-            run = self._kernel(kernel).launch(launch, arguments, steps=max(1, self.steps))
+            run = emulated.launch(
+                launch,
+                arguments,
+                count_only=observation.count_only,
+                profile=observation.profile,
+                steps=max(1, self.steps),
+            )
         except (UnsupportedPtx, PtxSyntaxError) as problem:
             self.unsupported = str(problem)
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
@@ -200,11 +198,13 @@ class EmulatedLaunches:
             self.seconds += time.monotonic() - began
         self.steps -= run.work
         self.gave_up = run.too_much_work
+        self.runs.append(KernelRun(kernel.name, caller, launch, run))
+        if emulated.last_trial is not None:
+            observation.after(EndedLaunch(self.runs[-1], emulated.last_trial, self._image))
         changed = self._keep(run)
-        if name in self.watched and run.completed:
+        if watched and run.completed:
             after = {position: self._bytes_from(address) for position, address in pointers.items()}
             self.seen[name] = SeenLaunch({p: (before[p], after[p]) for p in after})
-        self.runs.append(KernelRun(kernel.name, caller, launch, run))
         counters = run.counters
         return LaunchOutcome(
             CudaError.SUCCESS,
@@ -224,7 +224,7 @@ class EmulatedLaunches:
                 replace(build, entry=kernel.name),
                 build.source_name,
                 file,
-                lay_out=partial(self._lay_out, kernel.module),
+                lay_out=self._lay_out,
                 observers=self._observers,
             )
         return self._emulated[key]
@@ -274,59 +274,61 @@ class EmulatedLaunches:
             return b""
         return self.memory.bytes[allocation.start + address - allocation.address : allocation.end].tobytes()
 
+    def _image_of(self, kernel: LoadedKernel, arguments: tuple[Argument, ...]) -> MemoryImage:
+        """Device memory as it is, and what the launch of a kernel is given there."""
+        types = read_name(kernel.name).types or ()
+        elements: dict[int, np.dtype[Any]] = {}
+        starts: list[int | None] = []
+        for number, argument in enumerate(arguments):
+            allocation = None
+            if number < len(types) and types[number].kind == "pointer":
+                (address,) = struct.unpack("<Q", np.asarray(argument.value).tobytes())
+                allocation = self.memory.holding(address)
+            dtype = _ELEMENTS.get(types[number].name) if allocation is not None else None
+            if allocation is not None and dtype is not None and allocation.size % dtype.itemsize == 0:
+                elements.setdefault(allocation.start, dtype)
+            starts.append(None if allocation is None else allocation.start)
+        arrays = {a.start: self._array(a, elements.get(a.start)) for a in self.memory.in_order()}
+        pointed = tuple(None if start is None else arrays[start] for start in starts)
+        used = self.memory.end
+        addresses = self._addresses(kernel.module, self._modules[kernel.module])
+        content, written = self.memory.bytes[:used], self.memory.written[:used]
+        copied = partial(self._copy.taken, self.memory)
+        return MemoryImage(
+            content,
+            written,
+            tuple(arrays.values()),
+            pointed,
+            addresses,
+            elements,
+            copied,
+            self.memory.heap_bytes,
+        )
+
     def _lay_out(
         self,
-        number: int,
         module: Module,
         function: Function,
         launch: Launch,
         arguments: tuple[Argument, ...],
         *,
-        track: bool,  # noqa: ARG002 - which bytes hold a value is known here, always
+        track: bool,
     ) -> Layout:
-        """A copy of device memory, and the parameters of a launch."""
-        types = read_name(function.name).types or ()
-        pointed: dict[str, Array | None] = {}
-        pieces: dict[str, dict[int, Any]] = {}
-        widths: dict[int, int] = {}
-        for position, (formal, argument) in enumerate(zip(function.parameters, arguments, strict=True)):
-            content = np.asarray(argument.value).tobytes()
-            pieces[formal.name] = _pieces(content)
-            allocation = None
-            if position < len(types) and types[position].kind == "pointer":
-                allocation = self.memory.holding(struct.unpack("<Q", content)[0])
-            if allocation is not None:
-                widths.setdefault(allocation.start, _BYTES.get(types[position].name, 1))
-            pointed[formal.name] = None if allocation is None else self._array(allocation, widths)
-        arrays = tuple(self._array(allocation, widths) for allocation in self.memory.in_order())
-        used = self.memory.end
-        heap_bytes = self.memory.heap_bytes if takes_memory(module) else 0
-        self.memory.heap_is_laid_out |= bool(heap_bytes)
-        behind = np.zeros(heap_bytes, np.uint8)
-        data = np.concatenate((self.memory.bytes[:used], behind))
-        written = np.concatenate((self.memory.written[:used], behind))
-        memory = GlobalMemory(_SPACE, arrays, data, written)
-        if heap_bytes:
-            memory.heap = Heap(memory, used, used + heap_bytes)
-        shared, shared_bytes = shared_layout(module, function, launch)
-        addresses = {array.name: array.start for array in shared} | self._addresses(number, module)
-        inouts = tuple(
-            (Argument(str(array.start), "inout", memory.bytes[array.start : array.end]), array)
-            for array in arrays
-            if not array.constant
-        )
-        listed = tuple((argument, np.asarray(argument.value), array) for argument, array in inouts)
-        layout = Layout(memory, listed, shared, shared_bytes, addresses, pieces, pointed)
-        self._layouts.append(layout)
+        """A copy of device memory for an attempt at the launch that runs now."""
+        layout = self._image.lay_out(module, function, launch, arguments, track=track)
+        self._heaps.append(layout.memory.heap)
+        self.memory.heap_is_laid_out |= layout.memory.heap is not None
         return layout
 
-    def _array(self, allocation: Allocation, widths: Mapping[int, int]) -> Array:
+    def _array(self, allocation: Allocation, element: np.dtype[Any] | None) -> Array:
         """An allocation as the emulator knows arrays."""
-        width = widths.get(allocation.start, 1)
-        width = width if allocation.size % width == 0 else 1
+        width = element.itemsize if element is not None else 1
+        shape = self.shapes.get(allocation.start, ())
+        if width * math.prod(shape) != allocation.size or not shape:
+            shape = (allocation.size // width,)
         direction = self._directions.get(allocation.start, "inout")
         name = self._variable_names.get(allocation.start) or self.name_of(allocation)
-        return Array(name, allocation.start, allocation.end, width, (allocation.size // width,), direction)
+        return Array(name, allocation.start, allocation.end, width, shape, direction)
 
     def _keep(self, run: Run) -> tuple[int, ...]:
         """Put what a launch wrote into the memory that stays; gives the shared allocations it changed."""
@@ -338,11 +340,8 @@ class EmulatedLaunches:
             if allocation.sharing is not Sharing.DEVICE and not np.array_equal(kept, content.view(np.uint8)):
                 changed.append(allocation.number)
             kept[:] = content.view(np.uint8)
-        for layout in self._layouts:
-            used, written, heap = self.memory.end, layout.memory.initialised, layout.memory.heap
-            if written is not None:
-                self.memory.written[:used] |= written[:used]
-            self._heap_was_left |= heap is not None and bool(heap.taken)
+        self._copy.keep_written(self.memory)
+        self._heap_was_left |= any(heap is not None and bool(heap.taken) for heap in self._heaps)
         return tuple(changed)
 
 
@@ -365,29 +364,28 @@ def _loaded(number: int, module: Module, function: Function) -> LoadedKernel:
     )
 
 
-_BYTES = {
-    "char": 1, "signed char": 1, "unsigned char": 1, "bool": 1,
-    "short": 2, "unsigned short": 2, "__half": 2, "__nv_bfloat16": 2,
-    "int": 4, "unsigned int": 4, "float": 4,
-    "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8, "double": 8,
-}  # fmt: skip
-"""Bytes of an element that a parameter points to."""
+_ELEMENTS: Mapping[str, np.dtype[Any]] = {
+    name: np.dtype(code)
+    for code, names in {
+        "i1": ("char", "signed char"), "u1": ("unsigned char", "bool"),
+        "i2": ("short",), "u2": ("unsigned short",),
+        "i4": ("int",), "u4": ("unsigned int",),
+        "i8": ("long", "long long"), "u8": ("unsigned long", "unsigned long long"),
+        "f2": ("__half",), "f4": ("float",), "f8": ("double",),
+    }.items()
+    for name in names
+} | {"__nv_bfloat16": BFLOAT16}  # fmt: skip
+"""The type of an element that a parameter points to."""
 
 
-def _pieces(content: bytes) -> dict[int, Any]:
-    """A parameter's value by byte offset: one number where it is one, else bytes."""
-    if len(content) in (1, 2, 4, 8):
-        return {0: np.frombuffer(content, f"u{len(content)}")[0]}
-    return dict(enumerate(np.frombuffer(content, np.uint8)))
-
-
-def _refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
+def refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
     """Why a device refuses such a launch; empty if it does not."""
     if 0 in launch.grid or 0 in launch.block:
         return "nothing"
-    if np.prod(launch.block, dtype=object) > MOST_THREADS:
+    threads = math.prod(launch.block)
+    if threads > MOST_THREADS:
         return "threads"
-    if np.prod(launch.block, dtype=object) > most_threads:
+    if threads > most_threads:
         return "bounds"
     if any(extent > most for extent, most in zip(launch.block, MOST_EXTENTS, strict=True)):
         return "block"

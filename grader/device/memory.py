@@ -2,13 +2,12 @@
 
 Allocations lie one after another with red zones between them, from `BASE` on, and are not used again while
 there is room, so that an access to freed memory meets nobody's bytes. Pages take memory of this machine once
-they are touched. A launch may look at a `snapshot`, whose writes stay its own until they are kept.
+they are touched. Launches run on a `MemoryCopy`.
 """
 
 from __future__ import annotations
 
 import mmap
-import os
 from bisect import bisect_right, insort
 from dataclasses import dataclass, field
 from enum import Enum
@@ -33,6 +32,8 @@ ALIGNMENT, PAGE = 256, 4096
 """As ``cudaMalloc`` aligns; shared memory is protected by pages, so it has pages of its own."""
 
 RED_ZONE = 1 << 18
+_NO_RESERVE = 0x4000
+"""``MAP_NORESERVE`` of Linux: what is never touched must not count against the memory of this machine."""
 _POISONED = 1 << 26
 """Bytes of an allocation that are filled with 0xFF, a NaN or -1; which were written is known of all."""
 
@@ -82,7 +83,6 @@ class DeviceMemory:
     """What ``malloc`` of kernels hands out at most."""
     heap_is_laid_out: bool = False
     """Whether a kernel that calls it was launched."""
-    file: int = -1
     bytes: NDArray[np.uint8] = field(init=False)
     written: NDArray[np.uint8] = field(init=False)
     """A 1 for each byte that holds a value."""
@@ -97,11 +97,7 @@ class DeviceMemory:
 
     def __post_init__(self) -> None:
         span = 2 * self.limit + MOST_ALLOCATIONS * RED_ZONE
-        self.file = os.memfd_create("device", os.MFD_CLOEXEC)
-        os.ftruncate(self.file, span)
-        self.bytes = np.frombuffer(mmap.mmap(self.file, span), np.uint8)
-        untouched = mmap.mmap(-1, span, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-        self.written = np.frombuffer(untouched, np.uint8)
+        self.bytes, self.written = _untouched(span), _untouched(span)
 
     def allocate(self, size: int, sharing: Sharing, caller: int, owner: Owner = Owner.PROGRAM) -> Allocation:
         """Bytes that nobody has written; raises OutOfMemoryError."""
@@ -188,8 +184,54 @@ class DeviceMemory:
         return _strided(self.written, address - BASE, pitch, width, height)
 
     def close(self) -> None:
-        """Give the memory back to this machine."""
-        os.close(self.file)
+        """Give the memory back to this machine: a device is part of cycles, which are collected late."""
+        self.bytes = self.written = np.empty(0, np.uint8)
+
+
+@dataclass(eq=False, slots=True)
+class MemoryCopy:
+    """Where launches run: device memory stays as it is until it is known what they did.
+
+    The buffers are used again by the next launch: new pages would take longer than a small one.
+    """
+
+    _bytes: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    _written: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    _union: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """Which bytes any attempt at the launch has written, but for the last."""
+    _attempts: int = 0
+
+    def begin(self) -> None:
+        """Forget the launch before."""
+        self._attempts = 0
+
+    def taken(self, memory: DeviceMemory, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """All allocations as they are, and which of their bytes hold a value, for one attempt at a launch.
+
+        Both have ``behind`` more bytes than device memory. Those of the attempt before are gone.
+        """
+        size = memory.end + behind
+        if len(self._bytes) < size:
+            grown = np.zeros((3, 2 * size), np.uint8)
+            grown[1:, : len(self._written)] = self._written, self._union
+            self._bytes, self._written, self._union = grown
+        for allocation in memory.live.values():
+            part = slice(allocation.start, allocation.end)
+            self._union[part] = self._written[part] | self._union[part] if self._attempts else 0
+            self._bytes[part], self._written[part] = memory.bytes[part], memory.written[part]
+        self._attempts += 1
+        return self._bytes[:size], self._written[:size]
+
+    def keep_written(self, memory: DeviceMemory) -> None:
+        """Let the bytes that any attempt has written count as written."""
+        for allocation in memory.live.values() if self._attempts else ():
+            part = slice(allocation.start, allocation.end)
+            memory.written[part] |= self._written[part] | self._union[part]
+
+
+def _untouched(size: int) -> NDArray[np.uint8]:
+    """Zeros that take memory of this machine page by page, when they are touched."""
+    return np.frombuffer(mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE), np.uint8)
 
 
 def _strided(array: NDArray[np.uint8], start: int, pitch: int, width: int, height: int) -> NDArray[np.uint8]:

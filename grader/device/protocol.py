@@ -2,7 +2,8 @@
 
 A request is a head (operation, bytes of the payload, where the program called the runtime) and a payload of
 plain numbers. An answer is a head (error code, bytes), device text, and a payload; data
-of copies follow it. The program's side is
+of copies follow it. Requests that cannot fail, as far as the program's side knows, may be *posted*: a bit in
+the operation says that nobody waits for an answer, and several of them come at once. The program's side is
 ``sandbox/runtime/wire.hpp``. Every number here is only known to have the right size: what it means is checked
 by whoever acts on it.
 """
@@ -11,10 +12,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import fields
+from typing import NamedTuple
 
-from grader.device.requests import OPERATIONS, Fault, Message, Touched
+from grader.device.requests import OPERATIONS, Fault, Message, RecordEvent, Touched, WaitForEvent
 
-VERSION = 1
+VERSION = 2
 REQUEST = struct.Struct("<IIQ")
 ANSWER = struct.Struct("<iIII")
 
@@ -30,31 +32,53 @@ class ProtocolError(Exception):
 
 WITHOUT_ANSWER = (Touched, Fault)
 
+POSTED = 1 << 31
+MAY_BE_POSTED = (RecordEvent, WaitForEvent)
+"""What needs no answer where the handles are there: these calls wait for nothing, and give nothing back."""
+
 _COUNT = struct.Struct("<I")
 
 
-def read_head(head: bytes) -> tuple[type[Message], int, int]:
-    """What kind of request follows, how many bytes its payload has, and where the program called the runtime.
+class Head(NamedTuple):
+    """What kind of request follows, the bytes of its payload, and where the program called the runtime."""
 
-    Raises ProtocolError.
-    """
+    kind: type[Message]
+    size: int
+    caller: int
+    wants_answer: bool
+
+
+def read_head(head: bytes) -> Head:
+    """The head of a request; raises ProtocolError."""
     number, size, caller = REQUEST.unpack(head)
+    posted, number = number & POSTED, number & ~POSTED
     if not 1 <= number <= len(OPERATIONS):
         raise ProtocolError(f"there is no operation {number}")
+    kind = OPERATIONS[number - 1]
+    if posted and kind not in MAY_BE_POSTED:
+        raise ProtocolError(f"{kind.__name__} needs an answer")
     if size > MOST_BYTES:
         raise ProtocolError(f"a payload of {size} bytes")
-    return OPERATIONS[number - 1], size, caller
+    return Head(kind, size, caller, not posted and kind not in WITHOUT_ANSWER)
+
+
+def _shape(kind: type[Message]) -> tuple[struct.Struct, str]:
+    """The plain numbers of a payload, and what comes behind them: text, bytes, callers, or nothing."""
+    numbers = kind.LAYOUT.rstrip("tbc")
+    return struct.Struct("<" + numbers), kind.LAYOUT[len(numbers) :]
+
+
+_SHAPES = {kind: _shape(kind) for kind in OPERATIONS}
 
 
 def read(kind: type[Message], payload: bytes) -> Message:
     """The record in a payload; raises ProtocolError unless it is exactly one."""
     values: list[int | str | bytes | tuple[int, ...]] = []
-    numbers = struct.Struct("<" + kind.LAYOUT.rstrip("tbc"))
+    numbers, last = _SHAPES[kind]
     if len(payload) < numbers.size:
         raise ProtocolError(f"{kind.__name__} is cut short")
     values += numbers.unpack_from(payload)
     rest = payload[numbers.size :]
-    last = kind.LAYOUT[len(kind.LAYOUT.rstrip("tbc")) :]
     if last == "b":
         values.append(rest)
     elif last:
@@ -96,16 +120,16 @@ def answer(code: int, payload: bytes = b"", printed: bytes = b"", complaints: by
     return ANSWER.pack(code, len(payload), len(printed), len(complaints)) + printed + complaints + payload
 
 
-def write(message: Message, caller: int = 0) -> bytes:
+def write(message: Message, caller: int = 0, *, posted: bool = False) -> bytes:
     """A request as the stand-in would send it, without the data that may follow; for tests and attacks."""
     kind = type(message)
     values = [getattr(message, field.name) for field in fields(message)]
-    numbers, last = kind.LAYOUT.rstrip("tbc"), kind.LAYOUT[len(kind.LAYOUT.rstrip("tbc")) :]
-    payload = struct.pack("<" + numbers, *values[: len(numbers)])
+    numbers, last = _SHAPES[kind]
+    payload = numbers.pack(*values[:-1] if last else values)
     if last == "b":
         payload += values[-1]
     elif last == "t":
         payload += _COUNT.pack(len(values[-1])) + values[-1].encode()
     elif last == "c":
         payload += _COUNT.pack(len(values[-1])) + struct.pack(f"<{len(values[-1])}Q", *values[-1])
-    return REQUEST.pack(OPERATIONS.index(kind) + 1, len(payload), caller) + payload
+    return REQUEST.pack(OPERATIONS.index(kind) + 1 | POSTED * posted, len(payload), caller) + payload

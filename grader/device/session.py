@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import socket
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grader.device import protocol
 from grader.device.calls import TABLE
 from grader.device.copies import rows_to_receive, rows_to_send
 from grader.device.errors import CudaError
-from grader.device.protocol import REQUEST, WITHOUT_ANSWER, ProtocolError
+from grader.device.protocol import REQUEST, ProtocolError
 from grader.device.requests import (
     CopyIn,
     CopyOut,
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from grader.device.requests import Message
 
 _PIECE = 1 << 20
+_BUFFER = 1 << 16
+_RENEWAL_SECONDS = 0.05
+"""A session may end so much later than its deadline: setting the end of each wait is a call of its own."""
+
+_INCOMING, _OUTGOING, _COPIES = (CopyIn, Push), (CopyOut, Pull), (CopyIn, CopyOut, CopyWithin)
 _FLUSHING = (Synchronise, Reset)
 """Calls with which a device hands over what kernels printed, beside copies that wait, and launches, before
 they start (CUDA C++ guide, "Formatted Output")."""
@@ -52,6 +57,9 @@ class Session:
     greeted: bool = False
     refused: str = ""
     """What the program sent that the runtime never sends; it was cut off for it."""
+    _received: memoryview = field(default_factory=lambda: memoryview(b""))
+    """What has come already of the requests that are read next."""
+    _renewal: float = 0.0
 
     def run(self) -> str:
         """Serve until the program ends; gives why it was cut off, or an empty text."""
@@ -70,33 +78,35 @@ class Session:
 
     def _one(self) -> None:
         """One request and its answer."""
-        kind, size, caller = protocol.read_head(self._receive(REQUEST.size))
+        kind, size, caller, wants_answer = protocol.read_head(self._receive(REQUEST.size))
         message = protocol.read(kind, self._receive(size))
         if isinstance(message, Hello) == self.greeted:
             raise ProtocolError("a program introduces itself once, and first")
         self.greeted = True
         rows: NDArray[np.uint8] | None = None
         before = (b"", b"")
-        if isinstance(message, CopyIn | Push):
+        if isinstance(message, _INCOMING):
             reply, rows = rows_to_receive(self.device, message, caller)
-        elif isinstance(message, CopyOut | Pull):
+        elif isinstance(message, _OUTGOING):
             reply, rows = rows_to_send(self.device, message, caller)
         else:
             if isinstance(message, LaunchKernel):
                 before = self.device.take_text()
             reply = TABLE[kind](self.device, message, caller)
-        if kind not in WITHOUT_ANSWER:
+        if wants_answer:
             self._answer(message, reply, before)
         for row in () if rows is None else rows:
-            if isinstance(message, CopyIn | Push):
+            if isinstance(message, _INCOMING):
                 self._receive_into(memoryview(row))
             else:
                 self._send_row(memoryview(row))
+        if self.device.recorder is not None and reply[0] is CudaError.SUCCESS:
+            self.device.recorder.note(message)
 
     def _answer(self, message: Message, reply: Reply, text: tuple[bytes, bytes]) -> None:
         """The code and the payload, behind the ``text`` of launches or what the device still holds of it."""
         code, payload = reply
-        waiting = isinstance(message, CopyIn | CopyOut | CopyWithin) and not message.asynchronous
+        waiting = isinstance(message, _COPIES) and not message.asynchronous
         if waiting or isinstance(message, _FLUSHING):
             text = self.device.take_text()
         self._wait_no_longer()
@@ -114,12 +124,28 @@ class Session:
             raise EndedError from None
 
     def _receive(self, size: int) -> bytes:
-        content = bytearray(size)
-        self._receive_into(memoryview(content))
-        return bytes(content)
+        """The next bytes of a request; with them comes what else is there already."""
+        while len(self._received) < size:
+            self._received = memoryview(bytes(self._received) + self._more(_BUFFER))
+        content, self._received = self._received[:size].tobytes(), self._received[size:]
+        return content
+
+    def _more(self, size: int) -> bytes:
+        """What comes next, ``size`` bytes at most; raises EndedError where the program has ended."""
+        self._wait_no_longer()
+        try:
+            content = self.connection.recv(size)
+        except ConnectionResetError:
+            raise EndedError from None
+        if not content:
+            raise EndedError
+        return content
 
     def _receive_into(self, target: memoryview) -> None:
         """Fill ``target``; raises EndedError where the program ends before."""
+        count = min(len(target), len(self._received))
+        target[:count], self._received = self._received[:count], self._received[count:]
+        target = target[count:]
         while target:
             self._wait_no_longer()
             try:
@@ -132,10 +158,12 @@ class Session:
 
     def _wait_no_longer(self) -> None:
         """Let the next step end at the deadline; raises TimeoutError where it is over."""
-        left = self.deadline - time.monotonic()
-        if left <= 0:
+        now = time.monotonic()
+        if now >= self.deadline:
             raise TimeoutError
-        self.connection.settimeout(left)
+        if now >= self._renewal:
+            self._renewal = now + _RENEWAL_SECONDS
+            self.connection.settimeout(self.deadline - now)
 
 
 def welcome(listener: socket.socket, deadline: float) -> socket.socket | None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from grader.diagnosis.causes import ARRAY_NAME, IMPORTANCE, NO_CONTEXT, mistake_behind
 from grader.diagnosis.facts import Diagnosis
+from grader.messages import text_of
 from grader.mistakes import placeholders, texts_of_course
-from grader.model import FindingKind, Severity, Verdict
+from grader.model import FindingCode, FindingKind, Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -212,92 +213,59 @@ ALIKE = 0.75
 
 UNKNOWN = re.compile(r'identifier "(\w+)" is undefined|"(\w+)" has not been declared', re.ASCII)
 
+HINTS: dict[FindingCode, str] = {
+    FindingCode.SEVERAL_SOURCES: "leave-one-file",
+    FindingCode.FILE_EMPTY: "save-the-file",
+    FindingCode.FILE_TOO_LARGE: "source-alone",
+    FindingCode.NO_SOURCE: "put-file-in",
+    FindingCode.FOLDER_EMPTY: "put-file-in",
+    FindingCode.FILE_NO_TEXT: "as-saved",
+    FindingCode.KERNEL_LEFT_OUT: "outside-of-if",
+    FindingCode.NO_KERNEL: "put-global",
+    FindingCode.OTHER_KERNELS: "name-your-kernel",
+    FindingCode.TEMPLATE_WITHOUT_VALUES: "launch-template",
+}
+"""What to do about a problem that has a code: the name of a text."""
+
 PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
-        (
-            r"^the \w+ holds \d+ .* files \(.*; expected exactly one$",
-            "leave one file with your kernel in what you hand in; its headers may stay beside it.",
-        ),
-        (
-            r"^`.*` is empty; expected",
-            "save the file in your editor, and look at what you hand in before you do.",
-        ),
-        (
-            r"^`.*` has [\d,]+ bytes; expected",
-            "hand in the source text alone, without data and without what was made of it.",
-        ),
-        (
-            r"^the \w+ (?:has no source file|is empty); expected",
-            "put the file with your kernel into it, with the ending `.cu`.",
-        ),
-        (
-            r"^`.*` is .*; expected the source text of your kernel$",
-            "hand in the `.cu` file as your editor saves it.",
-        ),
-        (
-            r"no kernel named `\w+` is compiled: `#\w+",
-            "write the kernel outside of that `#if`, or define in the file what the directive asks for.",
-        ),
-        (
-            r"no kernel named `(\w+)`.* no `__global__` function",
-            "put `__global__` before `void {0}`: without it the function is host code and no kernel.",
-        ),
-        (
-            r"no kernel named `(\w+)`.* asked for, too$",
-            "write a kernel `{0}` as well: each kernel that the hand-out asks for has to be in the file.",
-        ),
-        (
-            r"the kernel `(\w+)` is a template that this file never uses, so that nothing gives",
-            (
-                "launch the kernel in `main` with the values that you mean, or name them in a line after it: "
-                "`template __global__ void {0}<…>(…);`."
-            ),
-        ),
-        (
-            r"no kernel named `(\w+)`",
-            "name your kernel `{0}`, exactly as the hand-out does.",
-        ),
-        (
-            "[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00b4]",
-            "replace typographic quotes by straight ones: they come from a text editor or a web page.",
-        ),
-        (
-            r"calling a (?:constexpr )?__host__ function ?\(\"(?:std::)?ceilf?\b",
-            "that function exists on the host only; for a rounded-up quotient write `(a + b - 1) / b`.",
-        ),
-        (
-            r"calling a (?:constexpr )?__host__ function",
-            "a kernel can only call functions of the device: put `__device__` before it if it is your own.",
-        ),
-        (
-            r'^expected a ";"',
-            "put a `;` where the statement before ends: the compiler notices only at the next one.",
-        ),
-        (
-            r"zero-sized variable|array.*(?:greater than zero|negative)",
-            "an array needs at least one element: look at the constant that its size is made of.",
-        ),
+        ("[\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb\u00b4]", "straight-quotes"),
+        (r"calling a (?:constexpr )?__host__ function ?\(\"(?:std::)?ceilf?\b", "round-up"),
+        (r"calling a (?:constexpr )?__host__ function", "device-functions"),
+        (r'^expected a ";"', "semicolon"),
+        (r"zero-sized variable|array.*(?:greater than zero|negative)", "no-empty-array"),
     )
 )
-"""What a message looks like, and what to do; `{0}` is its first group."""
+"""What a compiler's message looks like, and the name of the text that says what to do."""
 
 
 def compile_hint(findings: Iterable[Finding]) -> str:
-    """What to do about the first error of a compiler that is known; empty where none is."""
+    """What to do about the first error of a build that is known; empty where none is."""
     errors = (
-        finding.message
+        finding
         for finding in findings
         if finding.kind is FindingKind.COMPILE and finding.severity is Severity.ERROR
     )
     return next(filter(None, map(_hint, errors)), "")
 
 
-def _hint(message: str) -> str:
+def _hint(error: Finding) -> str:
+    details = dict(error.details)
+    if error.code in HINTS:
+        name, kernel = HINTS[error.code], str(details.get("named", "")).strip("`")
+        if details.get("beside") and not details.get("rename"):
+            name = "write-kernel-too"
+        return text_of(name, kernel=kernel)
+    # a compiler has no codes: what it says is read, in its words and not in ours
+    compiler_text = error.message if error.code is FindingCode.UNSPECIFIED else details.get("text", "")
+    return _hint_for_compiler(str(compiler_text))
+
+
+def _hint_for_compiler(message: str) -> str:
     for pattern, hint in PATTERNS:
-        match = pattern.search(message)
-        if match:
-            return hint.format(*match.groups())
+        if pattern.search(message):
+            return text_of(hint)
     misspelt = UNKNOWN.search(message)
     return "" if misspelt is None else _spelling(misspelt[1] or misspelt[2])
 
@@ -306,4 +274,4 @@ def _spelling(name: str) -> str:
     """Which of CUDA's names was meant, if it looks like one."""
     plain = {builtin.lower(): builtin for builtin in BUILTINS}
     meant = get_close_matches(name.lower(), plain, 1, ALIKE)
-    return f"did you mean `{plain[meant[0]]}` where it says `{name}`?" if meant else ""
+    return text_of("meant", name=plain[meant[0]], written=name) if meant else ""

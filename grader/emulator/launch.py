@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from grader.model import SEVERITIES, Clause, Finding, FindingCode, FindingKind, 
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -71,6 +71,17 @@ MOST_SPINNING = 50_000
 """Work that warps one after another may take beside what they do, waiting for each other."""
 
 
+class _Facts(NamedTuple):
+    """What the code of a kernel says of all its launches; finding it out takes as long as a small one."""
+
+    through_memory: bool
+    """It synchronises through memory."""
+    in_parts: bool
+    """Some threads of a block synchronise alone."""
+    grain: int
+    local_bytes: int
+
+
 @dataclass(eq=False, slots=True)
 class Kernel:
     """A kernel that is linked once and launched any number of times.
@@ -91,17 +102,22 @@ class Kernel:
     observers: Callable[[], tuple[Observer, ...]] = tuple
     """Those who look on at a launch, beside the usual ones."""
     _program: Program | None = field(default=None)
-    _synchronises: tuple[bool, bool] | None = None
+    _facts: _Facts | None = None
     _tracked: frozenset[str] = frozenset()
     """The arrays that earlier launches both read and wrote."""
     _all_at_once: bool = False
     """Whether blocks wait for each other, so that all run side by side that a device can hold at once."""
 
-    def synchronises(self) -> tuple[bool, bool]:
-        """Whether its module synchronises through memory, and whether some threads of a block do alone."""
-        if self._synchronises is None:
-            self._synchronises = synchronises_through_memory(self.module), synchronises_in_parts(self.module)
-        return self._synchronises
+    def facts(self) -> _Facts:
+        """What its code alone says."""
+        if self._facts is None:
+            self._facts = _Facts(
+                synchronises_through_memory(self.module),
+                synchronises_in_parts(self.module),
+                grain_of(self.module),
+                local_bytes_of(self.module, self.module.function(self.entry)),
+            )
+        return self._facts
 
     def program(self, layout: Layout) -> Program:
         """The linked program; the same one as long as the variables lie where they lay."""
@@ -137,7 +153,8 @@ class Kernel:
         except VariableTooSmallError as problem:
             return Run(findings=(_too_small(problem.name),), completed=False, launched=False)
         if execution.log.order_mattered and result.completed:
-            for priority in other_orders(execution.log.first_updates):
+            lanes = math.prod(launch.grid) * math.prod(launch.block)
+            for priority in other_orders(execution.log.first_updates(lanes)):
                 _, other = self._attempt(launch, arguments, steps, options, priority)
                 result = replace(result, findings=_with_races(result.findings, other.findings))
         return replace(result, seconds=time.perf_counter() - began)
@@ -279,13 +296,15 @@ class Execution:
         )
         self.bounds = Bounds(program, self.layout)
         self.reporter = Reporter(Names(program, shared, kernel.source), kernel.file)
-        self.local_bytes = local_bytes_of(kernel.module, self.function)
+        facts = kernel.facts()
+        self.local_bytes = facts.local_bytes
         events = Events(
             Strengths(kernel.module, program.sites),
-            *kernel.synchronises(),
+            facts.through_memory,
+            facts.in_parts,
             backwards=priority is not None,
         )
-        self.log = AccessLog(events, grain_of(kernel.module), tracked)
+        self.log = AccessLog(events, facts.grain, tracked)
         self.counting = Profiling(line_of=self.reporter.names.line) if options.profile else Counting()
         self.detecting = Detecting(self.log, tracks_initialisation=options.detect)
         self.options = options
@@ -303,10 +322,11 @@ class Execution:
     def run(self, steps: int) -> Run:
         """All blocks, chunk by chunk, until the end or for so many steps."""
         completed, machine, total = True, None, math.prod(self.launch.grid)
-        chunks = list(self._chunks())
-        started = 0
+        together, started = self._together(), 0
         self.log.allowance.left = steps
-        for first, blocks in chunks if self.priority is None else reversed(chunks):
+        chunks = range(0, total, together)
+        for first in chunks if self.priority is None else reversed(chunks):
+            blocks = min(together, total - first)
             machine = self._machine(Geometry(self.launch, first, blocks))
             self.observer.began(machine)
             started += blocks
@@ -350,14 +370,11 @@ class Execution:
             return False
         return completed
 
-    def _chunks(self) -> Iterator[tuple[int, int]]:
-        """First block and number of blocks of each chunk."""
-        total, threads = math.prod(self.launch.grid), math.prod(self.launch.block)
-        together = max(1, min(CHUNK_LANES, CHUNK_LOCAL_BYTES // self.local_bytes) // threads)
+    def _together(self) -> int:
+        """How many blocks run side by side."""
         if self.all_at_once:
-            together = total
-        for first in range(0, total, together):
-            yield first, min(together, total - first)
+            return math.prod(self.launch.grid)
+        return max(1, min(CHUNK_LANES, CHUNK_LOCAL_BYTES // self.local_bytes) // math.prod(self.launch.block))
 
     def _fits_on_a_device(self) -> bool:
         """Whether a device could hold all blocks at once, so that they may wait for each other."""
@@ -398,11 +415,13 @@ class Execution:
         if self.options.detect:
             counts = self.detecting
             counters = replace(counters, barriers=counts.barriers, global_store_bytes=counts.stored_bytes)
-        outcome = Run(tuple(outputs), tuple(changed), findings, counters, completed=completed)
-        lines = self.counting.lines() if isinstance(self.counting, Profiling) else ()
-        return replace(
-            outcome,
-            lines=lines,
+        return Run(
+            tuple(outputs),
+            tuple(changed),
+            findings,
+            counters,
+            completed=completed,
+            lines=self.counting.lines() if isinstance(self.counting, Profiling) else (),
             steps=self.steps,
             work=self.work,
             ended_blocks=self.ended_blocks,

@@ -20,6 +20,7 @@ import numpy as np
 from grader.data_files import data_root
 from grader.errors import OurError
 from grader.gpu import paired
+from grader.gpu.replay import Recording
 from grader.ptx import parse
 from grader.ptx.parser import module_variables, symbol_called
 from grader.sandbox import Job, Limits
@@ -307,11 +308,11 @@ LEVEL = 0.99
 
 @dataclass(frozen=True, slots=True)
 class StaffKernel:
-    """A kernel of the staff's, ready for the GPUs: its cubins by architecture, and its launch when timed."""
+    """A kernel of the staff's, ready for the GPUs: its cubins by architecture, and what of it is timed."""
 
     name: str
     images: Named[Image]
-    launch: Launch
+    launch: Launch | Recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +325,7 @@ class TimingJob:
 
     baseline: StaffKernel
     solution: StaffKernel | None
-    launch: Launch
+    launch: Launch | Recording
     sets: tuple[tuple[Argument, ...], ...]
     thresholds: tuple[Threshold, ...]
     seed: int
@@ -344,11 +345,17 @@ class TimingJob:
     def request(self, architecture: str, lock: str) -> tuple[dict[str, Any], Named[bytes], tuple[str, ...]]:
         """The plan as the harness reads it, the files that it names, and those that shall come back."""
         files: dict[str, bytes] = {}
-        launches = {kernel.name: _launch(kernel.launch) for kernel in self.staff()}
+        timed = {kernel.name: kernel.launch for kernel in self.staff()} | {STUDENT: self.launch}
+        recordings = {
+            name: recording.described(name, files)
+            for name, recording in timed.items()
+            if isinstance(recording, Recording)
+        }
         widths = {kernel.name: dict(dict(kernel.images)[architecture].widths) for kernel in self.staff()}
         plan = self.rules() | {
-            "launches": launches | {"student": _launch(self.launch)},
-            "widths": widths | {"student": dict(self.widths)},
+            "launches": {n: _launch(one) for n, one in timed.items() if not isinstance(one, Recording)},
+            "recordings": recordings,
+            "widths": widths | {STUDENT: dict(self.widths)},
             "sets": [
                 described(arguments, f"timed/in-{index}", files) for index, arguments in enumerate(self.sets)
             ],

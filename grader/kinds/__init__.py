@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from grader.backends.backend import Backend
+    from grader.kinds.tracing import TraceRequest
     from grader.model import Assignment, Evidence, Named, Submission
+    from grader.model.trace import TraceScene
     from grader.nvcc import Tools
     from grader.plan import Plan
 
@@ -49,6 +51,15 @@ class Stages(Protocol):
         """The evidence where nothing could be run."""
 
 
+class Tracing(Protocol):
+    """What the module ``tracing`` of a kind's package has, if submissions of the kind have kernels."""
+
+    def scene(
+        self, assignment: Assignment, submission: Submission, tools: Tools, request: TraceRequest
+    ) -> TraceScene:
+        """The trace of one launch; raises UsageError where there is no such launch or block."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What is known of a kind before anything of it is loaded; ``name`` is that of its package."""
@@ -60,7 +71,9 @@ class Kind:
     runs_on: str = ""
     """What a grade calls that on which it runs without a GPU; empty where a backend runs it, as kernels."""
     has_kernels: bool = False
-    """Whether it asks for kernels: only then there are mutants, traces, and a backend to run them."""
+    """Whether it asks for kernels: only then there are mutants, and a backend to run them."""
+    links_files: bool = False
+    """Whether a submission may be several source files, which become one program."""
 
     @property
     def compiles(self) -> bool:
@@ -88,10 +101,14 @@ class Kind:
         """The kind's stages; loading them takes what running submissions of the kind takes."""
         return cast("Stages", import_module(f"grader.kinds.{self.name}.stages"))
 
+    def tracing(self) -> Tracing:
+        """What traces a launch; raises ModuleNotFoundError for a kind that is not compiled."""
+        return cast("Tracing", import_module(f"grader.kinds.{self.name}.tracing"))
+
 
 KINDS: dict[type, Kind] = {
     KernelInterface: Kind("kernel", build_kernels, has_kernels=True),
-    ProgramInterface: Kind("program", build_program, runs_on="host"),
+    ProgramInterface: Kind("program", build_program, links_files=True, runs_on="host"),
     FunctionInterface: Kind("function", build_program),
     AnswersInterface: Kind("answers", runs_on="model"),
 }

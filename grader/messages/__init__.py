@@ -1,8 +1,9 @@
 """Sentences about findings, made of their codes and data in one place.
 
 The emulator and the readers of a device's answers say what is wrong as a code with its data
-(`grader.model.Finding`); `worded` says it to people, before a finding leaves them. What checks say of an
-item is made by `text_of`. No stage reads a sentence back.
+(`grader.model.Finding`); `worded` says it to people, before a finding leaves them. What else people read is
+a text with a name, which `text_of` gives: what checks say of an item, the words of reports. No stage reads a
+sentence back.
 """
 
 from __future__ import annotations
@@ -11,8 +12,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from grader.messages import checks, hidden
-from grader.messages.sentences import CLAUSES, COMMON, ENGLISH, TEMPLATES, Sentences, named_fields
+from grader.messages import hidden
+from grader.messages.sentences import (
+    CLAUSES,
+    COMMON,
+    ENGLISH,
+    TEMPLATES,
+    TEXT_TABLES,
+    Sentences,
+    misplaced,
+    named_fields,
+)
 from grader.model import FindingCode
 
 if TYPE_CHECKING:
@@ -26,7 +36,10 @@ __all__ = [
     "allowed_fields",
     "clause",
     "current",
+    "fits",
+    "misplaced",
     "remarked",
+    "report_words",
     "sentences_of",
     "speaking",
     "text_of",
@@ -37,9 +50,9 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "messages": {code.value: template for code, template in TEMPLATES.items()},
     "clauses": CLAUSES,
     "hidden": {str(key): template for key, template in hidden.SENTENCES.items()},
-    "checks": checks.TEXTS,
+    **TEXT_TABLES,
 }
-"""What staff may replace, by its key in their file: sentences by code, parts of them, by kind, of checks."""
+"""What staff may replace, by its key in their file: sentences, parts of them, other texts."""
 
 _CURRENT: ContextVar[Sentences] = ContextVar("sentences", default=ENGLISH)
 
@@ -50,11 +63,27 @@ def allowed_fields(table: str, name: str) -> frozenset[str]:
     return named_fields(TABLES[table][name]) | more
 
 
+def fits(table: str, name: str, text: str) -> bool:
+    """Whether a text of that name exists, and may be said in these words."""
+    if name not in TABLES[table]:
+        return False
+    try:
+        return not misplaced(text, allowed_fields(table, name), TABLES[table][name])
+    except ValueError:
+        return False
+
+
+def report_words(feedback: Named[Named[str]]) -> Named[str]:
+    """The words of reports among a course's texts: a grade keeps them, so that no report needs the course."""
+    return dict(feedback).get("reports", ())
+
+
 def sentences_of(feedback: Named[Named[str]]) -> Sentences:
     """The sentences of an assignment for which the course says ``feedback``."""
     tables = {name: dict(texts) for name, texts in feedback if name in TABLES}
     templates = {FindingCode(code): text for code, text in tables.get("messages", {}).items()}
-    return Sentences(templates, tables.get("clauses", {}), tables.get("hidden", {}), tables.get("checks", {}))
+    texts = {name: text for table in TEXT_TABLES for name, text in tables.get(table, {}).items()}
+    return Sentences(templates, tables.get("clauses", {}), tables.get("hidden", {}), texts)
 
 
 @contextmanager
@@ -73,7 +102,7 @@ def current() -> Sentences:
 
 
 def text_of(name: str, /, **values: Detail) -> str:
-    """What a check says, by its name in `grader.messages.checks`, in the language of `speaking`."""
+    """A text by its name in one of `TEXT_TABLES`, in the language of `speaking`."""
     return current().text(name, values)
 
 

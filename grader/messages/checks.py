@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.messages import measures, programs
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CASES: Mapping[str, str] = {
     "cut-short": "the run was cut short and nothing says why",
-    "program-cut-short": "the program did not come to its end",
     "not-run": "the kernel could not be run",
     "grader-at-fault": "not judged, through no fault of the submission: {reason}",
     "grader-failed": "could not be judged, and that is the grader's fault, not yours: {reason}",
@@ -29,10 +30,6 @@ _CASES: Mapping[str, str] = {
     "not-judged-without-end": "could not be judged, because {case} did not run to its end: {reason}",
     "no-kernel-computed": "no kernel ran, and a kernel is to compute the result",
     "no-kernel-ran": "no kernel of the program ran in {case}, so there is nothing to judge",
-    "too-few-streams": "work goes to too few streams",
-    "streams-counted": (
-        "streams that are given both asynchronous copies and kernels: {count}; expected {least} or more"
-    ),
     "clean": "{clean} in {count:,} cases",
     "clean-one": "{clean} in {count:,} case",
     "no-race": "no race and no diverging barrier",
@@ -139,5 +136,12 @@ _STRUCTURE: Mapping[str, str] = {
     "on-many-lines": " on lines {lines} …",
 }
 
-TEXTS: Mapping[str, str] = {**_CASES, **_COMPILE, **_OUTPUT, **_STRUCTURE}
+TEXTS: Mapping[str, str] = {
+    **_CASES,
+    **_COMPILE,
+    **_OUTPUT,
+    **_STRUCTURE,
+    **programs.TEXTS,
+    **measures.TEXTS,
+}
 """By name, with fields for what is measured; ``-one`` is for a ``count`` of 1."""

@@ -6,12 +6,26 @@ from dataclasses import dataclass, field, replace
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from grader.messages import barriers, checks, device, faults, hidden, host, memory, races, remarks
+from grader.messages import (
+    barriers,
+    builds,
+    checks,
+    device,
+    faults,
+    hidden,
+    hints,
+    host,
+    memory,
+    races,
+    remarks,
+    reports,
+    submissions,
+)
 from grader.messages.races import spell
 from grader.model import Access, Clause, FindingKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from grader.model import Detail, Finding, FindingCode
 
@@ -25,6 +39,8 @@ TEMPLATES: Mapping[FindingCode, str] = {
     **faults.SENTENCES,
     **device.SENTENCES,
     **host.SENTENCES,
+    **builds.SENTENCES,
+    **submissions.SENTENCES,
 }
 """The sentence of each code."""
 
@@ -36,10 +52,22 @@ CLAUSES: Mapping[str, str] = {
     **device.CLAUSES,
     **hidden.CLAUSES,
     **host.CLAUSES,
+    **builds.CLAUSES,
+    **submissions.CLAUSES,
     **remarks.REMARKS,
     **remarks.WORDS,
 }
 """The parts that sentences are put together with, by name."""
+
+TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
+    "checks": checks.TEXTS,
+    "hints": hints.TEXTS,
+    "reports": reports.TEXTS,
+}
+"""What is said of no finding, by table; a name stands in one of them only."""
+
+TEXTS: Mapping[str, str] = {name: text for table in TEXT_TABLES.values() for name, text in table.items()}
+"""The same by name alone."""
 
 COMMON = frozenset({"array", "block", "element", "line", "other_line", "other_thread", "thread"})
 """Fields that every sentence may have; what a finding does not know is ``?``."""
@@ -52,6 +80,19 @@ def named_fields(template: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in Formatter().parse(template) if name is not None)
 
 
+def misplaced(text: str, allowed: Collection[str], original: str = "") -> tuple[str, ...]:
+    """The placeholders of a text that it may not hold; ValueError where its braces do not match.
+
+    Thousands may be separated where the original does it, and nothing else may be said of a placeholder.
+    """
+    return tuple(
+        name
+        for _, name, form, conversion in Formatter().parse(text)
+        if name is not None
+        and (name not in allowed or conversion or (form and (form != "," or f"{{{name}:,}}" not in original)))
+    )
+
+
 @dataclass(frozen=True)
 class Sentences:
     """The templates of one language: what is not given is English."""
@@ -60,8 +101,8 @@ class Sentences:
     clauses: Mapping[str, str] = field(default_factory=dict)
     hidden: Mapping[str, str] = field(default_factory=dict)
     """By the kind of a finding, as `grader.messages.hidden`."""
-    checks: Mapping[str, str] = field(default_factory=dict)
-    """By name, as `grader.messages.checks`."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """By name, as `TEXTS`."""
 
     def sentence(self, finding: Finding) -> str:
         """What a finding says, in lower case and without a full stop; empty where its code has no sentence.
@@ -96,10 +137,10 @@ class Sentences:
         return template.format_map(self._filled(values))
 
     def text(self, name: str, values: Mapping[str, Detail]) -> str:
-        """What a check says; the form for one where ``count`` is 1. Raises KeyError for an unknown name."""
-        if values.get("count") == 1 and f"{name}-one" in checks.TEXTS:
+        """A text of `TEXTS`; the form for one where ``count`` is 1. Raises KeyError for an unknown name."""
+        if values.get("count") == 1 and f"{name}-one" in TEXTS:
             name = f"{name}-one"
-        template = self.checks.get(name) or checks.TEXTS[name]
+        template = self.texts.get(name) or TEXTS[name]
         return template.format_map(self._filled(values))
 
     def repeated(self, sentence: str, times: int) -> str:
@@ -169,7 +210,8 @@ class Sentences:
             return self._on_lines((line for line in value if isinstance(line, int)), name)
         words = [self.clause(part) if isinstance(part, Clause) else str(part) for part in value]
         separator = {"where": "; ", "places": "; ", "parts": ", "}.get(name)
-        return separator.join(words) if separator else self._listed(words, "and")
+        last = "or" if name == "choices" else "and"
+        return separator.join(words) if separator else self._listed(words, last)
 
     def _on_lines(self, lines: Iterable[int], name: str) -> str:
         """``on line 3``, ``on lines 3, 5 and 9``; no more than three are named, each once."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import OurError
+from grader.model.findings import Clause
 from grader.model.terms import Visibility
 
 if TYPE_CHECKING:
@@ -63,15 +64,15 @@ class Constant:
     at_most: int | None = None
     power_of_two: bool = False
 
-    def wanted_instead_of(self, value: int) -> str:
-        """What this assignment needs in place of ``value``: `a multiple of 32`; empty where it will do."""
+    def wanted_instead_of(self, value: int) -> Clause | None:
+        """What this assignment needs in place of ``value``: a multiple of 32, say; None where it will do."""
         if value % self.multiple_of:
-            return f"a multiple of {self.multiple_of}"
+            return Clause("multiple-of", (("number", self.multiple_of),))
         if self.power_of_two and (value < 1 or value & (value - 1)):
-            return "a power of two"
+            return Clause("power-of-two")
         if self.at_most is not None and value > self.at_most:
-            return f"at most {self.at_most}"
-        return ""
+            return Clause("no-more-than", (("number", self.at_most),))
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +311,11 @@ class Assignment:
         if not isinstance(self.interface, FunctionInterface):
             raise OurError(f"the assignment {self.id} asks for {self._asked}, not for a function")
         return self.interface
+
+    @property
+    def called(self) -> KernelInterface | FunctionInterface:
+        """What is called with arguments, a kernel or a function; raises OurError where it is neither."""
+        return self.interface if isinstance(self.interface, FunctionInterface) else self.kernel
 
     @property
     def program(self) -> ProgramInterface:

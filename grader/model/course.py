@@ -42,6 +42,8 @@ class HandIn:
     """When it was handed in, as the platform wrote it."""
     key: str = ""
     """What the roster calls its (first) student in one word; questions are drawn for it."""
+    anonymous: bool = False
+    """Whether reports may not say whose it is."""
 
 
 @dataclass(frozen=True, slots=True)

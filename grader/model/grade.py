@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from grader.model.course import Adjustment, HandIn
     from grader.model.findings import Finding
     from grader.model.terms import Advice, Named
-    from grader.model.work import Build, LineCounters, ProgramRun, Structure, Timing
+    from grader.model.work import Build, KernelCounters, LineCounters, ProgramRun, Structure, Timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,9 @@ class CaseEvidence:
     undecided: Named[str] = ()
     """Kinds of findings that nobody could rule out here (``race`` …), each with the reason; ours."""
     program: ProgramRun | None = None
-    """What a submission of kind ``program`` did; all else but ``error`` and ``skipped`` is empty then."""
+    """What a submission of kind ``program`` or ``function`` did."""
+    kernels: tuple[KernelCounters, ...] = ()
+    """What the kernels of a program did, those that were launched; `counters` has the sum of all."""
     launches: int | None = None
     """How many kernels a program launched, none of them refused; None where nobody counted."""
     streams: int | None = None
@@ -254,6 +256,8 @@ class Grade:
     """Whose it is and how it came in; None where it was graded for itself."""
     adjustments: tuple[Adjustment, ...] = ()
     """What staff decided about it afterwards; ``score`` holds their points."""
+    words: Named[str] = ()
+    """What the course says otherwise in reports: texts of `grader.messages.reports` by their names."""
 
     @property
     def excused(self) -> bool:

@@ -149,6 +149,18 @@ class Trace:
 
 
 @dataclass(frozen=True, slots=True)
+class TracedLaunch:
+    """Which launch of a program: the ``number``-th (from 1) of ``count``, from ``line`` of the file.
+
+    They are counted among those of its kernel where one was named.
+    """
+
+    number: int
+    count: int
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TraceScene:
     """A trace with what it is a trace of: the assignment, the file, the case, the source."""
 
@@ -163,3 +175,6 @@ class TraceScene:
     seed: int
     constants: Named[int] = ()
     source: tuple[str, ...] = ()
+    launched: TracedLaunch | None = None
+    """Of a program or a function; so for the next."""
+    arguments: tuple[str, ...] = ()

@@ -236,6 +236,22 @@ class LineCounters:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelCounters:
+    """What all launches of one kernel in a run of a program did together.
+
+    ``kernel`` is its name in the student's file, without arguments of a template. ``lines`` are there in the
+    one visible case that was looked at so closely.
+    """
+
+    kernel: str
+    launches: int
+    counters: Counters
+    lines: tuple[LineCounters, ...] = ()
+    file: str = ""
+    """The student's file, which the lines are in."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """What one launch gave.
 

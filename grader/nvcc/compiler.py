@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
-from grader.model import Finding, FindingKind, Resources
+from grader.model import Clause, Finding, FindingCode, Resources
 from grader.nvcc import declarations, diagnostics
 from grader.nvcc.cache import read_entry, write_entry
 from grader.nvcc.diagnostics import CompileRefused
+from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import read_name
 from grader.nvcc.source import harmless
 from grader.nvcc.toolchain import UNIT
@@ -112,8 +113,8 @@ class Compiler:
         return CompileRefused(diagnostics.errors(messages, files), log, messages=named)
 
     def _gave_up(self, outcome: Outcome) -> CompileRefused:
-        text = f"the compiler gave up on this file (exit status {outcome.returncode}) without naming a line"
-        return CompileRefused((self._finding(text),))
+        status = outcome.returncode
+        return CompileRefused((problem(FindingCode.COMPILER_GAVE_UP, self.files.source, status=status),))
 
     def preprocess(self, wrapper: bytes) -> bytes:
         """The unit as the compiler gets it; raises CompileRefused, for one where a header is missing."""
@@ -165,32 +166,29 @@ class Compiler:
             return
         if outcome.status is Status.SIGNAL and -outcome.returncode not in _CRASHES:
             raise OurError(f"the compiler was killed from outside (signal {-outcome.returncode})")
-        raise CompileRefused((self._finding(self._why_stopped(outcome)),), lasting=False)
+        raise self._stopped(self._why_stopped(outcome))
 
     def _full(self) -> Exception:
         """What it means that there is no room left: the job's own folder is full, or this machine's disk."""
         if self.sandbox.shuts_in:
             most = self.limits.disk_bytes // _MEBIBYTE
-            text = f"the compiler was stopped: its files for this source take more than {most} MiB"
-            return CompileRefused((self._finding(text),), lasting=False)
+            return self._stopped(part("compiler-disk", most=most))
         return StorageError("the compiler cannot write its files: the temporary folder's disk is full")
 
-    def _why_stopped(self, outcome: Outcome) -> str:
+    def _why_stopped(self, outcome: Outcome) -> tuple[Clause, ...]:
         limits = self.limits
-        return {
-            Status.TIME: f"the compiler was stopped after {outcome.seconds:.0f} s; "
-            "look for headers, macros or templates that expand without end",
-            Status.MEMORY: "the compiler was stopped: it needs more than "
-            f"{limits.memory_bytes // _MEBIBYTE} MiB of memory for this file",
-            Status.OUTPUT: "the compiler was stopped: this file makes it write more than "
-            f"{limits.file_bytes // _MEBIBYTE} MiB",
-        }.get(
-            outcome.status,
-            f"the compiler crashed on this file (signal {-outcome.returncode}); it may be nested too deeply",
-        )
+        if outcome.status is Status.TIME:
+            return part("compiler-time", seconds=f"{outcome.seconds:.0f}")
+        if outcome.status is Status.MEMORY:
+            return part("compiler-memory", most=limits.memory_bytes // _MEBIBYTE)
+        if outcome.status is Status.OUTPUT:
+            return part("compiler-output", most=limits.file_bytes // _MEBIBYTE)
+        return part("compiler-crashed", signal=-outcome.returncode)
 
-    def _finding(self, message: str) -> Finding:
-        return Finding(FindingKind.COMPILE, message, file=self.files.source)
+    def _stopped(self, why: tuple[Clause, ...]) -> CompileRefused:
+        """The refusal of a file with which the compiler did not come to its end."""
+        finding = problem(FindingCode.COMPILER_STOPPED, self.files.source, why=why)
+        return CompileRefused((finding,), lasting=False)
 
     def _ptx(self, result: Result) -> str:
         """The PTX with every file by its plain name, so that it does not depend on where it was made."""
@@ -242,18 +240,21 @@ def refusals(log: str, hazard_ptx: str, file: str, lines: Mapping[str, int]) -> 
         elif placed:
             findings.append(_refused(placed, ptx, file))
         elif other and _ABORTED not in text:
-            message = f"the assembler refuses the file: {harmless(other['text'])}"
-            findings.append(Finding(FindingKind.COMPILE, message, file=file))
+            what = part("asm-text", text=harmless(other["text"]))
+            findings.append(problem(FindingCode.ASM_REFUSED, file, what=what))
     return tuple(dict.fromkeys(findings))
 
 
 def _too_much_shared(match: re.Match[str], file: str, lines: Mapping[str, int]) -> Finding:
     signature = read_name(match["name"])
-    message = (
-        f"the kernel `{harmless(str(signature))}` uses {int(match['used'], 16)} bytes of static shared "
-        f"memory; a block may use at most {int(match['most'], 16)}"
+    return problem(
+        FindingCode.STATIC_SHARED_MEMORY,
+        file,
+        lines.get(signature.name),
+        named=f"`{harmless(str(signature))}`",
+        bytes=int(match["used"], 16),
+        most=int(match["most"], 16),
     )
-    return Finding(FindingKind.COMPILE, message, file=file, line=lines.get(signature.name))
 
 
 def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
@@ -261,8 +262,8 @@ def _refused(match: re.Match[str], ptx: list[str], file: str) -> Finding:
     before = (_LOCATION.match(line) for line in reversed(ptx[: number - 1]))
     location = next((location_above for location_above in before if location_above), None)
     instruction = ptx[number - 1].strip() if 0 < number <= len(ptx) else ""
-    message = f"the assembler refuses the inline PTX `{harmless(instruction)}`: {harmless(match['text'])}"
-    return Finding(FindingKind.COMPILE, message, file=file, line=int(location["line"]) if location else None)
+    what = part("asm-instruction", instruction=harmless(instruction), text=harmless(match["text"]))
+    return problem(FindingCode.ASM_REFUSED, file, int(location["line"]) if location else None, what=what)
 
 
 def resources_of(log: str, entry: str) -> Resources:

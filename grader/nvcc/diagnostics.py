@@ -13,7 +13,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, TypeAlias
 
 from grader.errors import ToolMissing
-from grader.model import Finding, FindingCode, FindingKind, Severity
+from grader.model import Clause, Finding, FindingCode, FindingKind, Severity
+from grader.nvcc.problems import part, problem
 from grader.nvcc.source import SOURCE_NAME, harmless
 from grader.nvcc.toolchain import UNIT
 
@@ -100,6 +101,8 @@ class Message:
     line: int | None = None
     origin: tuple[str, int] | None = None
     """Where a template was used that the message is about."""
+    problem: Finding | None = None
+    """The same in our words, where a program said it that has none for students."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +248,26 @@ def _finding(message: Message, files: Files) -> Finding:
     if message.file and files.is_foreign(message.file):
         return foreign_file(message.file, files, None)
     file, line = _place(message, files)
-    text = _missing_header(message, files) or tidy(message.text, files) + replacement_of_removed(message.text)
-    if message.file and files.is_toolchain(message.file) and not message.file.startswith("<"):
-        text += f" (in {harmless(message.file.rsplit('/', 1)[-1])}, which this file uses)"
+    if message.problem is not None:
+        return replace(message.problem, file=file, line=line)
+    if _MISSING.match(message.text):
+        return replace(_missing_header(message, files), file=file, line=line)
+    text, parts = tidy(message.text, files), _parts_of_ours(message, files)
+    if any(parts.values()):
+        return problem(FindingCode.COMPILER_MESSAGE, file, line, text=text, **parts)
     unset = any(sign in message.text for sign in _UNSET_VARIABLE)
     code = FindingCode.UNSET_VARIABLE_REPORTED if unset else FindingCode.UNSPECIFIED
     return Finding(FindingKind.COMPILE, text, file=file, line=line, code=code)
+
+
+def _parts_of_ours(message: Message, files: Files) -> dict[str, tuple[Clause, ...]]:
+    """What we add to a compiler's sentence: whose header it is in, and what to write instead."""
+    in_header = message.file and files.is_toolchain(message.file) and not message.file.startswith("<")
+    name, written = harmless(message.file.rsplit("/", 1)[-1]), replacement_of_removed(message.text)
+    return {
+        "used_by": part("in-header", name=name) if in_header else (),
+        "removed": part("removed-from-cuda", written=written) if written else (),
+    }
 
 
 def _place(message: Message, files: Files) -> tuple[str, int | None]:
@@ -267,29 +284,22 @@ def _place(message: Message, files: Files) -> tuple[str, int | None]:
 def foreign_file(path: str, files: Files, included_at: tuple[str, int] | None) -> Finding:
     """The finding for a file that was read but is not part of the submission; never its content."""
     file, line = _place(Message(True, "", *(included_at or ("", None))), files)
-    name = harmless(path.rsplit("/", 1)[-1])
-    message = (
-        f"includes a file that is not part of the submission (`{name}`); "
-        "only the submission's own headers, the assignment's and the system's may be included"
-    )
-    return Finding(FindingKind.COMPILE, message, file=file, line=line)
+    return problem(FindingCode.FOREIGN_FILE, file, line, name=harmless(path.rsplit("/", 1)[-1]))
 
 
-def _missing_header(message: Message, files: Files) -> str:
+def _missing_header(message: Message, files: Files) -> Finding:
     missing = _MISSING.match(message.text)
-    if missing is None:
-        return ""
-    name = missing["name"]
+    name = missing["name"] if missing else ""
     alike = get_close_matches(name, files.headers, 1)
     if name in _LIBRARY_HEADERS:
-        hint = f"it belongs to {_LIBRARY_HEADERS[name]}, which is not installed here"
+        hint = part("header-of-library", library=_LIBRARY_HEADERS[name])
     elif alike:
-        hint = f"did you mean `{alike[0]}`?"
+        hint = part("did-you-mean", name=alike[0])
     elif files.headers:
-        hint = f"the headers that are there: {', '.join(f'`{header}`' for header in files.headers[:8])}"
+        hint = part("headers-there", headers=", ".join(f"`{header}`" for header in files.headers[:8]))
     else:
-        hint = "hand it in beside the file, or remove the #include if nothing of it is used"
-    return f"the header `{harmless(name)}` was not found; {hint}"
+        hint = part("hand-header-in")
+    return problem(FindingCode.HEADER_NOT_FOUND, name=harmless(name), hint=hint)
 
 
 def tidy(text: str, files: Files) -> str:
@@ -304,13 +314,8 @@ def _capped(findings: list[Finding], what: str) -> tuple[Finding, ...]:
     more = len(distinct) - MOST_FINDINGS
     if more <= 0:
         return tuple(distinct)
-    note = Finding(
-        FindingKind.COMPILE,
-        f"and {more} more {what}{'s' if more > 1 else ''}; the first ones often cause the others",
-        file=distinct[0].file,
-        severity=Severity.INFO,
-    )
-    return (*distinct[:MOST_FINDINGS], note)
+    note = problem(FindingCode.MORE_MESSAGES, distinct[0].file, more=part(f"more-{what}s", count=more))
+    return (*distinct[:MOST_FINDINGS], replace(note, severity=Severity.INFO))
 
 
 _GONE_NAME = re.compile(
@@ -340,7 +345,6 @@ _INSTEAD = {
 
 
 def replacement_of_removed(message: str) -> str:
-    """A clause for a compiler's error about a name that CUDA 13 has no more; empty for any other error."""
+    """What to write for a name that CUDA 13 has no more; empty where an error is about something else."""
     match = _GONE_NAME.search(message)
-    written = _INSTEAD.get(match["name"] or match["other"]) if match else None
-    return f"; removed from CUDA by version 13: use `{written}`" if written else ""
+    return _INSTEAD.get(match["name"] or match["other"], "") if match else ""

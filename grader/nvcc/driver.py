@@ -12,7 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.errors import ToolMissing
+from grader.model import Clause, Finding, FindingCode
 from grader.nvcc.diagnostics import Message
+from grader.nvcc.problems import part, problem
 from grader.nvcc.source import SOURCE_NAME, harmless
 from grader.sandbox import Status
 
@@ -46,8 +48,6 @@ _NUMBERS = {"Segmentation fault": 11, "Aborted": 6, "Bus error": 7, "Killed": 9}
 _SIGNALLED = 128
 """Above this an exit status of nvcc, as of a shell, tells the signal that ended what it started."""
 
-REFUSED_ASSEMBLY = "the assembler refuses what an `asm` statement of this file contains"
-
 
 def revealed(outcome: Outcome) -> Outcome:
     """The outcome of the program that nvcc or g++ started, where a signal ended that one."""
@@ -79,8 +79,8 @@ def assembler_messages(log: str) -> tuple[Message, ...]:
     refusals = list(_ASSEMBLER.finditer(log))
     lines = {int(m["line"]) for m in refusals if m["file"] == SOURCE_NAME and m["line"]}
     if lines:
-        return tuple(Message(True, REFUSED_ASSEMBLY, SOURCE_NAME, line) for line in sorted(lines))
-    return (Message(True, REFUSED_ASSEMBLY),) if refusals else ()
+        return tuple(problem_message(_refused_assembly(), SOURCE_NAME, line) for line in sorted(lines))
+    return (problem_message(_refused_assembly()),) if refusals else ()
 
 
 def is_preprocessed(dependencies: str, log: str) -> bool:
@@ -113,8 +113,9 @@ _ABSENT = re.compile(r"cannot find (?P<name>[^\s:]+)")
 _TOO_FAR = re.compile(r"relocation truncated to fit|failed to convert GOTPCREL relocation")
 _OURS = re.compile(r"^.*(?:\bld(?:\.\w+)?|collect2): (?P<text>.*)$")
 _LONGEST_LINE = 4000
+_DRIVER = "libcuda"
 _LIBRARIES = (
-    (re.compile(r"cu[A-Z]\w*"), "the CUDA driver's library (libcuda)"),
+    (re.compile(r"cu[A-Z]\w*"), _DRIVER),
     (re.compile(r"cublas\w+"), "cuBLAS"),
     (re.compile(r"cufft\w+"), "cuFFT"),
     (re.compile(r"curand[A-Z]\w*"), "cuRAND"),
@@ -129,10 +130,6 @@ _LIBRARIES = (
     (re.compile(r"MPI_\w+"), "MPI"),
 )
 """Functions of libraries that programs are not linked with, by their names."""
-
-NO_MAIN = "this file has no `main` function, and a program begins there"
-NO_MAIN_ANYWHERE = "none of these files has a `main` function, and a program begins there"
-TOO_LARGE = "the global and static arrays of this program are too large: together more than 2 GiB"
 
 
 def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
@@ -149,7 +146,7 @@ def linker_messages(log: str, headers: Iterable[str]) -> tuple[Message, ...]:
             "`grader doctor` says what is installed"
         )
     if too_large(log):
-        return (Message(True, TOO_LARGE),)
+        return (problem_message(problem(FindingCode.ARRAYS_TOO_LARGE)),)
     student_files = (SOURCE_NAME, *headers)
     firsts = {_library(match["name"]): match for _, match in reversed(unresolved)}
     messages = [
@@ -168,16 +165,25 @@ def too_large(log: str) -> bool:
 def _linker_message(line: str, match: re.Match[str], student_files: tuple[str, ...]) -> Message:
     name = match["name"]
     if name == "main" and match["kind"].startswith("undefined"):
-        return Message(True, NO_MAIN)
+        return problem_message(problem(FindingCode.NO_MAIN))
     location = _LINKED_PLACE.search(line[: match.start()])
     path = location["path"] if location else ""
     file = next((name for name in student_files if path == name or path.endswith(f"/{name}")), "")
     number = int(location["line"]) if location and file else None
     if match["kind"].startswith("multiple"):
-        text = f"`{name}` is defined here and once more elsewhere (multiple definition); rename it"
+        finding = problem(FindingCode.DEFINED_TWICE, name=harmless(name))
     else:
-        text = f"`{name}` is used here, but nothing defines it (undefined reference); {_advice(name)}"
-    return Message(True, text, file, number)
+        finding = problem(FindingCode.DEFINED_NOWHERE, name=harmless(name), hint=_advice(name))
+    return problem_message(finding, file, number)
+
+
+def problem_message(finding: Finding, file: str = "", line: int | None = None) -> Message:
+    """An error in our words: what a linker or an assembler says is of no use to a student."""
+    return Message(True, finding.message, file, line, problem=finding)
+
+
+def _refused_assembly() -> Finding:
+    return problem(FindingCode.ASM_REFUSED, what=part("asm-on-host"))
 
 
 def _library(name: str) -> str:
@@ -185,17 +191,17 @@ def _library(name: str) -> str:
     return next((library for names, library in _LIBRARIES if names.fullmatch(name)), "")
 
 
-def _advice(name: str) -> str:
+def _advice(name: str) -> tuple[Clause, ...]:
     library = _library(name)
-    if library:
-        return f"it is a function of {library}, which programs are not linked with here"
-    return "define it in this file, or check how its name and its parameters are spelt"
+    if library == _DRIVER:
+        return part("of-library", library=part("driver-library"))
+    return part("of-library", library=library) if library else part("define-it")
 
 
 def _linker_refusal(lines: list[str]) -> Message:
     reasons = [match["text"] for line in lines if (match := _OURS.match(line))]
-    reason = f": {reasons[0]}" if reasons else " and does not say why"
-    return Message(True, f"the linker refuses this program{reason}")
+    reason = part("because", text=harmless(reasons[0])) if reasons else part("without-saying-why")
+    return problem_message(problem(FindingCode.LINKER_REFUSES, reason=reason))
 
 
 _MAGIC = b"\x7fELF\x02\x01"

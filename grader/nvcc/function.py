@@ -7,15 +7,17 @@ names of the one reach the other. A ``main`` of the student's own stays where it
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.cpp import CppText, declared_name
 from grader.data_files import headers_folder
 from grader.errors import OurError
-from grader.model import Finding, FindingKind
+from grader.model import Detail, Finding, FindingCode
 from grader.nvcc import driver
 from grader.nvcc.diagnostics import CompileRefused
+from grader.nvcc.kernel import others_there
+from grader.nvcc.problems import part, problem
 from grader.nvcc.runtime import own_object
 from grader.nvcc.signature import Type, c_type, expected, is_c_type, is_element, read_name, same_element
 from grader.nvcc.source import harmless
@@ -77,13 +79,13 @@ def called_symbol(code: bytes, source: bytes, interface: FunctionInterface, file
     callable_names = [n for n, is_global in names.items() if is_global and not _is_kernel(n, stubs)]
     symbols = [n for n in callable_names if read_name(n).name == plain and _SYMBOL.fullmatch(n)]
     if not symbols:
-        message = _out_of_reach(text, plain) or _not_there(plain, callable_names)
-        raise _refused(message, file, _line_of(text, plain))
+        finding = _out_of_reach(text, plain) or _not_there(plain, callable_names)
+        raise _refused(finding, file, _line_of(text, plain))
     problems = [_mismatch(interface, _types(symbol, text, plain)) for symbol in symbols]
-    for symbol, mismatch in zip(symbols, problems, strict=True):
-        if not mismatch:
-            return symbol
-    raise _refused(problems[0], file, _line_of(text, plain))
+    misfits = [misfit for misfit in problems if misfit is not None]
+    if len(misfits) < len(symbols):
+        return symbols[problems.index(None)]
+    raise _refused(misfits[0], file, _line_of(text, plain))
 
 
 def parameter_names(source: bytes, interface: FunctionInterface) -> tuple[str, ...]:
@@ -133,40 +135,34 @@ def _is_kernel(name: str, stubs: AbstractSet[str]) -> bool:
     return not stubs.isdisjoint((f"{_STUB}{name}", f"{_STUB}_{name}"))
 
 
-def _refused(message: str, file: str, line: int | None) -> CompileRefused:
-    return CompileRefused((Finding(FindingKind.COMPILE, message, file=file, line=line),))
+def _refused(finding: Finding, file: str, line: int | None) -> CompileRefused:
+    return CompileRefused((replace(finding, file=file, line=line),))
 
 
-def _out_of_reach(text: CppText, function: str) -> str:
-    """Why a definition of this name cannot be called from another file; empty where there is none."""
+def _out_of_reach(text: CppText, function: str) -> Finding | None:
+    """Why a definition of this name cannot be called from another file; None where there is none."""
+    named = f"`{function}`"
     for node in _definitions(text, function):
         words = re.findall(r"\w+", _head(text, node))
         if "__global__" in words:
-            return f"`{function}` is a kernel; expected a function of the host, which launches kernels"
+            return problem(FindingCode.FUNCTION_IS_KERNEL, named=named)
         if "__device__" in words and "__host__" not in words:
-            return f"`{function}` runs on the device; expected a function of the host, which launches kernels"
+            return problem(FindingCode.FUNCTION_ON_DEVICE, named=named)
         if node.parent is not None and node.parent.type == "template_declaration":
-            return f"`{function}` is a template; expected a function with the types of the assignment"
-        word = next(
-            (f"`{word}`" for word in ("static", "inline") if word in words), "in an unnamed namespace"
-        )
-        return f"`{function}` is {word}, so that no other file can call it; take that away"
-    return ""
+            return problem(FindingCode.FUNCTION_IS_TEMPLATE, named=named)
+        word = next((word for word in ("static", "inline") if word in words), "")
+        reach: Detail = f"`{word}`" if word else part("unnamed-namespace")
+        return problem(FindingCode.FUNCTION_OUT_OF_REACH, named=named, reach=reach)
+    return None
 
 
-def _not_there(function: str, callable_names: Iterable[str]) -> str:
+def _not_there(function: str, callable_names: Iterable[str]) -> Finding:
     """That there is no such function, and which there are."""
-    named = (harmless(read_name(name).name) for name in callable_names)
-    distinct = [name for name in dict.fromkeys(named) if name.isidentifier() and not name.startswith("__")]
-    message = f"no function named `{function}`"
-    if not distinct:
-        return f"{message}: this file has no function that another file can call"
-    listed = ", ".join(f"`{name}`" for name in distinct[:_SHOWN])
-    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
-    by_lower_case = {name.lower(): name for name in distinct}
-    alike = get_close_matches(function.lower(), by_lower_case, 1, 0.7)
-    hint = f"; if `{by_lower_case[alike[0]]}` is the one, rename it" if alike else ""
-    return f"{message}; this file has: {listed}{more}{hint}"
+    read = (harmless(read_name(name).name) for name in callable_names)
+    names = [name for name in read if name.isidentifier() and not name.startswith("__")]
+    if not names:
+        return problem(FindingCode.NO_FUNCTION, named=f"`{function}`")
+    return others_there(FindingCode.OTHER_FUNCTIONS, function, names)
 
 
 def _definitions(text: CppText, function: str) -> Iterator[Node]:
@@ -230,24 +226,30 @@ def _written_type(text: CppText, node: Node) -> Type | None:
     return Type(kind, base, constant=bool(re.search(r"\bconst\b", words)))
 
 
-def _mismatch(interface: FunctionInterface, types: tuple[Type | None, ...] | None) -> str:
-    """What is wrong with a function's parameters, in one sentence; empty where they fit."""
+def _mismatch(interface: FunctionInterface, types: tuple[Type | None, ...] | None) -> Finding | None:
+    """What is wrong with a function's parameters; None where they fit."""
     if types is None:
-        return ""
-    function, wanted = interface.function, ", ".join(map(expected, interface.parameters))
+        return None
+    named, wanted = f"`{interface.function}`", ", ".join(map(expected, interface.parameters))
     if len(types) != len(interface.parameters):
-        count = f"{len(types)} parameter{'' if len(types) == 1 else 's'}"
-        return (
-            f"the function `{function}` takes {count}, but the assignment passes "
-            f"{len(interface.parameters)}: ({wanted})"
+        return problem(
+            FindingCode.FUNCTION_PARAMETER_COUNT,
+            named=named,
+            parameters=part("parameters", count=len(types)),
+            passed=len(interface.parameters),
+            wanted=wanted,
         )
     for index, (parameter, actual) in enumerate(zip(interface.parameters, types, strict=True), 1):
         if actual is not None and not _takes(parameter, actual):
-            return (
-                f"parameter {index} of the function `{function}` should be `{expected(parameter)}`, "
-                f"but it is `{actual}`; the assignment passes ({wanted})"
+            return problem(
+                FindingCode.FUNCTION_PARAMETER,
+                number=index,
+                named=named,
+                expected=expected(parameter),
+                actual=part("of-type", type=str(actual)),
+                wanted=wanted,
             )
-    return ""
+    return None
 
 
 def _takes(parameter: Parameter, actual: Type) -> bool:

@@ -13,13 +13,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.cpp import CppText
+from grader.model import Finding, FindingCode
 from grader.nvcc.constants import number
 from grader.nvcc.declarations import lone_extents
+from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import c_type, is_c_type, mismatch, read_name
 from grader.nvcc.source import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -40,7 +42,7 @@ class Candidate:
 
     entry: Entry
     signature: Signature
-    problem: str
+    problem: Finding | None
     declared: DeclaredKernel | None
     numbers: Mapping[str, int]
 
@@ -67,11 +69,11 @@ def candidates(
             continue
         kernel = by_name.get(signature.name)
         numbers = numbers_of(signature, kernel)
-        problem = mismatch(interface.kernel, entry, signature, interface.parameters)
+        misfit = mismatch(interface.kernel, entry, signature, interface.parameters)
         differs = not agrees(interface, values, numbers)
         rank = order.get(tuple(map(str, signature.template)), len(order))
-        candidate = Candidate(entry, signature, problem, kernel, numbers)
-        ranked.append(((bool(problem), differs, rank), candidate))
+        candidate = Candidate(entry, signature, misfit, kernel, numbers)
+        ranked.append(((misfit is not None, differs, rank), candidate))
     return tuple(candidate for _, candidate in sorted(ranked, key=lambda pair: pair[0]))
 
 
@@ -108,22 +110,32 @@ def instances(
 
 def not_found(
     interface: KernelInterface, declared: Iterable[DeclaredKernel], entries: Iterable[Entry]
-) -> str:
+) -> Finding:
     """That there is no such kernel, and which there are; one that is asked for, too, keeps its name."""
     names = [kernel.name for kernel in declared] + [read_name(entry.name).name for entry in entries]
-    distinct = [harmless(name) for name in dict.fromkeys(names)]
-    message = f"no kernel named `{interface.kernel}`"
-    if not distinct:
-        return f"{message}: this file has no `__global__` function"
-    listed = ", ".join(f"`{name}`" for name in distinct[:MOST_LISTED])
-    more = f" and {len(distinct) - MOST_LISTED} more" if len(distinct) > MOST_LISTED else ""
+    if not names:
+        return problem(FindingCode.NO_KERNEL, named=f"`{interface.kernel}`")
     asked = [harmless(name.rsplit("::", 1)[-1]) for name in interface.others]
+    return others_there(FindingCode.OTHER_KERNELS, interface.kernel, map(harmless, names), asked)
+
+
+def others_there(
+    code: FindingCode, wanted: str, names: Iterable[str], asked: Collection[str] = ()
+) -> Finding:
+    """That what is ``wanted`` is not among these ``names``, of which those that are ``asked`` for stay."""
+    distinct = list(dict.fromkeys(names))
+    left_out = len(distinct) - MOST_LISTED
     by_lower_case = {name.lower(): name for name in distinct if name not in asked}
-    alike = get_close_matches(interface.kernel.lower(), by_lower_case, 1, 0.7)
-    hint = f"; if `{by_lower_case[alike[0]]}` is the one, rename it" if alike else ""
-    also = [f"`{name}`" for name in asked if name in distinct]
-    beside = f"; {' and '.join(also)} {'is' if len(also) == 1 else 'are'} asked for, too" if also else ""
-    return f"{message}; this file has: {listed}{more}{beside}{hint}"
+    alike = get_close_matches(wanted.lower(), by_lower_case, 1, 0.7)
+    also = tuple(f"`{name}`" for name in asked if name in distinct)
+    return problem(
+        code,
+        named=f"`{wanted}`",
+        others=", ".join(f"`{name}`" for name in distinct[:MOST_LISTED]),
+        more=part("and-more", number=left_out) if left_out > 0 else (),
+        beside=part("asked-for-too", names=also, count=len(also)) if also else (),
+        rename=part("rename", name=by_lower_case[alike[0]]) if alike else (),
+    )
 
 
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?P<what>if|ifdef|ifndef|elif|else|endif)\b(?P<condition>[^\n]*)")
@@ -280,20 +292,17 @@ def asked_for(
     return tuple(given)
 
 
-def no_value(declared: DeclaredKernel, interface: KernelInterface) -> str:
+def no_value(declared: DeclaredKernel, interface: KernelInterface) -> Finding:
     """That `asked_for` cannot say an instance, and because of which parameters."""
     names = _constant_names(interface)
-    unknown = [
+    unknown = tuple(
         f"`{harmless(parameter_name(parameter))}`"
         for parameter in declared.template
         if parameter.split()[:1] not in (["typename"], ["class"])
         if "=" not in parameter and _plain(parameter_name(parameter)) not in names
-    ]
-    values, shown = ("a value", "parameter") if len(unknown) == 1 else ("values", "parameters")
-    return (
-        f"the kernel `{declared.name}` is a template that this file never uses, so that nothing gives "
-        f"{values} to its {shown} {' and '.join(unknown)}"
     )
+    values = part("values-to", names=unknown, count=len(unknown))
+    return problem(FindingCode.TEMPLATE_WITHOUT_VALUES, named=f"`{declared.name}`", values=values)
 
 
 def _constant_names(interface: KernelInterface) -> dict[str, str]:

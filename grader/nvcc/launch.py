@@ -14,6 +14,7 @@ from grader import arithmetic
 from grader.errors import UsageError
 from grader.messages import worded
 from grader.model import Clause, Finding, FindingCode, FindingKind, Launch
+from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import c_type
 from grader.precision import numpy_type
 from grader.ptx.parser import ModuleVariable, module_variables, symbol_called
@@ -101,20 +102,16 @@ def _expressions(interface: KernelInterface) -> tuple[Expression, ...]:
     return (*interface.block, *interface.grid, *shared)
 
 
-def missing_variable(interface: KernelInterface, ptx: str) -> str:
-    """What variable the file lacks, in one sentence; empty where all are there."""
+def missing_variable(interface: KernelInterface, ptx: str) -> Finding | None:
+    """What variable the file lacks; None where all are there."""
     variables = module_variables(ptx) if interface.symbols else {}
     for symbol in interface.symbols:
         variable = _variable_of(symbol, variables)
         if variable is None:
-            return (
-                f"there is no variable `{symbol.name}` in device memory; expected {_expected(symbol)} "
-                "outside of all functions, which the grader fills before each launch"
-            )
+            return problem(FindingCode.NO_VARIABLE, name=symbol.name, expected=_expected(symbol))
         if variable.space == "const" and _is_output(symbol):
-            expected = _expected(symbol)
-            return f"`{symbol.name}` is `__constant__`, which a kernel cannot write to; expected {expected}"
-    return ""
+            return problem(FindingCode.VARIABLE_CONSTANT, name=symbol.name, expected=_expected(symbol))
+    return None
 
 
 def variable_too_small(interface: KernelInterface, ptx: str, values: Mapping[str, int]) -> Clause | None:
@@ -143,8 +140,10 @@ def _is_output(symbol: Parameter) -> bool:
     return symbol.direction in ("out", "inout")
 
 
-def _expected(symbol: Parameter) -> str:
+def _expected(symbol: Parameter) -> tuple[Clause, ...]:
     """How a student would declare the variable."""
-    kinds = "`__device__" if _is_output(symbol) else "`__constant__` or `__device__"
     extents = "".join(f"[{extent}]" for extent in symbol.extents)
-    return f"{kinds} {c_type(symbol.dtype)} {symbol.name}{extents}`"
+    declaration = f"{c_type(symbol.dtype)} {symbol.name}{extents}"
+    if _is_output(symbol):
+        return part("declared-as", qualifier="__device__", declaration=declaration)
+    return part("constant-or-device", declaration=declaration)

@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.errors import OurError
-from grader.model import Build, Finding, FindingKind, FunctionInterface, ProgramInterface
+from grader.model import Build, FindingCode, FunctionInterface, ProgramInterface
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import diagnostics, driver, function
 from grader.nvcc.call_lines import call_lines, calls_of_runtime
 from grader.nvcc.compiler import Compiler
 from grader.nvcc.diagnostics import CompileRefused, Files, Message
 from grader.nvcc.kernel import student_names
+from grader.nvcc.problems import part, problem
 from grader.nvcc.runtime import OBJECT as STAND_IN
 from grader.nvcc.runtime import stand_in
 from grader.nvcc.source import (
@@ -124,7 +125,7 @@ class ProgramCompiler(Compiler):
         messages = diagnostics.read_messages(driver.without_own_words(log))
         if not outcome.ok:
             raise self._not_compiled(log, messages, noted, outcome)
-        return self._left(result, OBJECT, "what the compiler makes of this file"), messages
+        return self._left(result, OBJECT, "what-is-compiled"), messages
 
     def both_ptx(self) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
@@ -139,7 +140,7 @@ class ProgramCompiler(Compiler):
         argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
         result = self._run(step, Job(argv, self.sources, (PTX,), self.limits))
         self._check_limits(driver.revealed(result.outcome))
-        return self._left(result, PTX, "the device code of this file").decode(errors="replace")
+        return self._left(result, PTX, "device-code").decode(errors="replace")
 
     def link(
         self,
@@ -173,18 +174,18 @@ class ProgramCompiler(Compiler):
         if (outcome.status is Status.EXIT and not outcome.ok) or driver.too_large(log):
             labels = {unit.label: unit.file for unit in self.units}
             messages = driver.linker_messages(log, (*self.files.headers, *labels))
-            if self.units and messages == (Message(True, driver.NO_MAIN),):
-                messages = (Message(True, driver.NO_MAIN_ANYWHERE),)
+            if self.units and [m.problem and m.problem.code for m in messages] == [FindingCode.NO_MAIN]:
+                messages = (driver.problem_message(problem(FindingCode.NO_MAIN_ANYWHERE)),)
             raise self.refused(tuple(replace(m, file=labels.get(m.file, m.file)) for m in messages))
         self._check_limits(outcome)
-        return self._left(result, PROGRAM, "this program")
+        return self._left(result, PROGRAM, "the-program")
 
     def archive(self, objects: Iterable[bytes]) -> bytes:
         """Object files of which a linker takes what it needs."""
         files = tuple((f"{number}{OBJECT}", code) for number, code in enumerate(objects))
         argv = ("ar", "rcs", _ARCHIVE, *(name for name, _ in files))
         result = self._run("archive", Job(argv, files, (_ARCHIVE,), self.limits))
-        return self._left(result, _ARCHIVE, "what the compiler makes of these files")
+        return self._left(result, _ARCHIVE, "what-is-compiled")
 
     def of_unit(self, unit: Unit) -> ProgramCompiler:
         """The compiler of a further source."""
@@ -234,8 +235,8 @@ class ProgramCompiler(Compiler):
         content = result.file(name)
         if not content:
             most = self.limits.file_bytes // 2**20
-            message = f"{what} is larger than {most} MiB; look for large arrays with initial values"
-            raise CompileRefused((Finding(FindingKind.COMPILE, message, file=self.files.source),))
+            finding = problem(FindingCode.TOO_LARGE_TO_KEEP, self.files.source, what=part(what), most=most)
+            raise CompileRefused((finding,))
         return content
 
 
@@ -372,12 +373,12 @@ def _with_device_code(made: Build, parts: list[_Part], program: bytes) -> Build:
     labels = (SOURCE_NAME, *(unit.label for unit in units))
     places = call_lines(compiler.sandbox, program, labels, returns)
     pieces = {label: Build(True, source_name=SOURCE_NAME) for label in labels}
-    for part in parts:
-        default, hazards = part.compiler.both_ptx()
+    for one in parts:
+        default, hazards = one.compiler.both_ptx()
         if units:
-            text = _text(dict(part.compiler.sources)[SOURCE_NAME])
-            require_whole(part.compiler.files.source, text, default, part.messages)
-        pieces[part.compiler.label] = replace(pieces[part.compiler.label], ptx=default, hazard_ptx=hazards)
+            text = _text(dict(one.compiler.sources)[SOURCE_NAME])
+            require_whole(one.compiler.files.source, text, default, one.messages)
+        pieces[one.compiler.label] = replace(pieces[one.compiler.label], ptx=default, hazard_ptx=hazards)
     for label, piece in pieces.items():
         lines = tuple((address, line) for address, (name, line) in places.items() if name == label)
         pieces[label] = replace(piece, call_lines=lines)
@@ -420,11 +421,8 @@ def _require_sizes(compiler: ProgramCompiler, interface: ProgramInterface) -> No
     names = tuple((name, ()) for name, _ in interface.sizes)
     for name in undefined_sizes(names, (text for _, text in compiler.sources))[:1]:
         value = dict(interface.sizes)[name]
-        message = (
-            f"this file defines no `{name}`, by which the assignment sets its size; "
-            f"expected `#define {name} {value}` or `const int {name} = {value};`"
-        )
-        raise CompileRefused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+        file = compiler.files.source
+        raise CompileRefused((problem(FindingCode.SIZE_TO_DEFINE, file, name=name, value=value),))
 
 
 def _caller(compiler: ProgramCompiler, tools: Tools, interface: FunctionInterface, code: bytes) -> Caller:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import itanium_demangler
 
 from grader.errors import log_swallowed
+from grader.model import Clause, Finding, FindingCode
+from grader.nvcc.problems import part, problem
 from grader.precision import struct_type
 from grader.ptx.nodes import TYPE_BYTES
 
@@ -126,44 +128,50 @@ def expected(parameter: Parameter) -> str:
     return f"{'const ' if parameter.direction == 'in' else ''}{c_type(parameter.dtype)}* {parameter.name}"
 
 
-def mismatch(kernel: str, entry: Entry, signature: Signature, parameters: tuple[Parameter, ...]) -> str:
-    """What is wrong with the kernel's parameters, in one sentence; empty where they fit."""
+def mismatch(
+    kernel: str, entry: Entry, signature: Signature, parameters: tuple[Parameter, ...]
+) -> Finding | None:
+    """What is wrong with the kernel's parameters; None where they fit."""
     wanted = ", ".join(map(expected, parameters))
     if len(entry.parameters) != len(parameters):
-        return (
-            f"the kernel `{kernel}` takes {_parameters(len(entry.parameters))}, but the assignment passes "
-            f"{len(parameters)}: ({wanted})"
+        return problem(
+            FindingCode.KERNEL_PARAMETER_COUNT,
+            named=f"`{kernel}`",
+            parameters=part("parameters", count=len(entry.parameters)),
+            passed=len(parameters),
+            wanted=wanted,
         )
     types = signature.types if signature.types and len(signature.types) == len(parameters) else None
     for index, (parameter, actual) in enumerate(zip(parameters, entry.parameters, strict=True)):
         named = types[index] if types else None
         difference = _difference(parameter, actual, named)
         if difference:
-            return (
-                f"parameter {index + 1} of the kernel `{kernel}` should be `{expected(parameter)}`"
-                f"{_consisting_of(parameter)}, but it is {difference}; the assignment passes ({wanted})"
+            return problem(
+                FindingCode.KERNEL_PARAMETER,
+                number=index + 1,
+                named=f"`{kernel}`",
+                expected=expected(parameter),
+                consisting=_consisting_of(parameter),
+                actual=difference,
+                wanted=wanted,
             )
-    return ""
+    return None
 
 
-def _parameters(count: int) -> str:
-    return "1 parameter" if count == 1 else f"{count} parameters"
-
-
-def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -> str:
+def _difference(wanted: Parameter, actual: EntryParameter, named: Type | None) -> tuple[Clause, ...]:
     """What the parameter is instead; empty where it will do."""
     actual = actual if wanted.fields else _by_its_type(actual, named, wanted)
     if wanted.direction == "value":
-        return "" if _takes_value(wanted, actual, named) else _shown(actual, named)
+        return () if _takes_value(wanted, actual, named) else _shown(actual, named)
     if actual.type[0] == "f" or actual.is_struct or actual.bytes != POINTER_BYTES:
         return _shown(actual, named)
     if named is None:
-        return ""
+        return ()
     if named.kind != "pointer" or not same_element(wanted.dtype, named.name):
-        return f"`{named}`"
+        return part("of-type", type=str(named))
     if named.constant and wanted.direction != "in":
-        return f"`{named}`, which the kernel cannot write to"
-    return ""
+        return part("not-writable", type=str(named))
+    return ()
 
 
 def _layout(parameter: Parameter) -> np.dtype[Any]:
@@ -185,12 +193,12 @@ def _takes_struct(wanted: Parameter, actual: EntryParameter, named: Type | None)
     return actual.is_struct and actual.bytes == layout.itemsize and actual.align >= layout.alignment
 
 
-def _consisting_of(parameter: Parameter) -> str:
-    """What a struct holds, as a clause; empty for what is none, and for what CUDA defines."""
+def _consisting_of(parameter: Parameter) -> tuple[Clause, ...]:
+    """What a struct holds; empty for what is none, and for what CUDA defines."""
     if not parameter.fields or parameter.dtype in BUILT_IN:
-        return ""
+        return ()
     fields = "; ".join(_field(field) for field in parameter.fields)
-    return f", a struct of {_layout(parameter).itemsize} bytes ({fields})"
+    return part("struct-of-fields", bytes=_layout(parameter).itemsize, fields=fields)
 
 
 def _field(field: Parameter) -> str:
@@ -233,14 +241,17 @@ def same_element(dtype: str, name: str) -> bool:
     return name == "void" or element == _DTYPES.get(dtype)
 
 
-def _shown(actual: EntryParameter, named: Type | None) -> str:
+def _shown(actual: EntryParameter, named: Type | None) -> tuple[Clause, ...]:
+    if named is not None and _is_own_struct(actual, named):
+        return part("own-struct", type=str(named), bytes=actual.bytes)
     if named is not None:
-        return f"`{named}`" + (f", a struct of {actual.bytes} bytes" if _is_own_struct(actual, named) else "")
+        return part("of-type", type=str(named))
     if actual.type[0] == "f":
-        return f"a {actual.bytes * 8}-bit floating-point number"
+        return part("number-of-bits", bits=actual.bytes * 8)
     if actual.is_struct:
-        return f"a struct of {actual.bytes} bytes"
-    return f"a {actual.bytes * 8}-bit integer" + (" or a pointer" if actual.bytes == POINTER_BYTES else "")
+        return part("struct-of-bytes", bytes=actual.bytes)
+    name = "integer-or-pointer" if actual.bytes == POINTER_BYTES else "integer-of-bits"
+    return part(name, bits=actual.bytes * 8)
 
 
 def _is_own_struct(actual: EntryParameter, named: Type) -> bool:

@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.cpp import CppText
 from grader.data_files import headers_folder
-from grader.model import Finding, FindingKind, KernelInterface, ProgramInterface, Severity
+from grader.model import Finding, FindingCode, KernelInterface, ProgramInterface, Severity
+from grader.nvcc.problems import part, problem
 from grader.nvcc.toolchain import UNIT
 from grader.text import sentence
 
@@ -253,7 +254,7 @@ class Repaired(NamedTuple):
     """A text as it was meant, and for each repair its first line and a sentence."""
 
     text: str
-    remarks: tuple[tuple[int, str], ...]
+    remarks: tuple[tuple[int, Finding], ...]
 
 
 def repaired(text: str) -> Repaired:
@@ -266,23 +267,20 @@ def repaired(text: str) -> Repaired:
 
 def repair_remarks(text: str, file: str) -> Iterator[Finding]:
     """A remark, which costs nothing, for each repair of a file's text."""
-    for line, message in repaired(text).remarks:
-        yield Finding(FindingKind.COMPILE, message, file=file, line=line, severity=Severity.WARNING)
+    for line, remark in repaired(text).remarks:
+        yield replace(remark, file=file, line=line, severity=Severity.WARNING)
 
 
-def _without_command(text: str) -> tuple[str, list[tuple[int, str]]]:
+def _without_command(text: str) -> tuple[str, list[tuple[int, Finding]]]:
     match = _COMMAND.match(text)
     if match is None:
         return text, []
     start = match.start("command")
-    remark = (
-        f"`{harmless(match['command'])}` is a command of the notebook that this text comes from, "
-        "and no CUDA: it was left out; remove the line"
-    )
+    remark = problem(FindingCode.NOTEBOOK_COMMAND, command=harmless(match["command"]))
     return text[:start] + text[match.end() :], [(text.count("\n", 0, start) + 1, remark)]
 
 
-def _with_plain_blanks(text: str) -> tuple[str, list[tuple[int, str]]]:
+def _with_plain_blanks(text: str) -> tuple[str, list[tuple[int, Finding]]]:
     """Blanks instead of characters that look like them, outside strings: those are printed as they are."""
     if not _BLANK.search(text):
         return text, []
@@ -293,11 +291,8 @@ def _with_plain_blanks(text: str) -> tuple[str, list[tuple[int, str]]]:
         return text, []
     blank = next(filter(None, map(_BLANK.search, (lines[number - 1] for number in changed))))
     more = len(changed) - 1
-    others = f" and on {more} more line{'' if more == 1 else 's'}" if more else ""
-    remark = (
-        f"here{others} stand characters that look like blanks and are none (U+{ord(blank[0]):04X}), as in "
-        "text copied from a PDF or a web page: they were read as blanks; replace them"
-    )
+    others = part("on-other-lines", count=more) if more else ()
+    remark = problem(FindingCode.ODD_BLANKS, others=others, character=f"{ord(blank[0]):04X}")
     return "\n".join(plain), [(changed[0], remark)]
 
 
@@ -309,14 +304,14 @@ def _outside_quotes(line: str) -> str:
     return "".join((*kept, _BLANK.sub(" ", line[begin:])))
 
 
-def _with_tight_brackets(text: str) -> tuple[str, list[tuple[int, str]]]:
+def _with_tight_brackets(text: str) -> tuple[str, list[tuple[int, Finding]]]:
     loose = (
         include for include in _BRACKETED_INCLUDE.finditer(text) if include["before"] or include["after"]
     )
     remarks = [
         (
             text.count("\n", 0, match.start("name")) + 1,
-            f"write `<{harmless(match['name'])}>`, as it was read: blanks in the brackets belong to the name",
+            problem(FindingCode.LOOSE_BRACKETS, name=harmless(match["name"])),
         )
         for match in islice(loose, _MOST_REMARKS)
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.errors import PtxSyntaxError
-from grader.model import Build, Finding, FindingKind, Severity, SourceRemark
+from grader.model import Build, Finding, FindingCode, FindingKind, Severity, SourceRemark
 from grader.nvcc import cache as cache_folder
 from grader.nvcc import declarations, diagnostics, host_code
 from grader.nvcc.compiler import Compiler, refusals, resources_of
@@ -35,6 +35,7 @@ from grader.nvcc.kernel import (
     template_launches,
 )
 from grader.nvcc.launch import missing_variable
+from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import read_entries
 from grader.nvcc.source import (
     SOURCE_NAME,
@@ -147,18 +148,17 @@ class _Reading:
 def _built(compiler: Compiler, interface: KernelInterface) -> Build:
     missing = undefined_sizes(interface.sizes, (text for _, text in compiler.sources))
     if missing:
-        wanted = " or ".join(f"`{name}`" for name in missing)
-        message = f"this file defines no {wanted}, by which the assignment changes its size"
-        raise CompileRefused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+        names = tuple(f"`{name}`" for name in missing)
+        raise CompileRefused((problem(FindingCode.SIZE_NOT_DEFINED, compiler.files.source, choices=names),))
     translation, names = _probed(compiler, probed_names(interface))
     reading = _instantiated(compiler, interface, names, _read(compiler, interface, translation, names))
     kernel = reading.candidates[0]
     if kernel.problem:
         file, line = _place(compiler, kernel.declared)
-        raise CompileRefused((Finding(FindingKind.COMPILE, kernel.problem, file=file, line=line),))
+        raise CompileRefused((replace(kernel.problem, file=file, line=line),))
     lacking = missing_variable(interface, reading.ptx)
     if lacking:
-        raise CompileRefused((Finding(FindingKind.COMPILE, lacking, file=compiler.files.source),))
+        raise CompileRefused((replace(lacking, file=compiler.files.source),))
     log = _assembled(compiler, reading.ptx, reading.hazard_ptx, reading.declared)
     resources = resources_of(log, kernel.entry.name)
     given = _given_by_instance(interface, reading, kernel)
@@ -261,27 +261,26 @@ def _parsed(
     modules = []
     taken = max(len(translation.ptx), len(translation.hazard_ptx))
     if taken > MOST_PTX_BYTES:
-        message = f"compiled, the file takes {taken:,} bytes of PTX; expected {MOST_PTX_BYTES:,} at most"
-        raise CompileRefused((Finding(FindingKind.COMPILE, message, file=compiler.files.source),))
+        sizes = {"bytes": taken, "most": MOST_PTX_BYTES}
+        raise CompileRefused((problem(FindingCode.PTX_TOO_LONG, compiler.files.source, **sizes),))
     for text in (translation.ptx, translation.hazard_ptx):
         try:
             modules.append(parse(text))
-        except PtxSyntaxError as problem:
+        except PtxSyntaxError as unread:
             _assembled(compiler, translation.ptx, translation.hazard_ptx, declared)
-            source_line = origin(text, problem.ptx_line)
+            source_line = origin(text, unread.ptx_line)
             ours = dict(interface.include)
             renamed = any(renames_lines(text) for name, text in compiler.sources if name not in ours)
             is_students = renamed or (
                 source_line is not None and source_line.file in (SOURCE_NAME, *compiler.files.headers)
             )
-            if not is_students or interface.inline_asm or not is_inside_asm(text, problem.ptx_line):
+            if not is_students or interface.inline_asm or not is_inside_asm(text, unread.ptx_line):
                 raise
-            message = "inline assembly says what the grader does not read"
             line = (
                 source_line.line if source_line and source_line.file == SOURCE_NAME and not renamed else None
             )
-            finding = Finding(FindingKind.UNSUPPORTED, message, file=compiler.files.source, line=line)
-            raise CompileRefused((finding,)) from None
+            finding = problem(FindingCode.ASM_NOT_READ, compiler.files.source, line)
+            raise CompileRefused((replace(finding, kind=FindingKind.UNSUPPORTED),)) from None
     return modules[0], modules[1]
 
 
@@ -316,20 +315,22 @@ def _not_there(compiler: Compiler, interface: KernelInterface, reading: _Reading
         hidden = left_out(compiler.sources, name)
         if hidden:
             return _left_out(compiler, interface, hidden)
-        message = not_found(interface, reading.declared, reading.entries)
-        return Finding(FindingKind.COMPILE, message, file=compiler.files.source)
+        return replace(not_found(interface, reading.declared, reading.entries), file=compiler.files.source)
     file, line = _place(compiler, declared)
-    return Finding(FindingKind.COMPILE, no_value(declared, interface), file=file, line=line)
+    return replace(no_value(declared, interface), file=file, line=line)
 
 
 def _left_out(compiler: Compiler, interface: KernelInterface, hidden: LeftOut) -> Finding:
     """The finding for a kernel that the preprocessor takes away."""
     file = compiler.files.source if hidden.file == SOURCE_NAME else hidden.file
-    message = (
-        f"no kernel named `{interface.kernel}` is compiled: `{harmless(hidden.directive.text)}` in line "
-        f"{hidden.directive.line} leaves it out"
+    return problem(
+        FindingCode.KERNEL_LEFT_OUT,
+        file,
+        hidden.line,
+        named=f"`{interface.kernel}`",
+        directive=harmless(hidden.directive.text),
+        directive_line=hidden.directive.line,
     )
-    return Finding(FindingKind.COMPILE, message, file=file, line=hidden.line)
 
 
 def _shapes(reading: _Reading, kernel: Candidate) -> Named[tuple[int, ...]]:
@@ -356,16 +357,18 @@ def _no_instance(
     wanted = interface.kernel.rsplit("::", 1)[-1]
     declared = next((k for k in reading.declared if k.name == wanted), None)
     file, line = _place(compiler, declared)
-    name = harmless(uses[0].lstrip(":"))
-    if declared and declared.template:
-        reason = f": {diagnostics.tidy(errors[0].text, compiler.files)}" if errors else ""
-        message = (
-            f"the kernel `{wanted}` is a template that this file never uses, "
-            f"and `{name}` does not compile{reason}"
-        )
-    else:
-        message = f"the kernel `{wanted}` is declared, but this file gives it no body"
-    return Finding(FindingKind.COMPILE, message, file=file, line=line)
+    if not (declared and declared.template):
+        return problem(FindingCode.KERNEL_WITHOUT_BODY, file, line, named=f"`{wanted}`")
+    text = diagnostics.tidy(errors[0].text, compiler.files) if errors else ""
+    return problem(
+        FindingCode.TEMPLATE_DOES_NOT_COMPILE,
+        file,
+        line,
+        named=f"`{wanted}`",
+        instance=harmless(uses[0].lstrip(":")),
+        text=text,
+        reason=part("because", text=text) if text else (),
+    )
 
 
 def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[DeclaredKernel, ...]) -> str:
@@ -379,9 +382,7 @@ def _assembled(compiler: Compiler, ptx: str, hazard_ptx: str, declared: tuple[De
     lines = {kernel.name: kernel.line for kernel in reversed(declared)}
     file = compiler.files.source
     findings = refusals(text, hazard_ptx, file, lines) or refusals(log, ptx, file, lines)
-    raise CompileRefused(
-        findings or (Finding(FindingKind.COMPILE, "the assembler refuses this file", file=file),)
-    )
+    raise CompileRefused(findings or (problem(FindingCode.ASM_REFUSED, file, what=part("asm-file")),))
 
 
 def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Reading) -> tuple[Finding, ...]:
@@ -391,13 +392,17 @@ def _not_allowed(compiler: Compiler, interface: KernelInterface, reading: _Readi
     for constant in interface.constants:
         wanted = constant.wanted_instead_of(values[constant.name])
         if wanted:
-            message = f"`{constant.name}` is {values[constant.name]}; this assignment needs {wanted}"
+            finding = problem(
+                FindingCode.CONSTANT_NOT_ALLOWED,
+                compiler.files.source,
+                name=constant.name,
+                value=values[constant.name],
+                wanted=(wanted,),
+            )
             findings.append(
-                Finding(
-                    FindingKind.COMPILE,
-                    message,
+                replace(
+                    finding,
                     hazard=SourceRemark.CONSTANT,
-                    file=compiler.files.source,
                     address=constant.name,
                     severity=Severity.WARNING,
                 )

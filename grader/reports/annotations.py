@@ -12,14 +12,16 @@ is said at the first one.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from grader.messages import text_of
 from grader.model import FindingCode, Severity, Verdict
 from grader.reports import wording
 from grader.reports.audience import student_view
 from grader.reports.text import title
+from grader.reports.words import in_its_words
 from grader.text import headline, one_line
 
 if TYPE_CHECKING:
@@ -42,8 +44,11 @@ class Annotation:
     message: str
     hint: str = ""
     severity: Severity = Severity.ERROR
+    before_hint: str = "try:"
+    """In the language of the grade."""
 
 
+@in_its_words
 def annotations_of(grade: Grade, path: str) -> tuple[Annotation, ...]:
     """What a student may see of a grade: first what explains the rest, then each finding once.
 
@@ -51,16 +56,19 @@ def annotations_of(grade: Grade, path: str) -> tuple[Annotation, ...]:
     """
     shown = student_view(grade)
     if shown.verdict is Verdict.ERROR:
-        why = one_line(f"not graded, through no fault of the file: {shown.error}", _LONGEST)
-        return (Annotation("grader-error", "not graded", path, 1, why, severity=Severity.WARNING),)
-    return tuple(dict.fromkeys(_annotations(shown, path)))
+        why = one_line(text_of("not-graded-file", reason=shown.error), _LONGEST)
+        return (Annotation("grader-error", text_of("not-graded"), path, 1, why, severity=Severity.WARNING),)
+    before_hint = text_of("try")
+    return tuple(dict.fromkeys(replace(one, before_hint=before_hint) for one in _annotations(shown, path)))
 
 
 def _annotations(grade: Grade, path: str) -> Iterator[Annotation]:
     cause = grade.cause
     if cause is not None and cause.line:
         message = one_line(cause.message, _LONGEST)
-        yield Annotation(cause.code, "start here", path, cause.line, message, one_line(cause.hint, _LONGEST))
+        yield Annotation(
+            cause.code, text_of("start-here"), path, cause.line, message, one_line(cause.hint, _LONGEST)
+        )
     for item in grade.items:
         result = item.result
         name = one_line(f"{title(item)}: {wording.of_item(item)}")
@@ -111,7 +119,7 @@ def _gcc(annotations: Sequence[Annotation], version: str) -> str:  # noqa: ARG00
 
 
 def _with_hint(one: Annotation) -> str:
-    return f"{one.message}\ntry: {one.hint}" if one.hint else one.message
+    return f"{one.message}\n{one.before_hint} {one.hint}" if one.hint else one.message
 
 
 def _fingerprint(one: Annotation) -> str:

@@ -15,7 +15,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from grader.messages import text_of
 from grader.model import CaseGrade, Cause, Counters, Finding, Grade, ItemGrade, Named, Verdict, Visibility
+from grader.reports.words import in_its_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -32,13 +34,15 @@ SHOWN: dict[Released, frozenset[Visibility]] = {
 
 FAILED = {Verdict.FAIL, Verdict.ERROR}
 WORDS = {
-    Verdict.PASS: "passes",
-    Verdict.FAIL: "fails",
-    Verdict.SKIP: "is skipped",
-    Verdict.ERROR: "is in error",
+    Verdict.PASS: "item-passes",
+    Verdict.FAIL: "item-fails",
+    Verdict.SKIP: "item-is-skipped",
+    Verdict.ERROR: "item-is-in-error",
 }
+"""The texts of an item of which nothing else may be told; ``-hidden`` where its cases are hidden."""
 
 
+@in_its_words
 def student_view(grade: Grade, released: Released = "") -> Grade:
     """Leave out what is hidden, the seeds, and which tools looked; scores and verdicts stay as they are.
 
@@ -65,7 +69,7 @@ def _error(grade: Grade, alias: Mapping[str, str]) -> str:
     broken = {case.case.id for case in grade.cases if case.verdict is Verdict.ERROR}
     if not grade.error or not broken & set(alias):
         return grade.error
-    return "an error of the grader" if broken - set(alias) else "an error of the grader in a hidden case"
+    return text_of("grader-error" if broken - set(alias) else "grader-error-hidden")
 
 
 def _cause(grade: Grade, alias: Mapping[str, str], shown: Collection[Visibility]) -> Cause | None:
@@ -104,12 +108,12 @@ def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibili
     )
     result = replace(result, item=item, findings=findings, case_verdicts=verdicts)
     if item.visibility not in shown:
-        message = f"this item {WORDS[result.verdict]}; its details are hidden"
+        message = text_of(WORDS[result.verdict])
         item = replace(item, hint="")
         result = replace(result, item=item, message=message, message_staff="", hint="", findings=())
         result = replace(result, case_verdicts=())
     elif _names_hidden(result.message + result.hint, alias):
-        message = f"this item {WORDS[result.verdict]} in cases that are hidden"
+        message = text_of(f"{WORDS[result.verdict]}-hidden")
         result = replace(result, message=message, hint=item.hint)
     return replace(grade, result=result)
 

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.compare import MAP_CHARACTERS
+from grader.messages import text_of
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
@@ -36,9 +37,14 @@ def lines_of(finding: Finding) -> list[int]:
 
 def lines_in_words(finding: Finding) -> str:
     """Write ``tiled.cu:14 and 18``; empty where no line is known."""
-    lines = " and ".join(str(line) for line in lines_of(finding))
-    file = one_line(finding.file, 80)
-    return f"{file}:{lines}" if file and lines else f"line {lines}" if lines else ""
+    lines, file = lines_of(finding), one_line(finding.file, 80)
+    if not lines:
+        return ""
+    if len(lines) == 1:
+        return f"{file}:{lines[0]}" if file else text_of("line", line=lines[0])
+    line, other = lines
+    name = "lines-of-file" if file else "lines"
+    return text_of(name, file=file, line=line, other_line=other)
 
 
 def quote(
@@ -98,8 +104,8 @@ def _window(code: str, carets: str, room: int) -> tuple[str, str]:
     return "…" + code[start + 1 :], " " + carets[start + 1 :]
 
 
-MEANINGS = ("right", "never written", "NaN", "wrong")
-"""What the characters of a map stand for, in the order of `MAP_CHARACTERS`."""
+MEANINGS = ("map-right", "map-never-written", "map-nan", "map-wrong")
+"""The texts that say what the characters of a map stand for, in the order of `MAP_CHARACTERS`."""
 
 UNICODE = "·○n█"
 """The same where a terminal can show them: shades are taken in at a glance."""
@@ -122,12 +128,14 @@ def legend(finding: Finding, *, ascii_only: bool = False) -> str:
     """What a character stands for, of those that occur."""
     drawn = set("".join(finding.wrong_map))
     shown = zip(MAP_CHARACTERS, _signs(ascii_only=ascii_only), MEANINGS, strict=True)
-    signs = ", ".join(f"{sign} {meaning}" for character, sign, meaning in shown if character in drawn)
+    signs = ", ".join(
+        f"{sign} {text_of(meaning)}" for character, sign, meaning in shown if character in drawn
+    )
     rows, columns = finding.map_cell
-    cell = "" if (rows, columns) == (1, 1) else f"; each for {rows} × {columns} elements, the worst of them"
-    array = finding.array or "the output"
-    case = f" in case `{finding.case}`" if finding.case else ""
-    return f"where {array} is wrong{case} ({signs}{cell}):"
+    if (rows, columns) != (1, 1):
+        signs = text_of("map-cells", signs=signs, rows=rows, columns=columns)
+    array = finding.array or text_of("map-output")
+    return text_of("map-of-case" if finding.case else "map-of", array=array, case=finding.case, signs=signs)
 
 
 def drawing(finding: Finding, *, ascii_only: bool = False) -> tuple[str, ...]:

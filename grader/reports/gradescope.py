@@ -4,22 +4,32 @@ Format: Gradescope autograder documentation, "Autograder Specifications", result
 is what a student may see once it is shown: Gradescope keeps a test that is ``after_due_date`` or
 ``after_published`` until then. Of a hidden test nothing but the verdict is told, so a wrong setting there
 leaks nothing. Extra credit and penalties have a maximum of 0; the whole score counts them in.
+
+Where there is no whole score, Gradescope adds up those of the tests. So a grade that is an error of ours has
+neither: what was judged would look like all that the student earned.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from grader.model import Verdict, Visibility
 from grader.reports import text, wording
 from grader.reports.audience import Released, student_view
 from grader.reports.text import apart, title
+from grader.reports.words import in_its_words
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from grader.model import Grade, ItemGrade
+
+WIDTH = 100
+LONGEST_REASON = 1_000
 
 _RELEASED: dict[Visibility, Released] = {
     Visibility.AFTER_DUE_DATE: "due_date",
@@ -30,42 +40,65 @@ _RELEASED: dict[Visibility, Released] = {
 _STATUS = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
 
 
-def render(grade: Grade) -> str:
-    """Write one submission's results; items that were not judged have no score."""
+@in_its_words
+def render(
+    grade: Grade,
+    source_lines: Sequence[str] = (),
+    remarks: Sequence[str] = (),
+    extra: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """Write one submission's results; items that were not judged have no score.
+
+    ``source_lines`` are those of its file, to quote from. ``remarks`` on how it was handed in stand first;
+    ``extra`` is kept beside the results, and shown to nobody but staff.
+    """
     shown = student_view(grade)
+    about = [many_lines("\n".join(remarks))] if remarks else []
     results: dict[str, Any] = {
-        "output": text.render(shown, width=100).plain,
+        "output": "\n\n".join([*about, text.render(shown, width=WIDTH, source_lines=source_lines).plain]),
         "output_format": "text",
         "stdout_visibility": "hidden",
-        "tests": [_test(item) for item in _as_released(grade)],
+        "tests": list(_tests(grade, source_lines)),
     }
-    if grade.verdict != Verdict.ERROR:  # without a score Gradescope records none: ours is never a zero
+    if grade.verdict != Verdict.ERROR:
         results["score"] = wording.number(grade.score)
     fast = wording.measured(shown)
     if fast is not None:
-        results["extra_data"] = {"gpu": one_line(shown.device), "speedup": asdict(fast)}
+        extra = {**extra, "gpu": one_line(shown.device), "speedup": asdict(fast)}
+    if extra:
+        results["extra_data"] = {**extra}
+    return _dump(results)
+
+
+def failure(reason: str) -> str:
+    """Write results where grading itself failed before there was a grade: a sentence, and no score."""
+    words = f"not graded, through no fault of the submission: {one_line(reason, LONGEST_REASON)}"
+    return _dump({"output": words, "output_format": "text", "stdout_visibility": "hidden", "tests": []})
+
+
+def _dump(results: dict[str, Any]) -> str:
     return json.dumps(results, ensure_ascii=True, indent=1) + "\n"
 
 
-def _as_released(grade: Grade) -> list[ItemGrade]:
-    """Give each item as a student may see it on the day when Gradescope shows it."""
-    views = {released: student_view(grade, released).items for released in ("", *_RELEASED.values())}
-    days = [_RELEASED.get(item.result.item.visibility, "") for item in grade.items]
-    return [views[day][index] for index, day in enumerate(days)]
+def _tests(grade: Grade, source_lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Each item as a student may see it on the day when Gradescope shows it."""
+    views = {released: student_view(grade, released) for released in ("", *_RELEASED.values())}
+    for index, item in enumerate(grade.items):
+        view = views[_RELEASED.get(item.result.item.visibility, "")]
+        yield _test(view, view.items[index], source_lines)
 
 
-def _test(grade: ItemGrade) -> dict[str, Any]:
-    result = grade.result
-    staff = [result.message_staff] if result.message_staff else []
-    lines = [*staff, result.message, *([f"try: {result.hint}"] if result.hint else [])]
+def _test(view: Grade, item: ItemGrade, source_lines: Sequence[str]) -> dict[str, Any]:
+    result = item.result
     test: dict[str, Any] = {
-        "name": title(grade) + apart(grade),
+        "name": title(item) + apart(item),
         "visibility": result.item.visibility.value,
-        "output": many_lines("\n".join(lines)),
+        "output": text.details(view, item, width=WIDTH, source_lines=source_lines),
         "output_format": "text",
     }
     if result.verdict in _STATUS:
         test["status"] = _STATUS[result.verdict]
-        test["score"] = wording.number(grade.points)
-        test["max_score"] = wording.number(grade.max_points) if result.item.counts else 0
+        if view.verdict is not Verdict.ERROR:
+            test["score"] = wording.number(item.points)
+            test["max_score"] = wording.number(item.max_points) if result.item.counts else 0
     return test

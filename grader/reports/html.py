@@ -12,11 +12,13 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from grader.messages import text_of
 from grader.model import Verdict
 from grader.reports import excerpts, text, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
 from grader.reports.wording import look
+from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class ClassRow(NamedTuple):
     note: str
 
 
+@in_its_words
 def render(
     grade: Grade,
     *,
@@ -75,7 +78,6 @@ def render(
         of_item=wording.of_item,
         title=text.title,
         apart=text.apart,
-        first=text.FIRST,
         caused=text.caused,
         sentence=text.sentence,
         is_told=text.is_told,
@@ -102,7 +104,10 @@ def render_class(grades: Sequence[Grade]) -> str:
 
 @cache
 def template(name: str) -> Template:
-    """Give a template of the folder; it escapes what it fills in, and refuses a name that it is not given."""
+    """Give a template of the folder; it escapes what it fills in, and refuses a name that it is not given.
+
+    ``words("cases", names=…)`` is a text of `grader.messages.reports` in the language of the grade.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - `check` writes no page
 
     environment = Environment(
@@ -119,6 +124,7 @@ def template(name: str) -> Template:
         "line": lambda words: one_line(words, LONGEST_LINE),
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
     }
+    environment.globals["words"] = text_of
     return environment.get_template(name)
 
 

@@ -40,10 +40,12 @@ WHY_LEFT = {
 WHY_ASKED = {
     Doubt.LEVEL: "{names}: no student's, it seems: several folders with sources lie one level down "
     "({detail}); name the folder in which each student has one",
-    Doubt.SEVERAL: "{names}: sources lie in several folders ({detail}); which of them counts cannot be told",
+    Doubt.SEVERAL: "{names}: which folder counts cannot be told ({detail}): several hold sources, or the "
+    "newest attempt holds none",
     Doubt.SAME_ID: "{names}: one number, but two names ({detail}); expected a number for each student",
     Doubt.SAME_NAME: "{names}: differ in nothing that says whose they are; expected one for each student",
-    Doubt.ATTEMPTS: "{names}: which attempt is the newest cannot be told from the names",
+    Doubt.ATTEMPTS: "{names}: which attempt counts cannot be told: the names do not say which is the newest, "
+    "or the newest holds no file",
     Doubt.TEXT_ONLY: "{names}: the student handed in a text or a link, and no file; ask for the file",
     Doubt.COPIES: "{names}: numbers that a browser or a drive put there; whose they are cannot be told",
     Doubt.STRANGE: "{names}: neither a name of this kind of download nor a source file or a student's folder",

@@ -25,9 +25,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from junit_xml import TestCase, TestSuite
 
 from grader.checks import CHECKS
+from grader.messages import text_of
 from grader.model import Verdict
 from grader.reports import excerpts, wording
 from grader.reports.text import case_name, title
+from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
@@ -60,18 +62,23 @@ def render(grades: Sequence[Grade], dialect: str = "strict") -> str:
     """Write a document with a suite per grade, in the order given, in one of `DIALECTS`."""
     root = ET.Element("testsuites")
     for grade in grades:
-        listed = list(_per_item(grade) if dialect == "items" else outcomes(grade))
-        suite = _suite(grade, listed).build_xml_doc()
-        # The schema has no such attribute, and nothing is ever disabled.
-        del suite.attrib["disabled"]
-        _add_times(suite, listed)
-        if dialect == "extended":
-            _add_places(suite, grade, listed)
-        root.append(suite)
+        root.append(_suite_element(grade, dialect))
     for count in ("tests", "failures", "errors"):
         root.set(count, str(sum(int(suite.get(count, 0)) for suite in root)))
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+@in_its_words
+def _suite_element(grade: Grade, dialect: str) -> ET.Element:
+    listed = list(_per_item(grade) if dialect == "items" else outcomes(grade))
+    suite: ET.Element = _suite(grade, listed).build_xml_doc()
+    # The schema has no such attribute, and nothing is ever disabled.
+    del suite.attrib["disabled"]
+    _add_times(suite, listed)
+    if dialect == "extended":
+        _add_places(suite, grade, listed)
+    return suite
 
 
 def outcomes(grade: Grade) -> Iterator[ItemOutcome]:
@@ -205,7 +212,9 @@ def _points(outcome: ItemOutcome) -> str:
 def _ungraded(grade: Grade, classname: str) -> TestCase:
     """Carry an error of ours that no item tells of: it must not look like a suite that passed."""
     test = TestCase("grading", classname)
-    test.add_error_info(one_line(f"not graded: {grade.error}", LONGEST_MESSAGE), None, "grader")
+    test.add_error_info(
+        one_line(text_of("not-graded-because", reason=grade.error), LONGEST_MESSAGE), None, "grader"
+    )
     return test
 
 
@@ -219,7 +228,7 @@ def _message(outcome: ItemOutcome) -> str:
     if findings and f"`{case.case.id}`" in findings[0].message:
         return f"{about}: {headline(findings[0].message)}"
     why = findings[0].message if findings else _reason(outcome.item, case)
-    return f"{about}, case {case_name(case)}: {headline(why)}"
+    return text_of("item-of-case", item=about, case=case_name(case), sentence=headline(why))
 
 
 def _reason(item: ItemGrade, case: CaseGrade) -> str:
@@ -227,10 +236,10 @@ def _reason(item: ItemGrade, case: CaseGrade) -> str:
     verdict = dict(item.result.case_verdicts).get(case.case.id)
     wrong = item.result.item.check in {"output", "array"} and verdict == Verdict.FAIL
     if wrong and case.max_error is not None and case.error_bound is not None:
-        return f"the largest error is {case.max_error:.3g} where at most {case.error_bound:.3g} is allowed"
+        return text_of("largest-error", error=f"{case.max_error:.3g}", bound=f"{case.error_bound:.3g}")
     others = list(dict.fromkeys(finding.case for finding in item.result.findings if finding.case))
     if verdict == Verdict.FAIL and others and case.case.id not in others:
-        return f"fails, too; what is wrong is said of case `{others[0]}`"
+        return text_of("fails-too", case=others[0])
     return item.result.message
 
 
@@ -260,7 +269,7 @@ def _output(grade: Grade, outcome: ItemOutcome) -> str:
         where = excerpts.lines_in_words(finding)
         lines.append(f"{where}: {finding.message}" if where else finding.message)
     if result.hint and outcome.verdict == Verdict.FAIL:
-        lines.append(f"try: {result.hint}")
+        lines.append(f"{text_of('try')} {result.hint}")
     if grade.error and outcome.verdict == Verdict.ERROR:
         lines.append(grade.error)
     return "\n".join(dict.fromkeys(lines))

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
+from textwrap import dedent
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from grader.messages import text_of
 from grader.model import FindingKind, Severity, Verdict
 from grader.reports import excerpts, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
-from grader.reports.wording import MARKS, STYLES, WORDS, look
+from grader.reports.wording import MARKS, STYLES, look
+from grader.reports.words import in_its_words
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
@@ -37,8 +40,6 @@ HAZARDS = ("races", "memory")
 ANSWERS = "answers"
 """The check whose cases are questions."""
 MOST_ADVICE = 3
-FIRST = "Repair this first"
-SAME_HINT = "The same as above."
 _QUOTED = " " * 6
 """What stands before a line that is quoted."""
 SHORT = 120
@@ -47,6 +48,7 @@ LONG = 1_500
 """Characters of a message or hint: a screenful, whatever a compiler has to say."""
 
 
+@in_its_words
 def render(
     grade: Grade,
     *,
@@ -73,15 +75,24 @@ def render(
     return page.text()
 
 
+def details(grade: Grade, item: ItemGrade, *, width: int = 100, source_lines: SourceLines = ()) -> str:
+    """What is said of one item below its title, as on the page of the whole grade, which must be a view."""
+    page = Page(width)
+    _item(page, grade, [item], source_lines)
+    _, _, *rest = page.lines  # an empty line, and the title
+    return dedent("\n".join(line.plain for line in rest))
+
+
 def _headline(page: Page, grade: Grade) -> None:
     file = one_line(grade.submission_file or grade.submission_id, SHORT)
     page.line((one_line(grade.assignment_title, SHORT), "bold"), ": ", file)
     if grade.verdict == Verdict.ERROR:
-        why = one_line(grade.error or "see below", 1000)
-        page.paragraph(f"not graded, through no fault of the submission: {why}", style="bold magenta")
+        why = one_line(grade.error or text_of("see-below"), 1000)
+        page.paragraph(text_of("not-graded-submission", reason=why), style="bold magenta")
     else:
         style = "bold green" if grade.score >= grade.max_score else "bold"
-        skipped = f"; {wording.counted(grade.skipped_points)} not judged here" if grade.skipped_points else ""
+        points = wording.counted(grade.skipped_points)
+        skipped = f"; {text_of('not-judged-here', points=points)}" if grade.skipped_points else ""
         page.line((wording.score(grade), style), skipped)
         for one in grade.adjustments:
             page.paragraph(one_line(wording.adjustment(one), LONG), indent=2)
@@ -103,17 +114,23 @@ def _cause(page: Page, grade: Grade) -> None:
     if grade.cause is None:
         return
     page.blank()
-    page.line((FIRST, "bold red"))
+    page.line((text_of("first"), "bold red"))
     page.paragraph(caused(grade.cause), indent=4)
     hint = many_lines(sentence(grade.cause.hint), LONG)
-    page.paragraph(hint, indent=4, opening="try: ", style="cyan")
+    page.paragraph(hint, indent=4, opening=_try(), style="cyan")
 
 
 def caused(cause: Cause) -> str:
     """Write what explains the rest as a sentence, with its line where the message names none; harmless."""
-    where = "" if cause.line is None or cause.names_line else f" (line {cause.line})"
-    message = one_line(cause.message, LONG) + where
+    message = one_line(cause.message, LONG)
+    if cause.line is not None and not cause.names_line:
+        message = text_of("with-its-line", sentence=message, line=cause.line)
     return sentence(message)
+
+
+def _try() -> str:
+    """What stands before a hint."""
+    return f"{text_of('try')} "
 
 
 def title(item: ItemGrade) -> str:
@@ -124,8 +141,8 @@ def title(item: ItemGrade) -> str:
 def apart(item: ItemGrade) -> str:
     """Say of extra credit and of a penalty that it is one."""
     if item.result.item.extra:
-        return " (extra credit)"
-    return " (penalty)" if item.result.item.penalty else ""
+        return f" {text_of('extra-credit')}"
+    return f" {text_of('penalty')}" if item.result.item.penalty else ""
 
 
 def _worth_telling(grade: Grade) -> Iterator[list[ItemGrade]]:
@@ -153,7 +170,7 @@ def _without_repetitions(grade: Grade) -> Iterator[ItemGrade]:
             hint = result.hint if findings and result.hint not in sentences else ""
             result = replace(result, findings=findings, hint=hint, case_verdicts=())
         elif result.hint and result.hint in sentences:
-            result = replace(result, hint=SAME_HINT)
+            result = replace(result, hint=text_of("same-hint"))
         sentences |= {result.message, result.hint, *(finding.message for finding in result.findings)}
         yield replace(item, result=result)
 
@@ -198,18 +215,19 @@ def _item(
     others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
     for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
         _finding(page, grade, finding, result.message, source)
-        if result.hint != SAME_HINT and untold_repair(finding, result.hint):
-            page.paragraph(many_lines(finding.repair, LONG // 3), indent=6, opening="try: ")
+        if result.hint != text_of("same-hint") and untold_repair(finding, result.hint):
+            page.paragraph(many_lines(finding.repair, LONG // 3), indent=6, opening=_try())
         for number, step in enumerate(finding.steps, start=1):
-            page.paragraph(one_line(step, LONG // 3), indent=8, opening=f"{number}. ")
+            opening = f"{text_of('step', number=number)} "
+            page.paragraph(one_line(step, LONG // 3), indent=8, opening=opening)
     left = len(others) - MOST_FINDINGS
     if left > 0:
-        page.line(f"    … and {left} more")
+        page.line(f"    {text_of('more-findings', count=left)}")
     _map(page, wrong)
     if item.result.item.check != ANSWERS:  # there each case is a question, and told of above
         _failing_cases(page, grade, item, [finding.case for finding in wrong[:MOST_QUOTED]], shapes=shapes)
     if result.hint:
-        page.paragraph(many_lines(result.hint, LONG), indent=4, opening="try: ", style="cyan")
+        page.paragraph(many_lines(result.hint, LONG), indent=4, opening=_try(), style="cyan")
 
 
 def _map(page: Page, wrong: list[Finding]) -> None:
@@ -229,14 +247,16 @@ def _failing_cases(page: Page, grade: Grade, item: ItemGrade, quoted: list[str],
     if not rest:
         return
     if len(rest) == len(grade.cases) > MOST_QUOTED:
-        page.paragraph(f"cases: all {len(rest)}", indent=4)
+        page.paragraph(text_of("cases-all", count=len(rest)), indent=4)
         return
     cases = {case.case.id: case for case in grade.cases}
     names = [case_name(cases[n]) if shapes and n in cases else one_line(n) for n in rest]
     most = MOST_HAZARD_CASES if item.result.item.check in HAZARDS else MOST_CASES
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    opening = f"… and {len(rest)} more case{'' if len(rest) == 1 else 's'}: " if quoted else "cases: "
-    page.paragraph(opening + "; ".join(names[:most]) + more, indent=4)
+    listed = "; ".join(names[:most])
+    if len(names) > most:
+        listed = text_of("names-and-more", names=listed, count=len(names) - most)
+    heading = "cases-more" if quoted else "cases"
+    page.paragraph(text_of(heading, names=listed, count=len(rest)), indent=4)
 
 
 def case_name(case: CaseGrade) -> str:
@@ -254,14 +274,20 @@ def _finding(page: Page, grade: Grade, finding: Finding, message: str, source: S
     if is_told(finding, message) and not quoted and not where:
         return
     if not is_told(finding, message):
-        warning = "" if finding.severity == Severity.ERROR else f"{finding.severity.value}: "
-        if finding.kind == FindingKind.MISTAKE and finding.case:  # another than the one of the message
-            warning = f"in case `{one_line(finding.case, SHORT)}`: "
-        page.paragraph(warning + many_lines(finding.message, LONG // 3), indent=4, opening="- ")
+        page.paragraph(_finding_in_words(finding), indent=4, opening="- ")
     if where:
         page.line(f"      {where}")
     for row in quoted:
         page.line(_QUOTED, (row.gutter, "dim"), (row.code, "bold" if row.marked else ""))
+
+
+def _finding_in_words(finding: Finding) -> str:
+    message = many_lines(finding.message, LONG // 3)
+    if finding.kind == FindingKind.MISTAKE and finding.case:  # another than the one of the item's message
+        return text_of("finding-in-case", case=one_line(finding.case, SHORT), sentence=message)
+    if finding.severity == Severity.ERROR:
+        return message
+    return f"{text_of(f'severity-{finding.severity}')}: {message}"
 
 
 def untold_repair(finding: Finding, hint: str) -> bool:
@@ -274,15 +300,15 @@ def _advice(page: Page, grade: Grade) -> None:
     if not grade.advice:
         return
     page.blank()
-    page.line(("Advice, which costs no points", "bold"))
+    page.line((text_of("advice"), "bold"))
     for advice in grade.advice[:MOST_ADVICE]:
         page.paragraph(advised(advice), indent=2, opening="- ")
 
 
 def advised(advice: Advice) -> str:
     """Write a piece of advice with its line; harmless."""
-    where = "" if advice.line is None else f"line {advice.line}: "
-    return where + one_line(advice.message, LONG // 3)
+    message = one_line(advice.message, LONG // 3)
+    return message if advice.line is None else text_of("line-of", line=advice.line, sentence=message)
 
 
 def _skipped(page: Page, grade: Grade) -> None:
@@ -292,7 +318,7 @@ def _skipped(page: Page, grade: Grade) -> None:
     usual = (item.max_points for item in skipped if item.result.item.counts)
     total = wording.counted(sum(usual, start=Fraction(0)))
     page.blank()
-    page.line((f"Not judged here: {total}, counted neither for nor against", STYLES[Verdict.SKIP]))
+    page.line((text_of("skipped", points=total), STYLES[Verdict.SKIP]))
     for item in skipped:
         message = many_lines(item.result.message, LONG)
         page.paragraph(f"{title(item)}: {message}", indent=2, opening=f"{MARKS[Verdict.SKIP]} ")
@@ -303,7 +329,7 @@ def _appendix(page: Page, grade: Grade) -> None:
     page.blank()
     page.line(("Cases", "bold"))
     for case in grade.cases:
-        mark = f"{MARKS[case.verdict]} {WORDS[case.verdict]:<5}"
+        mark = f"{MARKS[case.verdict]} {text_of(case.verdict.value):<5}"
         error = "" if case.max_error is None else f"  error {case.max_error:.3g}"
         bound = "" if case.error_bound is None else f", bound {case.error_bound:.3g}"
         page.line("  ", (mark, STYLES[case.verdict]), f"  {case_name(case)}{error}{bound}")

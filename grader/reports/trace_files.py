@@ -28,7 +28,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from grader.reports.html import template
-from grader.reports.trace_text import extent
+from grader.reports.trace_text import described
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def document(scene: TraceScene) -> dict[str, Any]:
             "seed": scene.seed,
         },
         "constants": dict(scene.constants),
+        **_launched(scene),
         "launch": {
             "grid": list(trace.launch.grid),
             "block": list(trace.launch.block),
@@ -93,6 +94,15 @@ def document(scene: TraceScene) -> dict[str, Any]:
         "findings": [_finding(record) for record in trace.findings],
         "source": [source_line(line, _LINE) for line in scene.source],
     }
+
+
+def _launched(scene: TraceScene) -> dict[str, Any]:
+    """Which launch of a program it is."""
+    if scene.launched is None:
+        return {}
+    number, count, line = scene.launched.number, scene.launched.count, scene.launched.line
+    launched = {"number": number, "count": count, "line": line}
+    return {"launched": launched, "arguments": [one_line(word) for word in scene.arguments]}
 
 
 def _array(array: TracedArray) -> dict[str, Any]:
@@ -187,7 +197,7 @@ def render(scene: TraceScene) -> str:
     style = _part("style.css")
     return template("trace.html.j2").render(
         title=f"{scene.title}: {scene.kernel}, block ({', '.join(map(str, scene.trace.block))})",
-        scene=_scene(scene),
+        scene=one_line(described(scene), 400),
         file=scene.file,
         style=Markup(style),  # noqa: S704 - ours
         style_hash=_hash(style),
@@ -208,12 +218,3 @@ def _hash(text: str) -> str:
 def _harmless(data: str) -> str:
     """JSON in which no character can end the element that it is in (HTML, section 4.12.1.3)."""
     return data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-def _scene(scene: TraceScene) -> str:
-    launch = scene.trace.launch
-    sizes = ", ".join(f"{name} = {size}" for name, size in scene.shape)
-    return (
-        f"case {scene.case}: {sizes}; inputs {scene.inputs}, seed {scene.seed}; "
-        f"grid {extent(launch.grid)}, block {extent(launch.block)}"
-    )

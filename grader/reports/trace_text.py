@@ -47,13 +47,9 @@ def render(scene: TraceScene, *, width: int = 100, ascii_only: bool = False) -> 
     """The whole trace; print it with ``end=""``."""
     page = Page(width, ascii_only)
     trace = scene.trace
-    sizes = ", ".join(f"{name}={size}" for name, size in scene.shape)
     block = ", ".join(map(str, trace.block))
     page.paragraph(one_line(f"{scene.kernel} in {scene.file}, {scene.title}"), style="bold")
-    page.paragraph(
-        f"case {scene.case}: {sizes}; inputs {scene.inputs}, seed {scene.seed}; "
-        f"grid {extent(trace.launch.grid)}, block {extent(trace.launch.block)}; this is block ({block})"
-    )
+    page.paragraph(f"{one_line(described(scene), 400)}; this is block ({block})")
     intervals = list(enumerate(trace.intervals, start=1))
     left_out = len(intervals) - MOST_INTERVALS
     half = MOST_INTERVALS // 2
@@ -65,6 +61,19 @@ def render(scene: TraceScene, *, width: int = 100, ascii_only: bool = False) -> 
             _interval(page, scene, number, interval)
     _end(page, trace)
     return page.text()
+
+
+def described(scene: TraceScene) -> str:
+    """The case and the launch in words, without the block."""
+    case = ", ".join(f"{name}={size}" for name, size in scene.shape) or " ".join(scene.arguments)
+    parts = [f"case {scene.case}{case and f': {case}'}"]
+    if scene.inputs:
+        parts.append(f"inputs {scene.inputs}, seed {scene.seed}")
+    if scene.launched is not None:
+        line = f" (line {scene.launched.line})" if scene.launched.line else ""
+        parts.append(f"launch {scene.launched.number} of {scene.launched.count}{line}")
+    launch = scene.trace.launch
+    return "; ".join((*parts, f"grid {extent(launch.grid)}, block {extent(launch.block)}"))
 
 
 def _interval(page: Page, scene: TraceScene, number: int, interval: TracedInterval) -> None:

@@ -1,6 +1,7 @@
-"""How fast a submission was, in words and numbers that every report shares.
+"""Points, verdicts and how fast a submission was, in words and numbers that every report shares.
 
-Names in what was timed come from files of the staff: they are made harmless here.
+The words are those of `grader.messages.reports`. Names in what was timed come from files of the staff: they
+are made harmless here.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.checks.credit import decimals, milliseconds
 from grader.checks.wording import sizes
+from grader.messages import text_of
 from grader.model import Verdict
-from grader.text import count, one_line
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,18 +75,18 @@ def write(page: Page, grade: Grade) -> None:
 
 def _heading(grade: Grade, timing: Timing) -> str:
     shape = sizes(timing.shape)
-    parts = (f" at {shape}" if shape else "", f" on {grade.device}" if grade.device else "")
-    return one_line("Speed" + "".join(parts))
+    name = "speed" + ("-at" if shape else "") + ("-on" if grade.device else "")
+    return one_line(text_of(name, shape=shape, device=grade.device))
 
 
 def _rows(timing: Timing) -> Iterator[KernelTime]:
     """The baseline first, then the submission and what there is to compare it with."""
     taken, gflops = dict(timing.milliseconds), dict(timing.gflops)
     labels = {
-        timing.baseline: f"{timing.baseline} kernel",
-        "student": "this submission",
-        "solution": "model solution",
-        "library": "library",
+        timing.baseline: text_of("kernel-of", baseline=timing.baseline),
+        "student": text_of("kernel-student"),
+        "solution": text_of("kernel-solution"),
+        "library": text_of("kernel-library"),
     }
     names = sorted(taken, key=[*labels, *taken].index)
     speedups = {"student": timing.speedup, "solution": timing.solution}
@@ -97,14 +99,15 @@ def _rows(timing: Timing) -> Iterator[KernelTime]:
 
 def _remarks(timing: Timing) -> Iterator[str]:
     share = timing.roofline_share
-    parts = [] if share is None else [f"{100 * share:.3g} % of what this device could do at best"]
+    parts = [] if share is None else [text_of("roofline", share=f"{100 * share:.3g}")]
     yield "; ".join([*parts, *_used(timing.resources), *_occupied(timing.occupancy)])
-    left_out = f", {timing.dropped:,} of them left out" if timing.dropped else ""
-    parts = [f"{timing.rounds:,} rounds{left_out}"]
+    rounds = "rounds-dropped" if timing.dropped else "rounds"
+    parts = [text_of(rounds, rounds=timing.rounds, dropped=timing.dropped)]
     if timing.first_milliseconds > 0:
-        parts.append(f"first launch {milliseconds(timing.first_milliseconds)[0]} ms")
+        parts.append(text_of("first-launch", time=milliseconds(timing.first_milliseconds)[0]))
     if timing.control:
-        parts.append(f"{one_line(timing.baseline, 40)} against itself {_ratio_in_words(timing.control)}")
+        baseline = one_line(timing.baseline, 40)
+        parts.append(text_of("against-itself", baseline=baseline, ratio=_ratio_in_words(timing.control)))
     yield "; ".join(parts)
 
 
@@ -112,20 +115,21 @@ def _ratio_in_words(ratio: Ratio, unit: str = "") -> str:
     """`1.52× (1.51 to 1.53)`."""
     ends = (ratio.median, ratio.low, ratio.high)
     median, low, high = (f"{value:.{decimals(ends)}f}" for value in ends)
-    return f"{median}{unit} ({low} to {high})"
+    return text_of("range", median=median + unit, low=low, high=high)
 
 
 def _used(resources: Resources | None) -> Iterator[str]:
     """`38 registers a thread, 2,048 bytes of shared memory a block, no spills`."""
     if resources:
-        spills = f"{resources.spill_bytes:,} bytes spilt" if resources.spill_bytes else "no spills"
-        shared = f"{resources.shared_bytes:,} bytes of shared memory a block"
-        yield f"{resources.registers} registers a thread, {shared}, {spills}"
+        count = resources.spill_bytes
+        spills = text_of("spills", count=count) if count else text_of("no-spills")
+        used = {"registers": resources.registers, "bytes": resources.shared_bytes}
+        yield text_of("resources", spills=spills, **used)
 
 
 def _occupied(occupancy: float | None) -> Iterator[str]:
     if occupancy is not None:
-        yield f"occupancy {100 * occupancy:.3g} %"
+        yield text_of("occupancy", share=f"{100 * occupancy:.3g}")
 
 
 def _number(rate: float) -> str:
@@ -146,7 +150,11 @@ def shown(points: Fraction) -> str:
 
 def counted(points: Fraction) -> str:
     """``1 point``, ``8.33 points``."""
-    return f"{shown(points)} {'point' if points == 1 else 'points'}"
+    return _in_points(shown(points), points)
+
+
+def _in_points(written: str, points: Fraction) -> str:
+    return text_of("points", points=written, count=int(abs(points) == 1))  # the form for one point
 
 
 def signed(points: Fraction) -> str:
@@ -159,51 +167,54 @@ def of_item(item: ItemGrade) -> str:
     """``5 of 10``, ``+5 of +10`` (extra credit), ``−10 of −10`` (a penalty); a dash where not judged."""
     judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL} and item.result.judged
     most = shown(item.max_points)
-    if item.result.item.penalty:
-        return f"{signed(item.points) if judged else '–'} of −{most}"
-    if item.result.item.extra:
-        return f"{signed(item.points) if judged else '–'} of +{most}"
-    return f"{shown(item.points) if judged else '–'} of {most}"
+    if not item.result.item.counts:
+        points = signed(item.points) if judged else "–"
+        return text_of("points-of", points=points, most=f"{'−' if item.result.item.penalty else '+'}{most}")
+    return text_of("points-of", points=shown(item.points) if judged else "–", most=most)
 
 
 def score(grade: Grade) -> str:
     """``75 of 90 points``."""
-    return f"{shown(grade.score)} of {counted(grade.max_score)}"
+    return text_of("score", score=shown(grade.score), points=counted(grade.max_score))
 
 
 def adjustment(one: Adjustment) -> str:
     """What staff decided: ``late by 2 days: −20 points``, ``edges: +6.25 points, by …: why``."""
-    points = f"{signed(one.points)} {'point' if abs(one.points) == 1 else 'points'}"
-    why = f"{f', by {one.by}' if one.by else ''}{f': {one.comment}' if one.comment else ''}"
+    points = _in_points(signed(one.points), one.points)
     if one.kind == "excused":
-        return f"excused{why}"
-    if one.kind == "late" and not one.days:
-        return f"not late{why}"
-    if one.kind == "late":
-        return f"late by {count(one.days, 'day')}: {points}{why}"
-    return f"{f'`{one.item}`' if one.item else 'score'} changed: {points}{why}"
+        sentence = text_of("excused")
+    elif one.kind == "late":
+        sentence = text_of("late", count=one.days, points=points) if one.days else text_of("not-late")
+    elif one.item:
+        sentence = text_of("item-changed", item=one.item, points=points)
+    else:
+        sentence = text_of("score-changed", points=points)
+    if one.by:
+        sentence = text_of("adjusted-by", sentence=sentence, person=one.by)
+    if one.comment:
+        sentence = text_of("adjusted-because", sentence=sentence, comment=one.comment)
+    return sentence
 
 
 MARKS = {Verdict.PASS: "✓", Verdict.FAIL: "✗", Verdict.SKIP: "–", Verdict.ERROR: "!"}
 STYLES = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.SKIP: "yellow", Verdict.ERROR: "magenta"}
-WORDS = {
-    Verdict.PASS: "pass",
-    Verdict.FAIL: "fail",
-    Verdict.SKIP: "skip",
-    Verdict.ERROR: "error",
-}
 
 
 class Look(NamedTuple):
-    """The mark and the word of an item's outcome, the colour of a terminal and the class of a page."""
+    """The mark of an item's outcome, its word's name, the colour of a terminal and the class of a page."""
 
     mark: str
-    word: str
+    key: str
     style: str
     name: str
 
+    @property
+    def word(self) -> str:
+        """The word of the outcome."""
+        return text_of(self.key)
 
-NOT_JUDGED = Look("○", "not judged", "yellow", "skip")
+
+NOT_JUDGED = Look("○", "not-judged-yet", "yellow", "skip")
 """A state of its own: it earns nothing as long as something else fails, and nobody knows more of it."""
 
 
@@ -212,4 +223,4 @@ def look(result: CheckResult) -> Look:
     verdict = result.verdict
     if verdict is Verdict.FAIL and not result.judged:
         return NOT_JUDGED
-    return Look(MARKS[verdict], WORDS[verdict], STYLES[verdict], verdict.value)
+    return Look(MARKS[verdict], verdict.value, STYLES[verdict], verdict.value)

@@ -43,30 +43,42 @@ class LocalSandbox:
 
     def run(self, job: Job) -> Result:
         """Run ``job`` in a temporary folder that is gone afterwards; raises as `Sandbox.run` says."""
-        try:
-            with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as name:
-                return _run(job, Path(name))
-        except inside.MissingError as missing:
-            raise ToolMissing(_how_to_get(str(missing))) from None
-        except OSError as problem:
-            raise StorageError(
-                f"the temporary folder {tempfile.gettempdir()} cannot be used: {problem.strerror}; "
-                "free some space there, or set TMPDIR to another folder"
-            ) from None
+        with folder_of_a_job() as folder:
+            return _run(job, folder)
+
+
+@contextmanager
+def folder_of_a_job() -> Iterator[Path]:
+    """A temporary folder; what cannot be started or written in it is raised as `Sandbox.run` says."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as name:
+            yield Path(name)
+    except inside.MissingError as missing:
+        raise ToolMissing(_how_to_get(str(missing))) from None
+    except OSError as problem:
+        raise StorageError(
+            f"the temporary folder {tempfile.gettempdir()} cannot be used: {problem.strerror}; "
+            "free some space there, or set TMPDIR to another folder"
+        ) from None
 
 
 def _run(job: Job, folder: Path) -> Result:
     inside.place(folder, job.files)
-    ending = inside.supervise(
+    ending = supervised(job, folder, () if job.gpu else _without_network())
+    outcome = Outcome(Status(ending.status), *ending[1:])
+    return Result(outcome, inside.fetch(folder, job.wanted, job.limits.file_bytes))
+
+
+def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending:
+    """How a job ends whose files lie in its folder; ``before`` is a command that becomes its program."""
+    return inside.supervise(
         job.argv,
         cwd=folder,
         env=_environment(folder) | _for_device(job) | dict(job.environment),
         bounds=bounds(job.limits),
         stdin=job.stdin,
-        before=() if job.gpu else _without_network(),
+        before=before,
     )
-    outcome = Outcome(Status(ending.status), *ending[1:])
-    return Result(outcome, inside.fetch(folder, job.wanted, job.limits.file_bytes))
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from grader.model import Finding, FindingKind, Named, Submission
+from grader.model import Finding, Named, Submission
 from grader.submission.files import Unusable, decode, lines, safe, stem
 from grader.submission.folders import ANSWERS, PROGRAM, SOURCE, read_item
 from grader.submission.items import OnDisk
@@ -50,7 +50,7 @@ def read_as(item: Item, submission_id: str, wanted: Wanted = SOURCE) -> Submissi
     try:
         name, source, headers = read_item(item, wanted)
     except Unusable as unusable:
-        problem = Finding(kind=FindingKind.COMPILE, message=str(unusable), file=escaped(name))
+        problem = replace(unusable.finding, file=escaped(name))
     return Submission(
         id=submission_id,
         file=escaped(name),

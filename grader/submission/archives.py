@@ -21,10 +21,11 @@ from functools import partial
 from itertools import pairwise
 from struct import error as StructError  # noqa: N812 - it is a class
 from tarfile import BLOCKSIZE, TarError, TarFile
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
-from grader.submission.files import Unusable, ending, require_size
+from grader.model import FindingCode
+from grader.submission.files import Unusable, ending, not_wanted, require_size
 from grader.submission.items import Item, by_name, is_ignored
 from grader.text import escaped
 
@@ -40,12 +41,11 @@ MAX_UNPACKED = 32 * 2**20
 How well they are compressed does not matter: a table of zeros is no bomb, one byte more than this is.
 """
 
-DAMAGED = "the archive is damaged, or was not handed in as a whole; try to pack it again"
-TOO_LARGE = (
-    f"the archive holds more than {MAX_UNPACKED // 2**20} MiB once it is unpacked; expected source files"
-)
-LINK = "is a link; expected the file itself"
-DEVICE = "is a device or a pipe; expected a source file"
+Trouble: TypeAlias = tuple[str, str] | None
+"""What a member is, and what was expected, by the names of their clauses; None where it can be read."""
+
+LINK = ("is-link", "the-file-itself")
+DEVICE = ("is-device-or-pipe", "a-source")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Packed:
     name: str
     is_folder: bool
     size: int
-    trouble: str
+    trouble: Trouble
     load: Callable[[int], bytes]
 
 
@@ -84,10 +84,10 @@ def tar_members(content: bytes, most: int, *, compressed: bool) -> list[Packed]:
         if compressed:
             content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MAX_UNPACKED + 1)
         if len(content) > MAX_UNPACKED:
-            raise Unusable(TOO_LARGE)
+            raise Unusable(FindingCode.ARCHIVE_TOO_LARGE, most=MAX_UNPACKED // 2**20)
         return [_tar_packed(content, info) for info in _listed(content, most)]
     except _DAMAGED_TAR as error:
-        raise Unusable(DAMAGED) from error
+        raise Unusable(FindingCode.ARCHIVE_DAMAGED) from error
 
 
 def _listed(content: bytes, most: int) -> list[TarInfo]:
@@ -96,33 +96,31 @@ def _listed(content: bytes, most: int) -> list[TarInfo]:
     while (info := archive.next()) is not None:
         headers.append(info)
         if len(headers) > most:
-            raise Unusable(
-                f"the archive holds more than {most:,} files; expected one .cu file and its headers"
-            )
+            raise Unusable(FindingCode.ARCHIVE_TOO_MANY, most=most)
     # `tarfile` takes a damaged header for the end, where there must be an empty block.
     end = content[archive.offset : archive.offset + BLOCKSIZE]
     if len(end) < BLOCKSIZE or any(end):
-        raise Unusable(DAMAGED)
+        raise Unusable(FindingCode.ARCHIVE_DAMAGED)
     return headers
 
 
 def _tar_packed(content: bytes, info: TarInfo) -> Packed:
     load = partial(_tar_load, content, info.offset_data, info.size)
-    return Packed(info.name, info.isdir(), info.size, "" if info.isdir() else _tar_trouble(info), load)
+    return Packed(info.name, info.isdir(), info.size, None if info.isdir() else _tar_trouble(info), load)
 
 
-def _tar_trouble(info: TarInfo) -> str:
+def _tar_trouble(info: TarInfo) -> Trouble:
     if info.issym() or info.islnk():
         return LINK
     if not info.isreg() or info.issparse():
-        return "is a file with holes; expected a source file" if info.isreg() else DEVICE
-    return ""
+        return ("is-holes", "a-source") if info.isreg() else DEVICE
+    return None
 
 
 def _tar_load(content: bytes, start: int, size: int, most: int) -> bytes:
     data = content[start : start + min(size, most)] if start >= 0 <= size else b""
     if len(data) < min(size, most):
-        raise Unusable(DAMAGED)
+        raise Unusable(FindingCode.ARCHIVE_DAMAGED)
     return data
 
 
@@ -155,7 +153,7 @@ class _Sparing:
     def read(self, size: int = -1) -> bytes:
         content = self._file.read(size) if 0 <= size <= self._most else self._file.read(self._most + 1)
         if len(content) > self._most:
-            raise Unusable(_too_many(self._members))
+            raise Unusable(FindingCode.ARCHIVE_TOO_MANY, most=self._members)
         return content
 
     def close(self) -> None:
@@ -167,18 +165,14 @@ def zip_members(file: BinaryIO, most: int, *, whole: bool) -> list[Packed]:
     try:
         archive = ZipFile(cast("IO[bytes]", _Sparing(file, most)))
     except _DAMAGED_ZIP as error:
-        raise Unusable(DAMAGED) from error
+        raise Unusable(FindingCode.ARCHIVE_DAMAGED) from error
     entries = archive.infolist()
     if len(entries) > most:
-        raise Unusable(_too_many(most))
+        raise Unusable(FindingCode.ARCHIVE_TOO_MANY, most=most)
     if whole and sum(info.file_size for info in entries) > MAX_UNPACKED:
-        raise Unusable(TOO_LARGE)
+        raise Unusable(FindingCode.ARCHIVE_TOO_LARGE, most=MAX_UNPACKED // 2**20)
     _require_apart(entries, archive.start_dir)
     return [_zip_packed(archive, info) for info in entries]
-
-
-def _too_many(most: int) -> str:
-    return f"the archive holds more than {most:,} files; expected one .cu file and its headers"
 
 
 def _require_apart(entries: list[ZipInfo], end: int) -> None:
@@ -188,9 +182,7 @@ def _require_apart(entries: list[ZipInfo], end: int) -> None:
     )
     starts_after = all(first[1] <= second[0] for first, second in pairwise([*extents, (end, end)]))
     if not starts_after or (extents and extents[0][0] < 0):
-        raise Unusable(
-            "files in the archive overlap, as no packer writes them; expected an ordinary zip file"
-        )
+        raise Unusable(FindingCode.ARCHIVE_OVERLAPS)
 
 
 def _zip_packed(archive: ZipFile, info: ZipInfo) -> Packed:
@@ -198,20 +190,20 @@ def _zip_packed(archive: ZipFile, info: ZipInfo) -> Packed:
     name = info.orig_filename
     kind = stat.S_IFMT(info.external_attr >> 16)
     is_folder = name.replace("\\", "/").endswith("/") or kind == stat.S_IFDIR
-    trouble = "" if is_folder else _zip_trouble(info, kind)
+    trouble = None if is_folder else _zip_trouble(info, kind)
     return Packed(name, is_folder, info.file_size, trouble, partial(_zip_load, archive, info))
 
 
-def _zip_trouble(info: ZipInfo, kind: int) -> str:
+def _zip_trouble(info: ZipInfo, kind: int) -> Trouble:
     if kind == stat.S_IFLNK:
         return LINK
     if kind not in {0, stat.S_IFREG}:
         return DEVICE
     if info.flag_bits & _ENCRYPTED:
-        return "is encrypted; expected an archive without a password"
+        return "is-encrypted", "without-password"
     if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
-        return "is compressed in an unusual way; expected an ordinary zip file"
-    return ""
+        return "is-compressed", "ordinary-zip"
+    return None
 
 
 def _zip_load(archive: ZipFile, info: ZipInfo, most: int) -> bytes:
@@ -219,9 +211,9 @@ def _zip_load(archive: ZipFile, info: ZipInfo, most: int) -> bytes:
         with archive.open(info) as stream:
             content = stream.read(most)
     except _DAMAGED_ZIP as error:
-        raise Unusable(DAMAGED) from error
+        raise Unusable(FindingCode.ARCHIVE_DAMAGED) from error
     if len(content) != min(info.file_size, most):
-        raise Unusable(DAMAGED)
+        raise Unusable(FindingCode.ARCHIVE_DAMAGED)
     return content
 
 
@@ -242,11 +234,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in an archive; ``trouble`` says why it cannot be read, to be put behind its name."""
+    """A file in an archive; ``trouble`` says why it cannot be read."""
 
     name: str
     size: int
-    trouble: str
+    trouble: Trouble
     load: Callable[[int], bytes]
     is_folder: bool = False
     noun: str = "file"
@@ -264,7 +256,7 @@ class Member:
         """Unpack it, and no more of it than ``most`` bytes; raises `Unusable`."""
         shown = escaped(self.name)
         if self.trouble:
-            raise Unusable(f"`{shown}` {self.trouble}")
+            raise not_wanted(shown, *self.trouble)
         require_size(self.size, shown, most, wanted)
         content = self.load(most + 1)
         require_size(len(content), shown, most, wanted)
@@ -289,7 +281,7 @@ class Folder:
 
     def read(self, most: int, wanted: str) -> bytes:  # noqa: ARG002 - as all items have it
         """Never: it is no file."""
-        raise Unusable(f"`{escaped(self.name)}` is a folder; expected {wanted}")
+        raise not_wanted(escaped(self.name), "is-folder", wanted)
 
 
 def opened(name: str, content: bytes) -> Folder:
@@ -301,7 +293,7 @@ def opened(name: str, content: bytes) -> Folder:
         members = tar_members(content, MAX_MEMBERS, compressed=kind != ".tar")
     folder, spoilt = _tree(members)
     if spoilt:
-        raise Unusable(next(iter(spoilt.values())))
+        raise next(iter(spoilt.values()))
     return folder
 
 
@@ -315,10 +307,10 @@ def opened_class(name: str, file: BinaryIO) -> Folder:
         folder, spoilt = _tree(zip_members(file, MAX_CLASS_MEMBERS, whole=False))
     else:
         content = file.read(MAX_BYTES + 1)
-        require_size(len(content), escaped(name), MAX_BYTES, "a tar archive")
+        require_size(len(content), escaped(name), MAX_BYTES, "a-tar-archive")
         folder, spoilt = _tree(tar_members(content, MAX_CLASS_MEMBERS, compressed=ending(name) != ".tar"))
-    for first, message in spoilt.items():
-        folder.held[first] = _Spoilt(first, message)
+    for first, problem in spoilt.items():
+        folder.held[first] = _Spoilt(first, problem)
     return folder
 
 
@@ -327,42 +319,42 @@ class _Spoilt:
     """What nobody may read."""
 
     name: str
-    message: str
+    problem: Unusable
     is_folder: bool = True
     is_file: bool = False
     noun: str = "archive"
 
     def items(self) -> list[Item]:
-        raise Unusable(self.message)
+        raise self.problem
 
     def read(self, most: int, wanted: str) -> bytes:  # noqa: ARG002 - as all items have it
-        raise Unusable(self.message)
+        raise self.problem
 
 
-def _tree(members: Iterable[Packed]) -> tuple[Folder, dict[str, str]]:
+def _tree(members: Iterable[Packed]) -> tuple[Folder, dict[str, Unusable]]:
     """The folder that the members make up; and by the first part of a name, what is wrong with it."""
     root = Folder("")
-    spoilt: dict[str, str] = {}
+    spoilt: dict[str, Unusable] = {}
     for packed in members:
         name = packed.name.replace("\\", "/")
         try:
             _put(root, _parts(name), packed)
         except Unusable as unusable:
             first = next((part for part in name.split("/") if part not in {"", ".", ".."}), "archive")
-            spoilt.setdefault(first, str(unusable))
+            spoilt.setdefault(first, unusable)
     return root, spoilt
 
 
 def _parts(name: str) -> list[str]:
     """The folders and the file of a name; raises `Unusable` for one that is no plain relative path."""
-    shown = f"the archive holds `{escaped(name, 60)}`"
+    shown = escaped(name, 60)
     parts = name.split("/")
     if name.startswith("/") or _DRIVE.match(name) or ".." in parts:
-        raise Unusable(f"{shown}, which leads out of it; expected names without `..` and drives")
+        raise Unusable(FindingCode.ARCHIVE_NAME_LEADS_OUT, name=shown)
     if _CONTROL.search(name):
-        raise Unusable(f"{shown}, a name with control characters; expected plain names")
+        raise Unusable(FindingCode.ARCHIVE_NAME_CONTROL, name=shown)
     if len(name) > _LONGEST_NAME or max(map(len, parts)) > _LONGEST_PART:
-        raise Unusable(f"{shown}, a name of {len(name):,} characters; expected shorter ones")
+        raise Unusable(FindingCode.ARCHIVE_NAME_LONG, name=shown, characters=len(name))
     return [part for part in parts if part not in {"", "."}]
 
 
@@ -373,17 +365,17 @@ def _put(root: Folder, parts: list[str], packed: Packed) -> None:
     if any(map(is_ignored, parts)):
         _hide(root, parts)
         return
-    taken = f"the archive holds `{escaped('/'.join(parts), 60)}` twice; expected it once"
+    taken = Unusable(FindingCode.ARCHIVE_TWICE, name=escaped("/".join(parts), 60))
     folder = root
     for part in parts if packed.is_folder else parts[:-1]:
         inner = folder.held.setdefault(part, Folder(part, "folder"))
         if not isinstance(inner, Folder):
-            raise Unusable(taken)
+            raise taken
         folder = inner
     if packed.is_folder:
         return
     if parts[-1] in folder.held:
-        raise Unusable(taken)
+        raise taken
     folder.held[parts[-1]] = Member(parts[-1], packed.size, packed.trouble, packed.load)
 
 

@@ -22,7 +22,7 @@ MOST_FILES = 2000
 _NUMBERED = re.compile(
     r"(?P<word>attempt|version|try|versuch|abgabe|v)[ _-]?(?P<number>\d{1,6})", re.IGNORECASE
 )
-_DATED = re.compile(r"\d{4}-\d\d-\d\d(?:[T _-]?\d\d(?:[-:.h]?\d\d){1,2})?.{0,6}")
+_DATED = re.compile(r"\d{4}-\d\d-\d\d(?:[T _-]?\d\d(?:[-:.h]?\d\d){1,2})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,10 @@ def _next(
     if called := [item for item in folders if named and item.name == named]:
         return called[0], (), ()
     if len(folders) > 1 and (newest := _newest(folders)) is not None:
+        every = tuple(one for group in groups for one in group)
+        holding = [item for item in folders if holds(item, every)]
+        if holding and newest not in holding:
+            return None, (), tuple(item.name for item in folders)
         return newest, tuple(item.name for item in folders if item is not newest), ()
     for group in groups:
         holding = [item for item in folders if holds(item, group)]

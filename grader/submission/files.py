@@ -10,6 +10,8 @@ import unicodedata
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from grader.messages import worded
+from grader.model import Clause, Detail, Finding, FindingCode, FindingKind
 from grader.text import escaped
 
 if TYPE_CHECKING:
@@ -20,23 +22,39 @@ MAX_BYTES = 1024 * 1024
 """The largest source file or header that is read; the largest we saw in courses has 60 KB."""
 
 _MAGIC = (
-    (b"\x7fELF", "a compiled program"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"%PDF-", "a PDF document"),
+    (b"\x7fELF", "is-program"),
+    (b"PK\x03\x04", "is-zip"),
+    (b"\x1f\x8b", "is-gzip"),
+    (b"%PDF-", "is-pdf"),
 )
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NO_FILE = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "is-folder",
+    stat.S_IFIFO: "is-pipe",
+    stat.S_IFSOCK: "is-socket",
+    stat.S_IFCHR: "is-device",
+    stat.S_IFBLK: "is-device",
 }
 
 
 class Unusable(Exception):  # noqa: N818 - says what the submission is
-    """What was handed in cannot be graded; the message is for the student. Never leaves the package."""
+    """What was handed in cannot be graded, as a code with its data; its text is English.
+
+    Parts of the sentence are names of clauses (`grader.messages.submissions`), alone or with their data.
+    """
+
+    def __init__(self, code: FindingCode, **details: Detail) -> None:
+        super().__init__()
+        self.finding = worded(Finding(FindingKind.COMPILE, code=code, details=tuple(details.items())))
+
+    def __str__(self) -> str:
+        """The sentence."""
+        return self.finding.message
+
+
+def part(name: str, /, **values: Detail) -> tuple[Clause, ...]:
+    """A part of a sentence, as the data of a finding hold it."""
+    return (Clause(name, tuple(values.items())),)
 
 
 def read_bytes(file: Path, inside: Path | None, most: int, wanted: str) -> bytes:
@@ -57,8 +75,9 @@ def read_bytes(file: Path, inside: Path | None, most: int, wanted: str) -> bytes
             content = stream.read(most + 1) if status.st_size <= most else b""
             size = max(status.st_size, len(content))
     except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or "the link leads in a circle"
-        raise Unusable(f"`{name}` cannot be read: {reason.lower()}; check its permissions") from error
+        named = getattr(error, "strerror", None)
+        reason: Detail = named.lower() if named else part("link-in-circle")
+        raise Unusable(FindingCode.FILE_UNREADABLE, name=name, reason=reason) from error
     require_size(size, name, most, wanted)
     return content
 
@@ -66,7 +85,8 @@ def read_bytes(file: Path, inside: Path | None, most: int, wanted: str) -> bytes
 def require_size(size: int, name: str, most: int, wanted: str) -> None:
     """Raises `Unusable` for a file of more than ``most`` bytes, a whole number of MiB."""
     if size > most:
-        raise Unusable(f"`{name}` has {size:,} bytes; expected {wanted} of at most {most // 2**20} MiB")
+        mebibytes = most // 2**20
+        raise Unusable(FindingCode.FILE_TOO_LARGE, name=name, bytes=size, wanted=part(wanted), most=mebibytes)
 
 
 def _behind_link(file: Path, inside: Path | None, name: str) -> Path:
@@ -74,23 +94,27 @@ def _behind_link(file: Path, inside: Path | None, name: str) -> Path:
         return file
     target = file.resolve()
     if inside is None or not target.is_relative_to(inside.resolve()):
-        raise Unusable(f"`{name}` is a link that leads out of the submission; expected the file itself")
+        raise not_wanted(name, "is-link-out", "the-file-itself")
     return target
 
 
 def _require_regular(status: os.stat_result, name: str) -> None:
     if not stat.S_ISREG(status.st_mode):
-        kind = _NO_FILE.get(stat.S_IFMT(status.st_mode), "no regular file")
-        raise Unusable(f"`{name}` is {kind}; expected a source file")
+        raise not_wanted(name, _NO_FILE.get(stat.S_IFMT(status.st_mode), "is-no-file"), "a-source")
 
 
-def require_text(content: bytes, name: str, wanted: str = "the source text of your kernel") -> None:
+def not_wanted(name: str, what: str, wanted: str) -> Unusable:
+    """That a file is something else than what is wanted, both by the names of their clauses."""
+    return Unusable(FindingCode.FILE_IS, name=name, what=part(what), wanted=part(wanted))
+
+
+def require_text(content: bytes, name: str, wanted: str = "source-text") -> None:
     """Raises `Unusable` for what is no text: a program, an archive, a document, NUL bytes."""
     for start, kind in _MAGIC:
         if content.startswith(start):
-            raise Unusable(f"`{name}` is {kind}; expected {wanted}")
+            raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part(kind), wanted=part(wanted))
     if b"\0" in content and not _is_utf16(content):
-        raise Unusable(f"`{name}` is binary (it holds NUL bytes); expected {wanted}")
+        raise Unusable(FindingCode.FILE_NO_TEXT, name=name, what=part("is-binary"), wanted=part(wanted))
 
 
 def _is_utf16(content: bytes) -> bool:

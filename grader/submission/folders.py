@@ -12,6 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from grader.cpp import CppText, included_names
+from grader.messages import remarked
+from grader.model import Clause, FindingCode
 from grader.submission import archives
 from grader.submission.attempts import settle
 from grader.submission.files import (
@@ -21,9 +23,10 @@ from grader.submission.files import (
     Unusable,
     decode,
     ending,
+    part,
     require_text,
 )
-from grader.text import escaped, listed
+from grader.text import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,8 +40,9 @@ class Wanted:
     """Endings of files that may hold it, in groups of falling preference, and words for it.
 
     ``beside`` matches the names of files that belong to it where they lie in the same folder, or where an
-    ``#include`` names them in a folder beside or below. ``one`` is what
-    messages ask for, ``file`` what one file is, ``text`` what it holds, and ``group`` several of them.
+    ``#include`` names them in a folder beside or below. The others
+    are names of clauses: ``one`` is what messages ask for, ``file`` what one file is, ``kind`` and
+    ``missing`` what such a file is, ``text`` what it holds, and ``group`` several of them.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -46,6 +50,7 @@ class Wanted:
     one: str
     file: str
     kind: str
+    missing: str
     text: str
     group: str
     several: bool = False
@@ -65,11 +70,12 @@ class Wanted:
 SOURCE = Wanted(
     groups=((".cu",), (".c", ".cpp", ".cuh"), (".h",)),
     beside=re.compile(r"\w[\w.+ -]*\.(h|cuh|hpp|hxx|hh|inl|inc)", re.IGNORECASE),
-    one=".cu file",
-    file="the file with your kernel",
-    kind="a source file",
-    text="the source text of your kernel",
-    group="source files",
+    one="one-source",
+    file="the-source",
+    kind="a-source",
+    missing="no-source",
+    text="source-text",
+    group="sources",
 )
 """A kernel or a program, with its headers."""
 
@@ -85,11 +91,12 @@ PROGRAM = replace(
 ANSWERS = Wanted(
     groups=((".yaml", ".yml", ".json"),),
     beside=None,
-    one=".yaml or .json file",
-    file="the file with your answers",
-    kind="a file with answers",
-    text="your answers as YAML or JSON text",
-    group="files with answers",
+    one="one-sheet",
+    file="the-sheet",
+    kind="a-sheet",
+    missing="no-sheet",
+    text="sheet-text",
+    group="sheets",
 )
 """A file with answers to questions."""
 
@@ -115,11 +122,13 @@ def read_item(
 
 
 def _read_archive(item: Item, wanted: Wanted) -> tuple[str, bytes, Named[bytes]]:
-    content = item.read(archives.MAX_BYTES, "an archive")
+    content = item.read(archives.MAX_BYTES, "an-archive")
     try:
         return read_item(archives.opened(item.name, content), wanted, archived=True)
     except Unusable as unusable:
-        raise Unusable(f"in `{escaped(item.name, 60)}`: {unusable}") from unusable
+        remark = Clause("in-archive", (("name", escaped(item.name, 60)),))
+        unusable.finding = remarked(unusable.finding, remark)
+        raise
 
 
 def _require_name(item: Item, wanted: Wanted) -> None:
@@ -128,13 +137,12 @@ def _require_name(item: Item, wanted: Wanted) -> None:
     if not item.is_file or kind in wanted.endings:
         return
     if kind in UNREAD_ARCHIVES or kind in ARCHIVES:
-        expected = ", ".join(ARCHIVES[:-1])
-        what = "an archive in an archive" if kind in ARCHIVES else "an archive of a kind that is not read"
-        raise Unusable(
-            f"`{escaped(item.name)}` is {what}; expected {expected} or {ARCHIVES[-1]} of {wanted.group}"
-        )
-    endings = f"{', '.join(wanted.endings[:-1])} or {wanted.endings[-1]}"
-    raise Unusable(f"`{escaped(item.name)}` is not {wanted.kind}; expected the ending {endings}")
+        what = part("is-nested" if kind in ARCHIVES else "is-other-archive")
+        expected = part("archive-of", choices=ARCHIVES, wanted=part(wanted.group))
+    else:
+        what = part("is-not", wanted=part(wanted.kind))
+        expected = part("the-ending", choices=wanted.endings)
+    raise Unusable(FindingCode.FILE_IS, name=escaped(item.name), what=what, wanted=expected)
 
 
 def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, bytes, Named[bytes]]:
@@ -153,23 +161,23 @@ def _read_folder(folder: Item, wanted: Wanted, *, archived: bool) -> tuple[str, 
     below = [item for item in items if item.is_folder]
     headers |= headers_from_folders(content, headers, below, beside, lambda item: _text_of(item, wanted))
     if sum(map(len, headers.values())) > MAX_BYTES:
-        raise Unusable(f"the headers hold more than {MAX_BYTES // 2**20} MiB together; expected less")
+        raise Unusable(FindingCode.HEADERS_TOO_LARGE, most=MAX_BYTES // 2**20)
     return source.name, content, tuple(headers.items())
 
 
 def _content(folder: Item, wanted: Wanted) -> list[Item]:
     """What is in the folder that counts: itself, or one in it."""
-    noun = folder.noun
+    noun = part(f"the-{folder.noun}")
     inner = settle(folder, wanted.opened)
     items = list(inner.items)
     if len(items) > MAX_ENTRIES:
-        headers = " and its headers" if wanted.beside else ""
-        raise Unusable(f"the {noun} holds {len(items)} files; expected one {wanted.one}{headers}")
+        one = part(f"{wanted.one}-and-headers" if wanted.beside else wanted.one)
+        raise Unusable(FindingCode.FOLDER_TOO_MANY, noun=noun, number=len(items), wanted=one)
     if not items:
-        raise Unusable(f"the {noun} is empty; expected one {wanted.one} in it")
+        raise Unusable(FindingCode.FOLDER_EMPTY, noun=noun, wanted=part(wanted.one))
     if inner.several:
-        names = listed([f"`{escaped(name, 60)}`" for name in inner.several[:MOST_NAMES]])
-        raise Unusable(f"the {noun} holds {wanted.group} in several folders ({names}); expected them in one")
+        names = tuple(f"`{escaped(name, 60)}`" for name in inner.several[:MOST_NAMES])
+        raise Unusable(FindingCode.SEVERAL_FOLDERS, noun=noun, wanted=part(wanted.group), names=names)
     return items
 
 
@@ -180,13 +188,21 @@ def _source(files: list[Item], noun: str, wanted: Wanted) -> Item:
         if wanted.several and len(candidates) > 1 and endings is not ARCHIVES:
             return _beginning(candidates, noun, wanted)
         if len(candidates) > 1:
-            count = f"{len(candidates)} {' and '.join(endings)} files"
-            raise Unusable(f"the {noun} holds {count} ({_listed(candidates)}); expected exactly one")
+            raise Unusable(
+                FindingCode.SEVERAL_SOURCES,
+                noun=part(f"the-{noun}"),
+                number=len(candidates),
+                endings=endings,
+                names=_listed(candidates),
+            )
         if candidates:
             return candidates[0]
-    held = f"it holds {_listed(files)}" if files else "it holds only folders"
     raise Unusable(
-        f"the {noun} has no {wanted.kind.removeprefix('a ')}; expected one {wanted.one}, and {held}"
+        FindingCode.NO_SOURCE,
+        noun=part(f"the-{noun}"),
+        missing=part(wanted.missing),
+        wanted=part(wanted.one),
+        held=part("it-holds", names=_listed(files)) if files else part("only-folders"),
     )
 
 
@@ -203,9 +219,7 @@ def _beginning(candidates: list[Item], noun: str, wanted: Wanted) -> Item:
     own = [item for item in candidates if item.name not in included] or candidates
     having = [item for item in own if _MAIN.search(texts[item].without_comments or texts[item].text)]
     if len(having) > 1:
-        raise Unusable(
-            f"in the {noun} more than one file has a `main` ({_listed(having)}); expected one program"
-        )
+        raise Unusable(FindingCode.SEVERAL_MAINS, noun=part(f"the-{noun}"), names=_listed(having))
     return having[0] if having else min(own, key=lambda item: item.name)
 
 
@@ -215,10 +229,8 @@ def _require_distinct(files: list[Item]) -> None:
     for file in files:
         folded = file.name.casefold()
         if folded in first:
-            names = f"`{escaped(first[folded], 60)}` and `{escaped(file.name, 60)}`"
-            raise Unusable(
-                f"there are two files called {names}; expected names that differ in more than case"
-            )
+            names = (f"`{escaped(first[folded], 60)}`", f"`{escaped(file.name, 60)}`")
+            raise Unusable(FindingCode.SAME_NAMES, names=names)
         first[folded] = file.name
 
 
@@ -226,7 +238,7 @@ def _content_of(item: Item, wanted: Wanted) -> bytes:
     """The bytes of a file that is wanted, with something in it."""
     content = _text_of(item, wanted)
     if not content.removeprefix(codecs.BOM_UTF8).strip():
-        raise Unusable(f"`{escaped(item.name)}` is empty; expected {wanted.file}")
+        raise Unusable(FindingCode.FILE_EMPTY, name=escaped(item.name), wanted=part(wanted.file))
     return content
 
 

@@ -7,7 +7,8 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from grader.submission.files import Unusable, read_bytes
+from grader.model import Detail, FindingCode
+from grader.submission.files import Unusable, part, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,8 +79,8 @@ class OnDisk:
         try:
             contents = entries(self.path)
         except OSError as error:
-            reason = (error.strerror or "no reason given").lower()
-            raise Unusable(f"the folder cannot be read: {reason}; check its permissions") from error
+            reason: Detail = error.strerror.lower() if error.strerror else part("no-reason")
+            raise Unusable(FindingCode.FOLDER_UNREADABLE, reason=reason) from error
         return [OnDisk(path, self.inside or self.path) for path in contents]
 
     def read(self, most: int, wanted: str) -> bytes:
@@ -182,7 +183,7 @@ class Bundle:
 
     def read(self, most: int, wanted: str) -> bytes:  # noqa: ARG002 - as all items have it
         """Never: it is no file."""
-        raise Unusable(f"it is several files; expected {wanted}")
+        raise Unusable(FindingCode.SEVERAL_FILES, wanted=part(wanted))
 
 
 def by_name(items: Iterable[Item]) -> list[Item]:

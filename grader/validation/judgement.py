@@ -95,9 +95,13 @@ def _of_skeleton(report: Report) -> Iterator[str]:
         yield "the skeleton earns as much as the model solution; an empty hand-in must earn less"
 
 
+_RESULTS = ("compile", "output", "array", "kernel-output")
+"""Checks of what a submission computes."""
+
+
 def _of_baselines(report: Report, assignment: Assignment) -> Iterator[str]:
     """A baseline may be slow and move much, but what is compared with a wrong one says nothing."""
-    outputs = {item.id for item in assignment.rubric if item.check in ("compile", "output")}
+    outputs = {item.id for item in assignment.rubric if item.check in _RESULTS}
     for outcome in report.baselines:
         wrong = [name for name in outcome.failed if name in outputs]
         if wrong and not outcome.error:

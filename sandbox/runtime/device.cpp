@@ -12,6 +12,7 @@
 namespace standin {
 
 void forget_errors();
+void forget_handles();
 
 namespace {
 
@@ -229,6 +230,7 @@ cudaError_t cudaDeviceReset() {
     std::memset(limits, 0, sizeof limits);
     forget_kernels();
     forget_errors();
+    forget_handles();
     return keep(code);
 }
 

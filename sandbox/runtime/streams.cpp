@@ -6,6 +6,9 @@
 #include "managed.hpp"
 #include "wire.hpp"
 
+#include <mutex>
+#include <set>
+
 namespace standin {
 namespace {
 
@@ -23,14 +26,55 @@ cudaError_t wait_for(Awaited what, const void *handle, const void *caller) {
     return keep(answer.code);
 }
 
+// The streams and events that there are, as far as this side knows. What is asked of one of them succeeds, and need not
+// be waited for; anything else is asked, and gets its error from the session.
+struct Handles {
+    std::mutex mutex;
+    std::set<const void *> streams, events;
+};
+
+// Programs make and destroy them before `main` and behind it, so the table is made when it is needed, and stays.
+Handles &handles() {
+    static auto *table = new Handles;
+    return *table;
+}
+
+bool are_there(cudaEvent_t event, cudaStream_t stream) {
+    std::lock_guard guard(handles().mutex);
+    bool is_own = !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    return handles().events.count(event) && (is_own || handles().streams.count(stream));
+}
+
+cudaError_t of_both(Operation operation, const void *first, const void *second, bool there, const void *caller) {
+    NEEDS_DEVICE;
+    Payload payload;
+    payload.add(first).add(second);
+    if (!there) return keep(ask(operation, caller, payload).code);
+    post(operation, caller, payload);
+    return cudaSuccess;
+}
+
 template <typename Handle> cudaError_t create(Operation operation, Handle *handle, unsigned flags, const void *caller) {
     NEEDS_DEVICE;
     unsigned known = operation == Operation::event_create ? all_event_flags : unsigned{cudaStreamNonBlocking};
     if (!handle || flags & ~known) return keep(cudaErrorInvalidValue);
     Payload payload;
     Answer answer = ask(operation, caller, payload.add(std::uint32_t{flags}));
-    if (answer.code == cudaSuccess) *handle = reinterpret_cast<Handle>(answer.next<std::uint64_t>());
-    return keep(answer.code);
+    if (answer.code != cudaSuccess) return keep(answer.code);
+    *handle = reinterpret_cast<Handle>(answer.next<std::uint64_t>());
+    std::lock_guard guard(handles().mutex);
+    (operation == Operation::event_create ? handles().events : handles().streams).insert(*handle);
+    return cudaSuccess;
+}
+
+cudaError_t destroy(Operation operation, const void *handle, const void *caller) {
+    NEEDS_DEVICE;
+    {
+        std::lock_guard guard(handles().mutex);
+        (operation == Operation::event_destroy ? handles().events : handles().streams).erase(handle);
+    }
+    Payload payload;
+    return keep(ask(operation, caller, payload.add(handle)).code);
 }
 
 template <typename Handle> cudaError_t simple(Operation operation, Handle handle, const void *caller) {
@@ -40,6 +84,13 @@ template <typename Handle> cudaError_t simple(Operation operation, Handle handle
 }
 
 } // namespace
+
+void forget_handles() {
+    std::lock_guard guard(handles().mutex);
+    handles().streams.clear();
+    handles().events.clear();
+}
+
 } // namespace standin
 
 using namespace standin;
@@ -57,12 +108,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int) {
     return create(Operation::stream_create, stream, flags, CALLER);
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return simple(Operation::stream_destroy, stream, CALLER); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return destroy(Operation::stream_destroy, stream, CALLER); }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return simple(Operation::stream_query, stream, CALLER); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-    NEEDS_DEVICE;
-    Payload payload;
-    return keep(ask(Operation::stream_wait, CALLER, payload.add(stream).add(event)).code);
+    return of_both(Operation::stream_wait, stream, event, are_there(event, stream), CALLER);
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     NEEDS_DEVICE;
@@ -86,17 +135,13 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) { return create(Operation::event
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
     return create(Operation::event_create, event, flags, CALLER);
 }
-cudaError_t cudaEventDestroy(cudaEvent_t event) { return simple(Operation::event_destroy, event, CALLER); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return destroy(Operation::event_destroy, event, CALLER); }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return simple(Operation::event_query, event, CALLER); }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    NEEDS_DEVICE;
-    Payload payload;
-    return keep(ask(Operation::event_record, CALLER, payload.add(event).add(stream)).code);
+    return of_both(Operation::event_record, event, stream, are_there(event, stream), CALLER);
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
-    NEEDS_DEVICE;
-    Payload payload;
-    return keep(ask(Operation::event_record, CALLER, payload.add(event).add(stream)).code);
+    return of_both(Operation::event_record, event, stream, are_there(event, stream), CALLER);
 }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
     NEEDS_DEVICE;

@@ -16,7 +16,7 @@
 namespace standin {
 namespace {
 
-constexpr std::uint32_t protocol_version = 1;
+constexpr std::uint32_t protocol_version = 2, posted = 0x8000'0000u;
 constexpr std::size_t piece = 1 << 18;
 constexpr int no_device_exit = 98; // what a program ends with that cannot go on: see `grader/device/session.py`
 
@@ -37,6 +37,10 @@ pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 // What the thread whose turn it is still owes, or is still owed: a fault in between finishes it first.
 std::size_t left_to_send = 0, left_to_receive = 0;
 unsigned char bounce[piece];
+// Requests that wait to be sent together with the next one. Programs call before `main` and behind it, so that these
+// are bytes that nobody constructs.
+unsigned char waiting[1 << 15];
+std::size_t waiting_bytes = 0;
 
 struct Turn {
     Turn() { pthread_mutex_lock(&turn); }
@@ -98,16 +102,39 @@ void connect_once() {
     if (ask(Operation::hello, nullptr, hello).code != cudaSuccess) give_up("the emulator speaks another protocol");
 }
 
+RequestHead head_of(Operation operation, const void *caller, std::size_t size, std::uint32_t how = 0) {
+    return {static_cast<std::uint32_t>(operation) | how, static_cast<std::uint32_t>(size),
+            reinterpret_cast<std::uint64_t>(caller)};
+}
+
+bool send_waiting() {
+    bool sent = send_all(waiting, waiting_bytes);
+    waiting_bytes = 0;
+    return sent;
+}
+
 bool send_head(Operation operation, const void *caller, std::size_t size) {
-    RequestHead head{static_cast<std::uint32_t>(operation), static_cast<std::uint32_t>(size),
-                     reinterpret_cast<std::uint64_t>(caller)};
-    return send_all(&head, sizeof head);
+    RequestHead head = head_of(operation, caller, size);
+    return send_waiting() && send_all(&head, sizeof head);
+}
+
+void wait_with(const void *bytes, std::size_t size) {
+    if (size > sizeof waiting - waiting_bytes) must(send_waiting());
+    if (size > sizeof waiting) return must(send_all(bytes, size));
+    std::memcpy(waiting + waiting_bytes, bytes, size);
+    waiting_bytes += size;
+}
+
+void add_request(Operation operation, const void *caller, const Payload &payload, std::uint32_t how = 0) {
+    connect_once();
+    RequestHead head = head_of(operation, caller, payload.bytes().size(), how);
+    wait_with(&head, sizeof head);
+    wait_with(payload.bytes().data(), payload.bytes().size());
 }
 
 void send_request(Operation operation, const void *caller, const Payload &payload) {
-    connect_once();
-    must(send_head(operation, caller, payload.bytes().size()));
-    must(send_all(payload.bytes().data(), payload.bytes().size()));
+    add_request(operation, caller, payload);
+    must(send_waiting());
 }
 
 // Device text goes where the program's own text goes, in its turn.
@@ -160,6 +187,11 @@ Answer ask(Operation operation, const void *caller, const Payload &payload) {
     Turn mine;
     send_request(operation, caller, payload);
     return receive_answer();
+}
+
+void post(Operation operation, const void *caller, const Payload &payload) {
+    Turn mine;
+    add_request(operation, caller, payload, posted);
 }
 
 Answer ask_with(Operation operation, const void *caller, const Payload &payload, const Rows &rows) {

@@ -1,8 +1,9 @@
 // The wire between a student's program and the session that plays its device (grader/device/protocol.py).
 //
 // A request is a head of 16 bytes and a payload; an answer is a head of 8 bytes and a payload. Numbers are
-// little-endian. Data of copies follow the answer that allows them, in either direction. Nothing that is sent from here
-// is believed: this code runs in the process of the program that is judged.
+// little-endian. Data of copies follow the answer that allows them, in either direction. A request may be posted: it has
+// no answer, and goes with the next one that has. Nothing that is sent from here is believed: this code runs in the
+// process of the program that is judged.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -103,7 +104,9 @@ struct Rows {
 
 // One request and its answer. `caller` is where the program called the runtime.
 Answer ask(Operation operation, const void *caller, const Payload &payload = {});
-// The same, with rows that are sent once the answer says that they are welcome ...
+// A request that cannot fail, and gives nothing back: it goes with the next that is asked.
+void post(Operation operation, const void *caller, const Payload &payload);
+// As `ask`, with rows that are sent once the answer says that they are welcome ...
 Answer ask_with(Operation operation, const void *caller, const Payload &payload, const Rows &rows);
 // ... or that come with the answer.
 Answer ask_for(Operation operation, const void *caller, const Payload &payload, const Rows &rows);

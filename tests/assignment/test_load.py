@@ -12,6 +12,7 @@ from grader.arithmetic import Name, parse
 from grader.assignment import bundled_ids, find_assignment, load_assignment, staff_folder, staff_kernel
 from grader.assignment.document import MAX_BYTES
 from grader.errors import SpecError
+from grader.messages import clause
 from grader.model import (
     AnswersInterface,
     CasePlan,
@@ -139,18 +140,24 @@ def test_a_constant_may_have_aliases(write: Write) -> None:
     assert load_assignment(write(text)).kernel.constants == (Constant("BLOCK_SIZE", 64, ("THREADS",)),)
 
 
+def wanted(constant: Constant, value: int) -> str:
+    """What a constant asks for instead of a value, in words."""
+    asked = constant.wanted_instead_of(value)
+    return "" if asked is None else clause(asked)
+
+
 def test_a_constant_may_say_which_values_will_do(write: Write) -> None:
     """A multiple, a largest value, a power of two; any other is told with what is needed."""
     text = changed("BLOCK_SIZE: 128", "BLOCK_SIZE: {default: 64, multiple_of: 32, at_most: 1024}")
     (constant,) = load_assignment(write(text)).kernel.constants
-    assert [constant.wanted_instead_of(value) for value in (96, 100, 2048)] == [
+    assert [wanted(constant, value) for value in (96, 100, 2048)] == [
         "",
         "a multiple of 32",
         "at most 1024",
     ]
     text = changed("BLOCK_SIZE: 128", "BLOCK_SIZE: {default: 64, power_of_two: true}")
     (constant,) = load_assignment(write(text)).kernel.constants
-    assert [constant.wanted_instead_of(value) for value in (16, 24, 0)] == [
+    assert [wanted(constant, value) for value in (16, 24, 0)] == [
         "",
         "a power of two",
         "a power of two",

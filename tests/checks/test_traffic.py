@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from grader.checks import traffic
-from grader.model import Counters, FindingKind, LineCounters, Structure, Verdict
+from grader.model import (
+    Counters,
+    Finding,
+    FindingKind,
+    KernelCounters,
+    LineCounters,
+    ProgramRun,
+    Structure,
+    Verdict,
+)
 from tests.checks.judging import judge
 
 Make = Any
@@ -230,3 +239,109 @@ def test_every_counter_can_be_asked_for() -> None:
     """The wording knows them all."""
     names = {field.name for field in fields(Counters)}
     assert set(traffic.METRICS) == names
+
+
+OF = {"metric": "global_load_bytes", "baseline": None, "of": "4 * M * K", "at_most": Fraction(1)}
+"""4 * 55 * 48 bytes are 10,560."""
+
+
+@pytest.mark.parametrize(("loads", "verdict"), [(10_560, Verdict.PASS), (10_561, Verdict.FAIL)])
+def test_an_expression_over_the_sizes_may_stand_for_a_baseline(
+    loads: int, verdict: Verdict, item: Make, case: Make, evidence: Make
+) -> None:
+    """It is evaluated for each case, and quoted."""
+    result = judge(item("traffic", options=OF), evidence(case("a", loads=loads)))
+    assert result.verdict is verdict
+    assert f"reads {loads:,} bytes of global memory; `4 * M * K` is 10,560: " in result.message
+
+
+def test_of_hidden_cases_an_expression_tells_no_number(item: Make, case: Make, evidence: Make) -> None:
+    """Its value there is a shape."""
+    result = judge(item("traffic", options=OF), evidence(case("secret", hidden=True, loads=20_000)))
+    assert result.message == "reads more than the 100 % asked of `4 * M * K`"
+
+
+@pytest.mark.parametrize(("of", "reason"), [("M / (K - 48)", "no value"), ("M - 55", "is 0, so there is no")])
+def test_an_expression_without_a_value_is_no_mistake_of_the_student(
+    of: str, reason: str, item: Make, case: Make, evidence: Make
+) -> None:
+    """It is the staff's."""
+    result = judge(item("traffic", options=OF | {"of": of}), evidence(case("a", loads=5)))
+    assert result.verdict is Verdict.ERROR
+    assert reason in result.message
+
+
+def _kernels(**loads: int) -> tuple[KernelCounters, ...]:
+    return tuple(
+        KernelCounters(name, 1, Counters(global_load_bytes=amount), LINES, "ada.cu")
+        for name, amount in loads.items()
+    )
+
+
+def _program(*, returncode: int = 0, **fields: Make) -> dict[str, Make]:
+    return {"program": ProgramRun("exit", returncode), "comparisons": (), "launches": 2} | fields
+
+
+@pytest.mark.parametrize(
+    ("kernel", "verdict", "words"),
+    [
+        (
+            "tiled",
+            Verdict.PASS,
+            "`tiled` reads 64,704 bytes of global memory; the naive kernel reads 908,160",
+        ),
+        (None, Verdict.FAIL, "reads 972,864 bytes of global memory"),
+        ("other", Verdict.FAIL, "no kernel `other` ran"),
+    ],
+)
+def test_the_kernels_of_a_program_count_one_by_one_or_all(
+    kernel: str | None, verdict: Verdict, words: str, item: Make, case: Make, evidence: Make
+) -> None:
+    """One that was never launched earns nothing."""
+    naive = Counters(global_load_bytes=908_160)
+    of_program = _program(
+        kernels=_kernels(naive=908_160, tiled=64_704),
+        counters=Counters(global_load_bytes=972_864),
+        baselines=(("naive", naive), ("naive:tiled", naive), ("naive:other", naive)),
+    )
+    result = judge(item("traffic", options=TENTH | {"kernel": kernel}), evidence(case("a", **of_program)))
+    assert result.verdict is verdict
+    assert words in result.message
+
+
+def test_lines_are_those_of_the_kernel_that_is_named(item: Make, case: Make, evidence: Make) -> None:
+    """With what it is called in front."""
+    of_program = _program(kernels=_kernels(tiled=908_160), counters=Counters(global_load_bytes=908_160))
+    options = OF | {"kernel": "tiled"}
+    findings = judge(item("traffic", options=options), evidence(case("a", **of_program))).findings
+    assert [(f.line, f.file) for f in findings[1:]] == [(9, "ada.cu"), (9, "ada.cu")]
+    assert findings[1].message.startswith("`tiled` reads 600,000 of the 908,160 bytes")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"launches": 0},
+        {"returncode": 1},
+        {"completed": False, "findings": (Finding(FindingKind.FAULT, "it crashed"),)},
+        {"findings": (Finding(FindingKind.WRONG_OUTPUT, "no file"),)},
+    ],
+)
+def test_a_program_that_is_not_right_saves_nothing(
+    fields: Make, item: Make, case: Make, evidence: Make
+) -> None:
+    """It launched nothing, failed by its own word or another's, or left no result."""
+    kernels = () if fields.get("launches") == 0 else _kernels(tiled=1)
+    result = judge(item("traffic", options=OF), evidence(case("a", **_program(kernels=kernels, **fields))))
+    assert [result.verdict, result.fraction] == [Verdict.FAIL, 0]
+
+
+def test_a_program_whose_launches_nobody_counted_is_not_judged(
+    item: Make, case: Make, evidence: Make
+) -> None:
+    """The emulator could not follow them."""
+    result = judge(
+        item("traffic", options=OF), evidence(case("a", **_program(uncounted="no such thing here")))
+    )
+    assert result.verdict is Verdict.ERROR
+    assert "no such thing here" in result.message

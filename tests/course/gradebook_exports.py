@@ -195,7 +195,9 @@ SAMPLES = {
     "canvas": Sample(CANVAS.encode(), SCORES, title="tiled matmul, part 1"),
     "canvas-by-number": Sample(CANVAS.encode(), SCORES, column="7"),
     "canvas-by-name": Sample(CANVAS.encode(), BY_NAME, column="Tiled matmul, part 1"),
-    "canvas-decimal-comma": Sample(codecs.BOM_UTF8 + _crlf(CANVAS_COMMA).encode(), SCORES, title="hw3"),
+    "canvas-decimal-comma": Sample(
+        codecs.BOM_UTF8 + _crlf(CANVAS_COMMA).encode(), SCORES, column="Aufgabe 1"
+    ),
     "moodle": Sample(codecs.BOM_UTF8 + MOODLE.encode(), SCORES),
     "moodle-german": Sample(_crlf(MOODLE_GERMAN).encode("cp1252"), SCORES, column="Bewertung"),
     "moodle-french": Sample(MOODLE_FRENCH.encode(), SCORES),

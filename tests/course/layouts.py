@@ -60,6 +60,23 @@ LAYOUTS: dict[str, dict[str, bytes]] = {
         "Participant_12345_assignsubmission_file_/kernel.cu": KERNEL,
         "Participant_54321_assignsubmission_file_/kernel.cu": KERNEL,
     },
+    "moodle-teams": {
+        "Team 12_77_assignsubmission_file/kernel.cu": KERNEL,
+        "Team 13_78_assignsubmission_file/kernel.cu": KERNEL,
+        "Default group_assignsubmission_file/kernel.cu": KERNEL,
+    },
+    "moodle-names-in-names": {
+        "Ada Lovelace_12345_assignsubmission_file_x_54321_assignsubmission_file_kernel.cu": KERNEL,
+        "Grace Hopper_54321_assignsubmission_file_kernel.cu": KERNEL,
+    },
+    "moodle-one-name": {
+        "Anna Schmidt_12345_assignsubmission_file/kernel.cu": KERNEL,
+        "Anna Schmidt_54321_assignsubmission_file/kernel.cu": KERNEL,
+    },
+    "moodle-feedback-only": {
+        "Ada Lovelace_12345_assignsubmission_file/kernel.cu": KERNEL,
+        "Grace Hopper_54321_assignfeedback_file/report.pdf": b"%PDF-",
+    },
     "moodle-text-only": {
         "Ada Lovelace_12345_assignsubmission_file/kernel.cu": KERNEL,
         "Grace Hopper_54321_assignsubmission_onlinetext/onlinetext.html": b"<p>__global__</p>",
@@ -109,6 +126,12 @@ LAYOUTS: dict[str, dict[str, bytes]] = {
         "HW3_grace_h_attempt_2026-11-01-12-30-00.txt": RECEIPT,
         "HW3_linus_attempt_2026-11-01-12-30-00_kernel.cu": KERNEL,
     },
+    "blackboard-last-without-a-file": {
+        "HW3_ada_attempt_2026-10-31-10-00-00_kernel.cu": KERNEL,
+        "HW3_ada_attempt_2026-10-31-10-00-00.txt": b"",
+        "HW3_ada_attempt_2026-11-01-10-00-00.txt": b"I meant the other file",
+        "HW3_grace_attempt_2026-11-01-12-30-00_kernel.cu": KERNEL,
+    },
     "brightspace": {
         "index.html": b"<html>",
         "12345-67890 - Ada Lovelace - Nov 1, 2026 1000 AM/kernel.cu": b"// the older one\n",
@@ -125,6 +148,15 @@ LAYOUTS: dict[str, dict[str, bytes]] = {
         "12345-67890 - Ada Lovelace - 1. November 2026 1000/kernel.cu": KERNEL,
         "12345-67890 - Ada Lovelace - 2. November 2026 1000/kernel.cu": KERNEL,
         "12346-67890 - Grace Hopper - 1. November 2026 1000/kernel.cu": KERNEL,
+    },
+    "brightspace-one-time-in-another-language": {
+        "12345-67890 - Ada Lovelace - Nov 1, 2026 1000 AM/kernel.cu": KERNEL,
+        "12345-67890 - Ada Lovelace - 2. November 2026 1000/kernel.cu": KERNEL,
+        "12346-67890 - Grace Hopper - Nov 1, 2026 1000 AM/kernel.cu": KERNEL,
+    },
+    "brightspace-one-number": {
+        "12345-67890 - Ada Lovelace - Nov 1, 2026 1000 AM/kernel.cu": KERNEL,
+        "12345-67890 - Grace Hopper - Nov 1, 2026 1001 AM/kernel.cu": KERNEL,
     },
     "sakai": {
         "HW3/grades.csv": b"x",
@@ -206,6 +238,19 @@ LAYOUTS: dict[str, dict[str, bytes]] = {
         "ada/attempt2/kernel.cu": b"// the older one\n",
         "grace/2026-11-01/kernel.cu": b"// the older one\n",
         "grace/2026-11-02/kernel.cu": KERNEL,
+    },
+    "attempts-in-doubt": {
+        "ada/attempt1/kernel.cu": KERNEL,
+        "ada/attempt2/report.pdf": b"%PDF-",
+        "grace/2026-11-01/kernel.cu": KERNEL,
+        "grace/2026-11-01 old/kernel.cu": KERNEL,
+        "linus/kernel.cu": KERNEL,
+    },
+    "plain-other-endings": {
+        "ada.cu": KERNEL,
+        "grace.html": b"<pre>__global__</pre>",
+        "linus.md": b"```",
+        "index.html": b"x",
     },
     "plain-files": {"ada.cu": KERNEL, "grace.zip": IN_ZIP, "README.md": b"x", "roster.csv": b"x"},
     "plain-folders": {

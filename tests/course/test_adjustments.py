@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.assignment import find_assignment
 from grader.cli import main
-from grader.course.adjustments import adjusted, decided_for, must_be_certain, unadjusted, without_submission
+from grader.course.adjustments import (
+    adjusted,
+    decided_for,
+    must_be_certain,
+    unadjusted,
+    unknown_times,
+    without_submission,
+)
 from grader.course.decisions import OfStudent, read_adjustments
 from grader.errors import SpecError, UsageError
 from grader.model import HandIn, Student, Verdict
@@ -161,6 +170,50 @@ def test_a_key_means_one_submission(tmp_path: Path) -> None:
         )
 
 
+def test_a_time_without_a_due_date_is_a_question(tmp_path: Path) -> None:
+    """Unless the platform itself says whether it was late."""
+    policy = given(tmp_path, "late: {per_day: 10%}\n")
+    with pytest.raises(UsageError, match="due: is missing; expected the time that work was due"):
+        must_be_certain(policy, [("ada", handed_in("2026-11-01 10:00:00"))], [])
+    must_be_certain(policy, [("ada", handed_in("2026-11-01 10:00:00", late=False))], [])
+    must_be_certain(given(tmp_path, "students: {}\n"), [("ada", handed_in("2026-11-01 10:00:00"))], [])
+
+
+def test_who_came_at_a_time_that_nobody_says_is_known(tmp_path: Path) -> None:
+    """With a policy, and only where the time matters."""
+    hand_ins = [
+        ("ada", handed_in("2026-11-01 10:00:00")),
+        ("bob", HandIn("bob")),
+        ("cy", handed_in(late=False)),
+        ("dee", handed_in("tomorrow")),
+        ("eve", None),
+    ]
+    assert unknown_times(given(tmp_path, DUE), hand_ins) == ("bob", "dee", "eve")
+    said = (
+        f"{DUE}students: {{bob: {{days_late: 0}}, dee: {{score: 5, {STAFF}}}, "
+        f"eve: {{excused: true, {STAFF}}}}}\n"
+    )
+    assert unknown_times(given(tmp_path, said), hand_ins) == ()
+    assert unknown_times(given(tmp_path, "due: 2026-11-01 23:59\n"), hand_ins) == ()
+
+
+@pytest.mark.parametrize("key", ["team_12", "Team 12", "Group A"])
+@pytest.mark.parametrize("what", [f"score: 80, {STAFF}", "extension: 1 day", "days_late: 1"])
+def test_what_is_decided_about_one_of_a_team_is_not_decided_about_all(
+    tmp_path: Path, key: str, what: str
+) -> None:
+    """The team is named, by its submission, its name or its group."""
+    people = (Student("Ada", login="ada", group="Group A"), Student("Grace", login="grace", group="Group A"))
+    hand_ins = [("team_12", HandIn("Team 12", students=people)), ("bob", HandIn("bob"))]
+    with pytest.raises(
+        UsageError, match="`team_12` was handed in by 2 together, and one of them stands there"
+    ):
+        must_be_certain(given(tmp_path, f"students: {{ada: {{{what}}}}}\n"), hand_ins, [])
+    whole = given(tmp_path, f"students: {{{key}: {{{what}}}, bob: {{{what}}}}}\n")
+    must_be_certain(whole, hand_ins, [])
+    assert set(decided_for(whole, hand_ins)) == {"team_12", "bob"}
+
+
 WRONG = {
     "keys": "dew: 2026-11-01\nlate: {per_week: 1%}\nstudents: {ada: {excuse: true}}\n",
     "values": (
@@ -241,3 +294,87 @@ def test_decisions_are_checked_before_anything_is_graded(
         assert main([*command, str(tmp_path / name)]) == 2
     assert "nobody says by how much" in capsys.readouterr().err
     assert not (tmp_path / "out/grades").exists()
+
+
+def test_times_that_only_some_have_are_asked_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nobody has one, it is said that only `days_late` counts."""
+    names = [f"HW3_{who}_attempt_2026-11-01-10-00-00_answers.yaml" for who in ("ada", "bob")]
+    download = written(tmp_path / "download", dict.fromkeys(names, b"answers: {}\n"))
+    plain = written(tmp_path / "plain", {"ada.yaml": b"answers: {}\n", "bob.yaml": b"answers: {}\n"})
+    (tmp_path / "decided.yaml").write_text(DUE, encoding="utf-8")
+    command = ["grade", QUESTIONS, "--adjustments", str(tmp_path / "decided.yaml"), "-o"]
+    assert main([*command, str(tmp_path / "one"), str(download)]) == 0
+    assert "time" not in capsys.readouterr().err
+    (tmp_path / "decided.yaml").write_text(f"{DUE}students: {{ada: {{days_late: 1}}}}\n", encoding="utf-8")
+    assert main([*command, str(tmp_path / "two"), str(plain)]) == 0
+    assert "no time of any submission is known; only `days_late` counts" in capsys.readouterr().err
+
+
+def test_an_export_with_times_of_some_is_a_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is graded until staff say how late the others were."""
+    listed = "submission_101:\n  :created_at: 2026-11-01 10:00:00 Z\nsubmission_102:\n  :score: 1\n"
+    files = {f"submission_{n}/answers.yaml": b"answers: {}\n" for n in (101, 102)}
+    download = written(tmp_path / "d", {**files, "submission_metadata.yml": listed.encode()})
+    decided, out = tmp_path / "decided.yaml", tmp_path / "out"
+    zoned = DUE.replace("23:59", "23:59 +00:00")
+    decided.write_text(zoned, encoding="utf-8")
+    command = ["grade", QUESTIONS, str(download), "--adjustments", str(decided), "-o", str(out)]
+    assert main(command) == 2
+    assert "nobody says when `submission_102` came, though others' times are known" in capsys.readouterr().err
+    assert not (out / "grades").exists()
+    decided.write_text(f"{zoned}students: {{submission_102: {{days_late: 0}}}}\n", encoding="utf-8")
+    assert main(command) == 0
+
+
+def test_decisions_beside_the_assignment_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An edited file counts at once, one that is gone still does, and two that differ are a question."""
+    folder = tmp_path / "quiz"
+    shutil.copytree(find_assignment(QUESTIONS), folder)
+    beside, out = folder / "adjustments.yaml", tmp_path / "out"
+    download = written(tmp_path / "d", {"ada.yaml": answers("ada")})
+    command = ["grade", str(folder), str(download), "-o", str(out)]
+
+    def score() -> float:
+        graded: float = json.loads((out / "grades/ada/grade.json").read_text())["score"]
+        return graded
+
+    for points in (80, 70):
+        beside.write_text(f"students: {{ada: {{score: {points}, {STAFF}}}}}\n", encoding="utf-8")
+        assert main(command) == 0
+        assert score() == points
+    beside.unlink()
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "adjustments-beside.yaml counts, for adjustments.yaml beside the assignment is gone" in (
+        capsys.readouterr().err.replace("\n", "")
+    )
+    assert main(["rescore", str(out), "--assignment", str(folder)]) == 0
+    assert score() == 70
+    given_now = tmp_path / "given.yaml"
+    given_now.write_text(f"students: {{ada: {{score: 60, {STAFF}}}}}\n", encoding="utf-8")
+    assert main([*command, "--adjustments", str(given_now)]) == 0
+    assert main(command) == 0
+    assert score() == 60
+    beside.write_text("students: {}\n", encoding="utf-8")
+    assert main(command) == 2
+    assert main(["rescore", str(out), "--assignment", str(folder)]) == 2
+    assert "differ; say with --adjustments which one counts" in capsys.readouterr().err
+    assert score() == 60
+
+
+def test_decisions_about_another_assignment_are_given_up_with_it(tmp_path: Path) -> None:
+    """--fresh for another assignment starts without them; a refusal leaves them where they are."""
+    download = written(tmp_path / "d", {"ada_12345_678901_answers.yaml": b"answers: {}\n"})
+    out = tmp_path / "out"
+    (tmp_path / "decided.yaml").write_text(f"students: {{12345: {{score: 60, {STAFF}}}}}\n", encoding="utf-8")
+    command = ["grade", QUESTIONS, str(download), "-o", str(out)]
+    assert main([*command, "--adjustments", str(tmp_path / "decided.yaml")]) == 0
+    assert main(["grade", "tile-phases", *command[2:]]) == 2
+    assert (out / "adjustments.yaml").is_file()
+    assert main(["grade", "tile-phases", *command[2:], "--fresh"]) == 0
+    assert not (out / "adjustments.yaml").exists()
+    assert "adjustments" not in json.loads((out / "grades/ada_12345/grade.json").read_text())

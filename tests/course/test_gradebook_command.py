@@ -43,10 +43,18 @@ def out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def test_the_file_itself_is_filled_and_who_is_where_is_said(
     out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], golden: Golden
 ) -> None:
-    """Scores, EX for who is excused; rows of others keep what they had."""
+    """Grades under another title are kept; with --column scores are written, and EX for who is excused."""
     export = tmp_path / "canvas.csv"
     export.write_text(CANVAS, encoding="utf-8")
-    assert main(["gradebook", str(out), "--into", str(export)]) == 0
+    assert main(["gradebook", str(out), "--into", str(export)]) == 2
+    asked = capsys.readouterr().err
+    assert (
+        "the only column for grades, `Memory and work (9)`, has another title than this assignment" in asked
+    )
+    assert "say that it is meant with `--column 5`" in asked
+    assert export.read_text(encoding="utf-8") == CANVAS
+    command = ["gradebook", str(out), "--into", str(export), "--column", "Memory and work"]
+    assert main(command) == 0
     golden("cli/gradebook.txt", capsys.readouterr().out.replace(f"{tmp_path}/", ""))
     assert export.read_text(encoding="utf-8") == CANVAS.replace("ada,A,", "ada,A,100").replace(",50", ",EX")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
@@ -61,7 +69,8 @@ def test_another_file_can_be_written_and_the_first_stays(out: Path, tmp_path: Pa
     """--output says which."""
     export, filled = tmp_path / "canvas.csv", tmp_path / "filled.csv"
     export.write_text(CANVAS, encoding="utf-8")
-    assert main(["gradebook", str(out), "--into", str(export), "--output", str(filled)]) == 0
+    command = ["gradebook", str(out), "--into", str(export), "--output", str(filled)]
+    assert main([*command, "--column", "5"]) == 0
     assert export.read_text(encoding="utf-8") == CANVAS
     assert "ada,A,100" in filled.read_text(encoding="utf-8")
 

@@ -17,7 +17,7 @@ from grader.course.gradebooks import Filled, Score, fill
 from grader.course.tables import MAX_BYTES, read_table
 from grader.errors import UsageError
 from grader.model import Student
-from tests.course.gradebook_exports import CANVAS, MOODLE, SAMPLES, SCORES
+from tests.course.gradebook_exports import CANVAS, MOODLE, MOODLE_BLIND, SAMPLES, SCORES
 
 if TYPE_CHECKING:
     from tests.conftest import Golden
@@ -460,6 +460,49 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
 }
+
+
+ONE_COLUMN = "Student,ID,SIS Login ID,Section,Quiz (9)\n    Points Possible,,,,100\n"
+OF_ADA, OF_BORIS = '"Lovelace, Ada",12345,ada,A,', '"Müller, Boris",12346,boris,A,'
+
+
+@pytest.mark.parametrize(
+    ("ada", "boris", "refused"),
+    [
+        ("", "", False),
+        ("", "7", True),
+        ("85.50", "", False),
+        ("85.5", "7", True),
+        ("80", "", True),
+        ("EX", "", True),
+    ],
+)
+def test_grades_under_another_title_are_never_written_over(ada: str, boris: str, *, refused: bool) -> None:
+    """They may be another assignment's: an empty column, or one that these scores filled, is filled."""
+    content = f"{ONE_COLUMN}{OF_ADA}{ada}\n{OF_BORIS}{boris}\n".encode()
+    scores = (score("ada", Student(id="12345"), points=85.5),)
+    if refused:
+        with pytest.raises(UsageError, match=r"`Quiz \(9\)`, has another title .* with `--column 5`"):
+            fill(content, scores, title="Tiled matmul")
+    for title, column in [("Quiz", ""), ("Tiled matmul", "5"), *([] if refused else [("Tiled matmul", "")])]:
+        assert f"{OF_ADA}85.5" in fill(content, scores, title, column).content.decode()
+
+
+def test_a_worksheet_of_moodle_is_that_of_its_assignment() -> None:
+    """Its column is called alike for all: grades that are there are this assignment's, and are changed."""
+    result = fill(MOODLE.encode(), [score("boris", Student(id="12346"), points=50)], title="Tiled matmul")
+    assert [(old, new) for _, old, new in result.changed] == [("100.00", "50.00")]
+
+
+def test_the_number_of_a_team_is_nobodys_row() -> None:
+    """Moodle numbers teams, too: a row with the same number and quite another name is somebody else's."""
+    team = score("Team_12_12345", Student("Team 12", id="12345"))
+    assert fill(MOODLE.encode(), [team]).without_row == ("Team_12_12345",)
+    for name in ("Ada M. Lovelace", "ADA", ""):
+        result = fill(MOODLE.encode(), [score("x", Student(name, id="12345"))])
+        assert [who for who, _, _ in result.changed] == ["Ada Lovelace"]
+    assert fill(MOODLE_BLIND.encode(), [score("x", Student("Ada Lovelace", id="12345"))]).changed
+    assert fill(CANVAS.encode(), [score("x", Student("team12", id="12345"))], column="Warm-up").changed
 
 
 def test_the_separator_is_the_one_that_makes_most_columns() -> None:

@@ -83,7 +83,7 @@ def test_an_archive_of_too_many_files_is_refused(tmp_path: Path) -> None:
 def test_many_files_of_a_platform_are_sorted_without_delay() -> None:
     """The work for a layout grows with the names, not with their square: 20,000 take seconds at most."""
     names = [f"HW3_u{n}_attempt_2026-11-01-10-00-{n % 60:02}_k.cu" for n in range(20_000)]
-    items: tuple[Item, ...] = tuple(Member(name, 0, "", lambda _: b"") for name in names)
+    items: tuple[Item, ...] = tuple(Member(name, 0, None, lambda _: b"") for name in names)
     entries = RECOGNISERS["Blackboard"](Level("download", items))
     assert entries
     assert len({entry.key for entry in entries}) == 20_000

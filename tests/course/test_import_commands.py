@@ -180,6 +180,29 @@ def test_a_removed_grade_never_takes_the_place_of_another(canvas: Path, tmp_path
         assert main([*command, "--fresh"]) == 0
     assert sorted(path.name for path in (out / "removed").iterdir()) == [
         "curiemarie_12347",
+        "curiemarie_12347~2",
+    ]
+
+
+def test_of_several_removed_grades_the_last_comes_back(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not the one before it, and not that of somebody whose id ends in a number."""
+    out = tmp_path / "out"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    hers = canvas / "curiemarie_12347_678903_answers.yaml"
+    for attempt in (b"answers: {}\n", b"answers: {blocks: 1}\n"):
+        hers.write_bytes(attempt)
+        assert main([*command, "--fresh"]) == 0
+        hers.unlink()
+        assert main(command) == 0
+    (out / "removed/curiemarie_12347-2").mkdir()
+    hers.write_bytes(b"answers: {blocks: 1}\n")
+    capsys.readouterr()
+    assert main(command) == 0
+    assert "3 of 3 were graded before and are unchanged" in capsys.readouterr().out
+    assert sorted(path.name for path in (out / "removed").iterdir()) == [
+        "curiemarie_12347",
         "curiemarie_12347-2",
     ]
 
@@ -213,6 +236,30 @@ def test_one_submission_can_be_graded_again(
     assert changed == ["lovelaceada_12345"]
     assert main([*command, "--only", "nobody"]) == 2
     assert "--only nobody: no submission is called so" in capsys.readouterr().err
+
+
+def test_one_file_graded_again_leaves_the_class_as_it_is(
+    canvas: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Though only a part of it is given; where the rest would be graded otherwise by now, it is refused."""
+    out, aside = tmp_path / "out", tmp_path / "aside"
+    command = ["grade", QUESTIONS, str(canvas), "-o", str(out), "--skip-unmatched"]
+    assert main(command) == 0
+    table = (out / "import.json").read_bytes()
+    aside.mkdir()
+    shutil.copy(canvas / "lovelaceada_12345_678901_answers.yaml", aside)
+    capsys.readouterr()
+    again = ["grade", QUESTIONS, str(aside), "-o", str(out), "--only", "lovelaceada_12345"]
+    assert main(again) == 0
+    assert "1 of 2 were graded before and are unchanged" in capsys.readouterr().out
+    assert sorted(grades(out)) == ["hoppergrace_12346", "lovelaceada_12345"]
+    assert (out / "import.json").read_bytes() == table
+    assert (out / "gradebook.csv").read_text(encoding="utf-8").count("\n") == 3
+    assert not (out / "removed").exists()
+    assert main([*again, "--seed", "7"]) == 2
+    assert "--only: this has changed since the class was graded: seed (2026 → 7)" in capsys.readouterr().err
+    assert main([*command]) == 0
+    assert "2 of 2 were graded before" in capsys.readouterr().out
 
 
 def names(path: Path) -> dict[str, str]:
@@ -264,6 +311,55 @@ def test_reports_go_back_under_the_names_of_a_moodle_download(tmp_path: Path) ->
     assert main(["feedback", str(out), "--for", "folders", "-o", str(pack)]) == 0
     (folder,) = names(pack)
     assert folder.endswith("_77001/report.html")
+
+
+TEAMS = {
+    f"{name}_assignsubmission_file/answers.yaml": b"answers: {}\n"
+    for name in ("Team 12_77", "Team 13_78", "Ada Lovelace_901", "Default group")
+}
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Group\n"
+    "Participant 901,Ada Lovelace,ada@x.edu,,\nParticipant 902,Grace Hopper,grace@x.edu,,Team 12\n"
+    "Participant 77,Marie Curie,marie@x.edu,,Team 12\nParticipant 903,Linus_P./x,l@x.edu,,Team 13\n"
+)
+
+
+@pytest.mark.parametrize("layout", ["folders", "flat"])
+def test_a_teams_report_goes_to_each_participant(
+    tmp_path: Path, layout: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Moodle finds a participant by the number, and a team's own number may be that of somebody else."""
+    files = {name if layout == "folders" else name.replace("/", "_"): text for name, text in TEAMS.items()}
+    download = written(tmp_path / "download", files)
+    (tmp_path / "worksheet.csv").write_text(WORKSHEET, encoding="utf-8")
+    out, pack = tmp_path / "out", tmp_path / "feedback.zip"
+    command = ["grade", QUESTIONS, str(download), "-o", str(out), "--skip-unmatched"]
+    assert main([*command, "--roster", str(tmp_path / "worksheet.csv")]) == 0
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
+    assert sorted(names(pack)) == [
+        "Ada Lovelace_901_assignsubmission_file_/report.html",
+        "Grace Hopper_902_assignsubmission_file_/report.html",
+        "Linus P. x_903_assignsubmission_file_/report.html",
+        "Marie Curie_77_assignsubmission_file_/report.html",
+    ]
+    rows = "id,name,group\n77,Grace Hopper,Team 12\n901,Marie Curie,Team 12\n5,Linus Pauling,Team 13\n"
+    (tmp_path / "roster.csv").write_text(rows + "9,Ada Lovelace,\n", encoding="utf-8")
+    assert main([*command, "--fresh", "--roster", str(tmp_path / "roster.csv")]) == 0
+    capsys.readouterr()
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
+    assert list(names(pack)) == ["Ada Lovelace_901_assignsubmission_file_/report.html"]
+    assert "2 reports left out" in capsys.readouterr().out
+
+
+def test_numbers_of_teams_are_taken_for_nobodys_unasked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a roster nothing says that a folder is a team's, and staff are told what that means."""
+    download = written(tmp_path / "download", {name: text for name, text in TEAMS.items() if "Team" in name})
+    out, pack = tmp_path / "out", tmp_path / "feedback.zip"
+    assert main(["grade", QUESTIONS, str(download), "-o", str(out)]) == 0
+    assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
+    assert "if teams handed in, grade with the worksheet as --roster" in capsys.readouterr().err
 
 
 @pytest.mark.slow

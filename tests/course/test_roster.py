@@ -190,6 +190,17 @@ def test_a_group_is_everybody_in_it(tmp_path: Path) -> None:
     assert download.questions == ()
 
 
+def test_a_group_of_canvas_is_everybody_in_it(tmp_path: Path) -> None:
+    """Its files have the group's name as Canvas writes names, and the number of one of its members."""
+    files = {"team12_10_678901_kernel.cu": KERNEL, "paulinglinus_LATE_11_678902_kernel.cu": KERNEL}
+    download = read_download(written(tmp_path / "download", files))
+    download = match_roster(download, read_roster(roster_of(tmp_path, CLASS)))
+    team = next(one for one in download.submissions if one.id == "team12_10")
+    assert team.hand_in
+    assert [student.login for student in team.hand_in.students] == ["ada", "grace_h"]
+    assert download.questions == ()
+
+
 def test_who_is_not_on_the_roster_is_asked_about(tmp_path: Path) -> None:
     """So are two submissions of one student; neither is graded."""
     files = {"ada.cu": KERNEL, "hw3-ada.cu": KERNEL, "eve.cu": KERNEL, "linus.cu": KERNEL}
@@ -235,3 +246,43 @@ def test_a_name_that_two_students_share_decides_nothing(tmp_path: Path) -> None:
         folder = written(tmp_path / name.replace("/", "-"), {name: content})
         download = match_roster(read_download(folder), read_roster(roster_of(tmp_path, roster)))
         assert bool(download.questions) == ("_" not in name)
+
+
+def key_by(folder: Path, rows: str, *names: str) -> list[str]:
+    """Whose the files of these names are, by a roster; nothing for those that are asked about."""
+    download = read_download(written(folder / "download", dict.fromkeys(names, KERNEL)))
+    download = match_roster(download, read_roster(roster_of(folder, rows)))
+    return [one.hand_in.key for one in download.submissions if one.hand_in]
+
+
+def test_an_account_of_one_place_is_none_of_another(tmp_path: Path) -> None:
+    """Whose GitHub name it is decides, not who logs in to the university with the same word."""
+    rows = "id,login,github\n1,ada,\n2,grace,ada\n3,linus,pauling\n"
+    assert key_by(tmp_path, rows, "hw3-submissions/hw3-ada/k.cu", "hw3-submissions/hw3-linus/k.cu") == ["2"]
+
+
+def test_a_number_in_a_column_of_another_kind_needs_the_name(tmp_path: Path) -> None:
+    """Gradescope's student number may be another student's `id` in the roster."""
+    rows = "id,name\n4711,Linus Pauling\n4712,Grace Hopper\n1,Ada Lovelace\n"
+    files = LAYOUTS["gradescope"]
+    download = read_download(written(tmp_path / "download", files))
+    download = match_roster(download, read_roster(roster_of(tmp_path, rows)))
+    students = {
+        student.name: hand_in.key
+        for one in download.submissions
+        if (hand_in := one.hand_in)
+        for student in hand_in.students
+    }
+    assert students == {"Ada Lovelace": "1", "Grace Hopper": "1", "Linus Pauling": "4711"}
+
+
+@pytest.mark.parametrize("name", ["Ada_Lovelace.cu", "lovelace-ada.cu", "Ada.Lovelace.cu"])
+def test_a_name_is_found_with_any_separators(tmp_path: Path, name: str) -> None:
+    """As people write their names into names of files."""
+    assert key_by(tmp_path, "id,name\n1,Ada Lovelace\n2,Ada Byron\n", name) == ["1"]
+
+
+def test_a_quote_that_is_never_closed_is_refused(tmp_path: Path) -> None:
+    """It would swallow everybody behind it."""
+    with pytest.raises(UsageError, match="is no CSV file that can be read: unexpected end of data"):
+        read_roster(roster_of(tmp_path, 'id,name\n1,"Ada Lovelace\n2,Grace Hopper\n'))

@@ -197,6 +197,35 @@ CASES = {
         'float ms = 0; cudaEventElapsedTime(&ms, a, b); std::printf("%d\\n", ms > 0);',
         "1\n",
     ),
+    "events that are recorded again": Case(
+        "cudaEvent_t a, b, c; cudaEventCreate(&a); cudaEventCreate(&b); cudaEventCreate(&c);"
+        "for (int i = 0; i < 5000; ++i) { cudaEventRecord(i % 2 ? a : b); }"
+        "cudaEventRecord(c, cudaStreamLegacy); cudaEventSynchronize(c); float ab, bc;"
+        "SAY(cudaEventElapsedTime(&ab, b, a));"
+        'SAY(cudaEventElapsedTime(&bc, b, c)); std::printf("%.3f %.3f\\n", ab, bc);',
+        "cudaSuccess\ncudaSuccess\n0.001 0.002\n",
+    ),
+    "an event that is gone is not recorded": Case(
+        "cudaEvent_t e; cudaStream_t s; cudaEventCreate(&e); cudaStreamCreate(&s);"
+        "SAY(cudaEventRecord(e, s)); SAY(cudaStreamWaitEvent(s, e, 0));"
+        "SAY(cudaEventRecord((cudaEvent_t)s)); SAY(cudaStreamDestroy(s));"
+        "SAY(cudaEventRecord(e, s)); SAY(cudaEventDestroy(e)); SAY(cudaEventRecord(e));"
+        "SAY(cudaEventCreate(&e)); SAY(cudaDeviceReset()); SAY(cudaEventRecord(e)); SAY(cudaGetLastError());",
+        "cudaSuccess\ncudaSuccess\ncudaErrorInvalidResourceHandle\ncudaSuccess\n"
+        "cudaErrorInvalidResourceHandle\ncudaSuccess\ncudaErrorInvalidResourceHandle\n"
+        "cudaSuccess\ncudaSuccess\ncudaErrorInvalidResourceHandle\ncudaErrorInvalidResourceHandle\n",
+    ),
+    "events of a program that faults are sent before it ends": Case(
+        "cudaEvent_t e; cudaEventCreate(&e); int *m; cudaMallocManaged(&m, 8); cudaMemsetAsync(m, 1, 8);"
+        'cudaEventRecord(e); int early = m[0]; cudaEventRecord(e); std::printf("%x\\n", early);',
+        "1010101\n",
+        ("touched-early",),
+    ),
+    "objects that live longer than main": Case(
+        "struct Timer { cudaEvent_t e; Timer() { cudaEventCreate(&e); cudaEventRecord(e); }"
+        " ~Timer() { SAY(cudaEventRecord(e)); SAY(cudaEventDestroy(e)); } } timer; int main() {}",
+        "cudaSuccess\ncudaSuccess\n",
+    ),
     "streams that are gone": Case(
         "cudaStream_t s; SAY(cudaStreamCreate(&s)); SAY(cudaStreamSynchronize(s)); SAY(cudaStreamDestroy(s));"
         "SAY(cudaStreamSynchronize(s));",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from grader.device import protocol, requests
 from grader.device.device import Device
 from grader.device.memory import DeviceMemory
-from grader.device.protocol import REQUEST, ProtocolError
+from grader.device.protocol import ANSWER, MAY_BE_POSTED, POSTED, REQUEST, ProtocolError
 from grader.device.requests import OPERATIONS, Hello
 from grader.device.session import Session
 from tests.device.hosts import NoLaunches
@@ -58,7 +58,7 @@ def test_a_message_of_the_right_size_is_read_and_one_of_another_is_not(kind: typ
     values = [*range(len(numbers)), *([] if last is None else [last])]
     message = kind(*values)
     head, payload = protocol.write(message)[: REQUEST.size], protocol.write(message)[REQUEST.size :]
-    assert protocol.read_head(head)[:2] == (kind, len(payload))
+    assert protocol.read_head(head)[:3] == (kind, len(payload), 0)
     assert protocol.read(kind, payload) == message
     wrong = [payload[:-1]] if payload else []
     for other in [*wrong, payload + b"\0"]:
@@ -73,6 +73,34 @@ def test_a_program_introduces_itself_first_and_once() -> None:
     assert "introduces itself" in _served(info)
     assert "introduces itself" in _served(_HELLO, _HELLO)
     assert _served(_HELLO, info) == ""
+
+
+def _answers(*messages: bytes) -> int:
+    """The bytes of all answers to these messages, which come at once."""
+    ours, theirs = socket.socketpair()
+    device = Device(DeviceMemory(1 << 20), NoLaunches())
+    with theirs:
+        theirs.sendall(b"".join(messages))
+        theirs.shutdown(socket.SHUT_WR)
+        assert Session(device, ours, time.monotonic() + 10).run() == ""
+        with theirs.makefile("rb") as answers:
+            size = len(answers.read())
+    device.memory.close()
+    return size
+
+
+def test_what_is_posted_is_not_answered_whatever_becomes_of_it() -> None:
+    """A record of an event that is not there comes to nothing: another thread may have destroyed it."""
+    posted = [protocol.write(requests.RecordEvent(7, 0), posted=True) for _ in range(3000)]
+    asked = protocol.write(requests.RecordEvent(7, 0))
+    assert _answers(_HELLO, *posted, asked) == 2 * ANSWER.size
+
+
+@pytest.mark.parametrize("kind", set(OPERATIONS) - set(MAY_BE_POSTED))
+def test_only_what_cannot_fail_is_posted(kind: type[requests.Message]) -> None:
+    """A launch or a copy that nobody asks the code of would be no call of CUDA's."""
+    number = OPERATIONS.index(kind) + 1
+    assert _served(_HELLO, REQUEST.pack(number | POSTED, 0, 0)).endswith(f"{kind.__name__} needs an answer")
 
 
 def test_a_program_that_says_nothing_is_cut_off_at_its_deadline() -> None:

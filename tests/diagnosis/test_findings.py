@@ -12,6 +12,7 @@ from grader.diagnosis import SubmissionContext, advise, explain_findings
 from grader.model import (
     Access,
     CheckResult,
+    Clause,
     Finding,
     FindingCode,
     FindingKind,
@@ -246,15 +247,6 @@ def test_the_hint_of_a_named_mistake_stays() -> None:
 @pytest.mark.parametrize(
     ("message", "hint"),
     [
-        (
-            "no kernel named `scan`: this file has no `__global__` function",
-            "Put `__global__` before `void scan`",
-        ),
-        ("no kernel named `scan`; this file has: `sum`", "Name your kernel `scan`"),
-        (
-            "no kernel named `scan`; this file has: `sum`; `sum` is asked for, too",
-            "Write a kernel `scan` as well",
-        ),
         ("extended character “ is not valid in an identifier", "Replace typographic quotes"),
         ('identifier "__syncthread" is undefined', "Did you mean `__syncthreads` "),
         ('identifier "threadidx" is undefined', "Did you mean `threadIdx` "),
@@ -272,6 +264,27 @@ def test_a_compiler_s_message_gets_its_hint(message: str, hint: str) -> None:
     """Where a pattern is known; else the staff's hint stays."""
     (advised,) = advise([result(Verdict.FAIL, STAFF_HINT, Finding(FindingKind.COMPILE, message))])
     assert advised.hint.startswith(hint or STAFF_HINT)
+
+
+@pytest.mark.parametrize(
+    ("code", "details", "hint"),
+    [
+        (FindingCode.NO_KERNEL, (), "Put `__global__` before `void scan`"),
+        (FindingCode.OTHER_KERNELS, (), "Name your kernel `scan`"),
+        (FindingCode.OTHER_KERNELS, ("beside",), "Write a kernel `scan` as well"),
+        (FindingCode.OTHER_KERNELS, ("beside", "rename"), "Name your kernel `scan`"),
+        (FindingCode.FILE_EMPTY, (), "Save the file in your editor"),
+        (FindingCode.KERNEL_WITHOUT_BODY, (), STAFF_HINT),
+    ],
+)
+def test_a_problem_with_a_code_gets_the_hint_of_its_code(
+    code: FindingCode, details: tuple[str, ...], hint: str
+) -> None:
+    """Nobody reads the sentence, which a course may say otherwise."""
+    parts = tuple((name, (Clause("rename", (("name", "x"),)),)) for name in details)
+    finding = Finding(FindingKind.COMPILE, "x", code=code, details=(("named", "`scan`"), *parts))
+    (advised,) = advise([result(Verdict.FAIL, STAFF_HINT, finding)])
+    assert advised.hint.startswith(hint)
 
 
 def test_what_was_tried_takes_the_place_of_the_usual_hint() -> None:

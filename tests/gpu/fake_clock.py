@@ -42,7 +42,12 @@ class Call:
 
     def array(self, place: int, count: int = N) -> NDArray[np.float32]:
         """The float32 array at an argument, to read and to write."""
-        return self.device.view(int(self.arguments[place]), 4 * count).view(np.float32)
+        return self.device.view(_number(self.arguments[place]), 4 * count).view(np.float32)
+
+
+def _number(argument: np.generic) -> int:
+    """An argument, also where it is given as bytes."""
+    return int.from_bytes(argument.tobytes(), "little") if argument.dtype.kind == "V" else int(argument)
 
 
 Body: TypeAlias = Callable[[Call], None]
@@ -146,6 +151,10 @@ class FakeDevice:
     def entry(self, _module: int, entry: str) -> str:
         return entry
 
+    def symbol(self, _module: int, _name: str) -> int:
+        """A variable of a module that was loaded just now."""
+        return self.allocate(4 * N)
+
     def make_ready(self, _function: str) -> None:
         self._note("ready")
 
@@ -187,19 +196,20 @@ class FakeDevice:
     def events(self) -> tuple[int, int]:
         return 1, 2
 
-    def elapsed_ms(
+    def prepared(
         self,
-        _start: int,
-        _stop: int,
         function: str,
         grid: Sequence[int],
         block: Sequence[int],
         shared: int,
         arguments: Sequence[np.generic],
-    ) -> float:
-        self.timed.append((function, self.log, tuple(int(each) for each in arguments)))
-        self.log = []
-        return self._elapsed(lambda: self.launch(function, grid, block, shared, arguments))
+    ) -> Callable[[], None]:
+        def work() -> None:
+            self.timed.append((function, self.log, tuple(map(_number, arguments))))
+            self.log = []
+            self.launch(function, grid, block, shared, arguments)
+
+        return work
 
     def elapsed_of_ms(self, _start: int, _stop: int, work: Callable[[], object]) -> float:
         return self._elapsed(work)

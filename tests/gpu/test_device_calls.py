@@ -141,7 +141,8 @@ def test_between_the_events_of_a_timed_launch_lies_nothing_but_the_launch(cuda: 
     """What asks for shared memory comes before."""
     device = Device()
     cuda.calls.clear()
-    device.elapsed_ms(1, 2, 3, (1, 1, 1), (1, 1, 1), 64 * 1024, (np.int32(1),))
+    launch = device.prepared(3, (1, 1, 1), (1, 1, 1), 64 * 1024, (np.int32(1),))
+    device.elapsed_of_ms(1, 2, launch)
     called = [name for name, _ in cuda.calls]
     assert called == [
         "funcSetAttribute",

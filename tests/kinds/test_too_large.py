@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.device.launches import KernelRun
+from grader.device.observation import KernelRun
 from grader.kinds.program.too_large import STEPS_A_SECOND, too_large
 from grader.model import Launch, Run
 

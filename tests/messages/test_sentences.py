@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 import grader
+from grader.checks.program_cases import EXPLAINED_SIGNALS
 from grader.messages import remarked, worded
-from grader.messages.checks import TEXTS
-from grader.messages.sentences import CLAUSES, ENGLISH, TEMPLATES, Sentences, named_fields
-from grader.model import Access, Clause, Finding, FindingCode, FindingKind
+from grader.messages.sentences import (
+    CLAUSES,
+    ENGLISH,
+    TEMPLATES,
+    TEXT_TABLES,
+    TEXTS,
+    Sentences,
+    named_fields,
+)
+from grader.model import Access, Clause, Finding, FindingCode, FindingKind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,21 +116,51 @@ def test_every_clause_that_the_source_names_has_a_text() -> None:
     assert names <= set(CLAUSES)
 
 
+FAMILIES = {
+    f"{name}{ending}"
+    for names, endings in (
+        (("item-passes", "item-fails", "item-is-skipped", "item-is-in-error"), ("-hidden",)),
+        (("severity",), ("-warning", "-info")),
+        (("speed",), ("-at", "-on", "-at-on")),
+        (tuple(Verdict), ("",)),
+        (("number", "no-words"), ("-stdout", "-stderr", "-file")),
+        (("at-most", "more-than", "at-least", "less-than"), ("-asked",)),
+        (tuple(map(str.lower, EXPLAINED_SIGNALS)), ("",)),
+    )
+    for name in names
+    for ending in endings
+}
+"""Texts whose names are put together."""
+
+
+def texts_of_templates() -> Iterator[str]:
+    """The names that the templates of pages ask for."""
+    for file in (Path(grader.__file__).parent / "reports/templates").iterdir():
+        yield from re.findall(r'\bwords\("([^"]+)"', file.read_text())
+
+
 def texts_asked_for() -> Iterator[str]:
     """The names of texts that the source asks for; every name that is written there as a string."""
     for file in Path(grader.__file__).parent.rglob("*.py"):
         if file.parent.name == "messages":
             continue
         source = file.read_text()
-        if "text_of(" in source:
+        if "text_of(" in source or "of_grade(" in source:
             strings = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
             yield from (node.value for node in strings if isinstance(node.value, str))
+    yield from texts_of_templates()
+    yield from FAMILIES
 
 
 def test_every_text_of_a_check_is_asked_for() -> None:
     """A text that nobody shows would be translated for nothing."""
     named = {name.removesuffix("-one") for name in TEXTS} - {"times", "times-after-question"}
     assert named <= set(texts_asked_for())
+
+
+def test_no_text_stands_in_two_tables() -> None:
+    """A name says which text is meant."""
+    assert len(TEXTS) == sum(map(len, TEXT_TABLES.values()))
 
 
 def text_names() -> Iterator[str]:
@@ -140,6 +179,8 @@ def test_every_text_that_a_check_asks_for_is_there() -> None:
     names = set(text_names())
     assert len(names) > 40
     assert names <= set(TEXTS)
+    asked = set(texts_of_templates())
+    assert {"first", "language"} <= asked <= set(TEXTS)
 
 
 def test_a_clause_about_one_is_in_the_singular() -> None:

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grader.errors import ToolMissing
+from grader.model import FindingCode
 from grader.nvcc import diagnostics, driver
 from grader.nvcc.diagnostics import Message
 from grader.nvcc.driver import undefined_names
@@ -58,7 +59,10 @@ def test_a_missing_header_of_a_library_names_the_library(header: str, library: s
 
 def test_no_main_is_one_message_without_a_line() -> None:
     """It is the start-up code that asks for it."""
-    assert driver.linker_messages(MAIN, ()) == (Message(True, driver.NO_MAIN),)
+    (message,) = driver.linker_messages(MAIN, ())
+    assert message.text == "this file has no `main` function, and a program begins there"
+    assert message.problem is not None
+    assert (message.problem.code, message.file, message.line) == (FindingCode.NO_MAIN, "", None)
 
 
 def test_a_name_that_is_defined_twice_is_told() -> None:
@@ -91,10 +95,10 @@ def test_only_the_lines_of_the_students_file_come_from_the_assembler() -> None:
     """Each once; where there are none, one message for the file; and none where it said nothing."""
     quoted = "/etc/passwd: Assembler messages:\n/etc/passwd:13: Error: no such instruction: `mailing list'\n"
     own = f"{SOURCE_NAME}:5: Error: no such instruction: `x'\n{SOURCE_NAME}:5: Error: junk at end of line\n"
-    assert driver.assembler_messages(quoted) == (Message(True, driver.REFUSED_ASSEMBLY),)
-    assert driver.assembler_messages(quoted + own) == (
-        Message(True, driver.REFUSED_ASSEMBLY, SOURCE_NAME, 5),
-    )
+    refused = "the assembler refuses what an `asm` statement of this file contains"
+    for log, place in ((quoted, ("", None)), (quoted + own, (SOURCE_NAME, 5))):
+        (message,) = driver.assembler_messages(log)
+        assert (message.text, message.file, message.line) == (refused, *place)
     assert driver.assembler_messages(f'{SOURCE_NAME}(5): error: identifier "x" is undefined\n') == ()
 
 

@@ -103,7 +103,7 @@ def test_parameters_are_compared(
 ) -> None:
     """Widths, kinds, pointees and what may be written decide; signs and vector types do not."""
     problem = mismatch("k", Entry(symbol, (parameter,)), read_name(symbol), (wanted,))
-    assert (problem == "") is fits
+    assert (problem is None) is fits
 
 
 @pytest.mark.parametrize(
@@ -135,14 +135,15 @@ def test_a_grid_constant_is_compared_by_its_own_type(
     """PTX has aligned bytes for a ``__grid_constant__``; the mangled name tells what they are."""
     parameter = EntryParameter("b8", size, is_struct=True, align=align)
     problem = mismatch("k", Entry(symbol, (parameter,)), read_name(symbol), (wanted,))
-    assert (problem == "") is fits
+    assert (problem is None) is fits
 
 
 def test_unknown_types_leave_the_ptx_to_decide() -> None:
     """A plain C name tells no types, so sizes and kinds must do."""
     entry = Entry("k", (EntryParameter("u16", 2),))
     problem = mismatch("k", entry, Signature((), "k"), (Parameter("n", "value", "int32"),))
-    assert problem == (
+    assert problem is not None
+    assert problem.message == (
         "parameter 1 of the kernel `k` should be `int n`, but it is a 16-bit integer; "
         "the assignment passes (int n)"
     )
@@ -152,9 +153,9 @@ def test_a_kernel_of_nearly_the_name_is_pointed_out() -> None:
     """A wrong capital letter is found; an unlike name is only listed, and a crowd is cut."""
     kernels = tuple(DeclaredKernel(name, (), (), 1, "") for name in ("Tiledmatmul", "other"))
     interface = KernelInterface("tiledMatMul", (), (), (), ())
-    assert not_found(interface, kernels, ()) == (
+    assert not_found(interface, kernels, ()).message == (
         "no kernel named `tiledMatMul`; this file has: `Tiledmatmul`, `other`; "
         "if `Tiledmatmul` is the one, rename it"
     )
     crowd = tuple(Entry(f"k{number}", ()) for number in range(12))
-    assert not_found(interface, (), crowd).endswith("`k8`, `k9` and 2 more")
+    assert not_found(interface, (), crowd).message.endswith("`k8`, `k9` and 2 more")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.reports import gradescope
-from tests.reports.sample_grades import GRADES, compile_error, full_marks, missing_barrier, our_error
+from tests.reports.sample_grades import (
+    GRADES,
+    SOURCE,
+    compile_error,
+    full_marks,
+    hidden_item,
+    missing_barrier,
+    our_error,
+)
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -34,13 +42,45 @@ def test_the_scores_of_the_tests_add_up(name: str) -> None:
     scores = [test["score"] for test in results["tests"] if "score" in test]
     if "score" in results:
         assert sum(scores) == pytest.approx(results["score"], abs=0.01 * len(scores))
-    assert all(("score" in test) == ("max_score" in test) == ("status" in test) for test in results["tests"])
+    assert all(("score" in test) == ("max_score" in test) for test in results["tests"])
+    assert all("status" in test for test in results["tests"] if "score" in test)
 
 
 def test_an_error_of_ours_records_no_score() -> None:
-    """Gradescope must not take it for a zero."""
-    assert "score" not in _results(our_error())
+    """Gradescope must not take it for a zero, nor the sum of what was judged for what was earned."""
+    results = _results(our_error())
+    assert "score" not in results
+    assert not [test for test in results["tests"] if "score" in test or "max_score" in test]
+    assert results["tests"][0]["status"] == "passed"
     assert _results(full_marks())["score"] > 0
+
+
+def test_a_failure_before_there_is_a_grade_is_a_sentence_without_a_score() -> None:
+    """On one line, with nothing in it that acts."""
+    results = json.loads(gradescope.failure("the disk\nis \x1b[31mfull" + "!" * 5000))
+    assert results["output"].startswith("not graded, through no fault of the submission: the disk is full!")
+    assert len(results["output"]) < 1200
+    assert "score" not in results
+    assert results["tests"] == []
+
+
+def test_a_test_quotes_the_lines_that_it_speaks_of() -> None:
+    """As the terminal does, with a mark in the margin; of a hidden item nothing is quoted."""
+    results = json.loads(gradescope.render(missing_barrier(), SOURCE))
+    output = next(
+        test["output"] for test in results["tests"] if test["name"] == "Threads wait for each other"
+    )
+    assert ">  9 |         A_tile[threadIdx.y][threadIdx.x] = row < M" in output
+    assert results["output"].count(">  9 |") == 1
+    hidden = json.loads(gradescope.render(hidden_item(), SOURCE))
+    assert ">" not in "".join(test["output"] for test in hidden["tests"] if test["visibility"] == "hidden")
+
+
+def test_remarks_and_further_data_stand_beside_the_grade() -> None:
+    """Remarks come first in what is shown; data is kept, and shown to nobody."""
+    results = json.loads(gradescope.render(full_marks(), remarks=["late"], extra={"late": True}))
+    assert results["output"].startswith("late\n\nTiled matrix multiplication: ada.cu\n")
+    assert results["extra_data"] == {"late": True}
 
 
 def test_visibility_is_one_that_gradescope_knows() -> None:

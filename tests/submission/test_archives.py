@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from grader.course.download import read_download
 from grader.errors import UsageError
 from grader.model import FindingKind, Submission
-from grader.submission.archives import DAMAGED, MAX_BYTES, MAX_UNPACKED, TOO_LARGE, opened
+from grader.submission.archives import MAX_BYTES, MAX_UNPACKED, opened
 from grader.submission.files import Unusable
 from tests.submission.packing import Raw, deflated, raw_zip, tar_info, tar_of, tarred, zipped
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 KERNEL = b"__global__ void k() {}\n"
 HEADER = b"#pragma once\n"
 MINE = {"kernel.cu": KERNEL, "tile.h": HEADER}
+DAMAGED = "the archive is damaged, or was not handed in as a whole; try to pack it again"
+TOO_LARGE = "the archive holds more than 32 MiB once it is unpacked; expected source files"
 DAMAGED_ZIP = f"in `eve.zip`: {DAMAGED}"
 
 

@@ -264,7 +264,7 @@ def test_headers_are_limited_together(tmp_path: Path) -> None:
         (["b.cu", "a.cu"], "the folder holds 2 .cu files (`a.cu`, `b.cu`); expected exactly one"),
         (
             ["b.cpp", "a.c"],
-            "the folder holds 2 .c and .cpp and .cuh files (`a.c`, `b.cpp`); expected exactly one",
+            "the folder holds 2 .c, .cpp and .cuh files (`a.c`, `b.cpp`); expected exactly one",
         ),
         (
             [f"{number}.cu" for number in range(10, 40)],

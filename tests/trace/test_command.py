@@ -70,6 +70,7 @@ def test_something_wrong_is_exit_code_one(capsys: pytest.CaptureFixture[str]) ->
         (["--block", "4,0"], "the grid is 16 × 16 × 1"),
         (["--block", "-1"], "expected blockIdx"),
         (["--inputs", "no-such-kind"], "no inputs of kind `no-such-kind`"),
+        (["--launch", "1"], "a case of `tiled-matmul` is one launch"),
     ],
 )
 def test_wrong_usage_is_answered_with_what_was_expected(
@@ -88,5 +89,5 @@ def test_what_does_not_compile_or_has_no_kernel_is_refused(
     """With the compiler's first message, and for an assignment of another kind."""
     assert main(["trace", "tiled-matmul", str(MATMUL / "mistakes/does_not_compile.cu")]) == 2
     assert "does not compile" in capsys.readouterr().err
-    assert main(["trace", "tile-phases", lesson]) == 2
+    assert main(["trace", "memory-analysis", lesson]) == 2
     assert "asks for no kernel" in capsys.readouterr().err

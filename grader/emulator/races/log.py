@@ -102,8 +102,8 @@ class AccessLog:
     order_mattered: bool = False
     """Whether accesses were ordered only by the order in which atomic operations happened to come: then
     another order may show other races."""
-    first_updates: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """When each lane of the launch first updated something atomically; 0 where it never did."""
+    _first_updates: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """When each lane of the launch, as far as it has come, first updated something atomically."""
     kept: list[Chunk] = field(default_factory=list)
     allowance: Allowance = field(default_factory=Allowance)
     _seen_reads: set[str] = field(default_factory=set)
@@ -121,8 +121,6 @@ class AccessLog:
         self._one_epoch = True
         self._held["shared"] = Held()
         self._again.clear()
-        if not self.first_updates.size:
-            self.first_updates = np.zeros(math.prod(m.geometry.launch.grid) * m.geometry.threads, np.int64)
         self.events.begin(m)
 
     def read(self, m: Machine, site: int, target: Target, size: int) -> None:
@@ -147,9 +145,19 @@ class AccessLog:
         self._must_track(m, target)
         self._keep(m, site, self.events.kind_of_update(site), target, size, None)
         lanes = m.lanes() if target.lanes is None else target.lanes
-        lanes = lanes + m.geometry.first_block * m.geometry.threads
-        first = lanes[self.first_updates[lanes] == 0]
-        self.first_updates[first] = self.events.clock
+        first, size = m.geometry.first_block * m.geometry.threads, len(self._first_updates)
+        if (
+            size < first + m.size
+        ):  # a launch may have more lanes than there is memory for, and never come to them
+            self._first_updates = self.first_updates(max(first + m.size, 2 * size))
+        lanes = lanes + first
+        self._first_updates[lanes[self._first_updates[lanes] == 0]] = self.events.clock
+
+    def first_updates(self, lanes: int) -> NDArray[np.int64]:
+        """When each of so many lanes first updated something atomically; 0 where it never did."""
+        updates = np.zeros(lanes, np.int64)
+        updates[: len(self._first_updates)] = self._first_updates[:lanes]
+        return updates
 
     def write_async(self, m: Machine, site: int, target: Target, size: int) -> int:
         """Lanes begin copies whose engines write shared memory; gives the moment, see `copies_landed`."""

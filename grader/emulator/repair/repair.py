@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from grader.emulator.memory.layout import lay_out
 from grader.emulator.repair.statements import Source, Statements, calls, uses_strong
 from grader.model import FindingKind, Severity
 from grader.ptx import Immediate, Instruction
@@ -22,6 +23,7 @@ from grader.ptx.nodes import edited, exchanged
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from grader.emulator.memory.layout import LayOut
     from grader.emulator.repair.statements import Gap
     from grader.model import Argument, Finding, Launch, Run
     from grader.ptx import Module
@@ -53,6 +55,8 @@ class RepairCase:
     findings: tuple[Finding, ...]
     steps: int
     case: str = ""
+    lay_out: LayOut = lay_out
+    """Puts memory in place as the launch finds it."""
 
     @property
     def keys(self) -> frozenset[Key]:

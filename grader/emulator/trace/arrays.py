@@ -10,6 +10,7 @@ thread.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,11 @@ MOST_SHOWN = 8192
 MOST_COLUMNS = 512
 
 _SIZES = (1, 2, 4, 8)
+
+_HELD = ("in", "out", "inout", "const")
+"""The directions of arrays that the launch is given."""
+
+_UNTYPED = np.dtype("V1")
 
 _GATHERING = {"add", "sub", "fma", "mad", "mul", "max", "min", "or", "and", "xor"}
 
@@ -99,9 +105,8 @@ class Arrays:
     ) -> list[tuple[int, Any, int]]:
         """The arrays that bytes lie in: number, which of the bytes, and where the array begins."""
         if target.space != "shared":
-            return [
-                (number, part, self.touched[number].start) for number, part in self.of_global(m, index, size)
-            ]
+            parts_of_global = self.of_global(m, index, size, kind)
+            return [(number, part, self.touched[number].start) for number, part in parts_of_global]
         parts = []
         for array in m.reporter.names.shared:
             start = base + array.start
@@ -110,26 +115,27 @@ class Arrays:
                 parts.append((self.of_shared(array, size, kind), part, start))
         return parts[:1] if all(part.all() for _, part, _ in parts) else parts
 
-    def of_global(self, m: Machine, index: NDArray[np.int64], size: int) -> Iterator[tuple[int, Any]]:
+    def of_global(
+        self, m: Machine, index: NDArray[np.int64], size: int, kind: str = ""
+    ) -> Iterator[tuple[int, Any]]:
         """For each array that some of the bytes lie in, its number and which of them (a mask or a slice)."""
         holder = m.memory.holding(int(index.min()), int(index.max()) + size)
         if holder is not None:
-            yield self._global(m, holder), slice(None)
+            yield self._global(m, holder, size, kind), slice(None)
             return
         for allocation in m.memory.touching(int(index.min()), int(index.max()) + size):
             within = (index >= allocation.start) & (index + size <= allocation.end)
             if within.any():
-                yield self._global(m, allocation), within
+                yield self._global(m, allocation, size, kind), within
 
-    def _global(self, m: Machine, allocation: Allocation) -> int:
+    def _global(self, m: Machine, allocation: Allocation, accessed: int, kind: str) -> int:
+        """The number of an array; where nobody knows what its elements are the first access says it."""
         key = ("global", allocation.start)
         if key not in self._numbers:
-            argument = (
-                self.given.get(allocation.name) if allocation.direction in ("in", "out", "inout") else None
-            )
+            argument = self.given.get(allocation.name) if allocation.direction in _HELD else None
             if argument is not None and argument.value.nbytes == allocation.end - allocation.start:
-                dtype = argument.value.dtype
-                given = as_numbers(np.asarray(argument.value)).reshape(-1)
+                value = _as_accessed(np.asanyarray(argument.value), accessed, kind)
+                dtype, given = value.dtype, as_numbers(value).reshape(-1)
                 before = None if argument.direction == "out" else given
             else:
                 size = allocation.itemsize if allocation.itemsize in _SIZES else 1
@@ -137,6 +143,7 @@ class Arrays:
                 before = m.memory.bytes[allocation.start : allocation.end].copy().view(dtype)
             count = (allocation.end - allocation.start) // dtype.itemsize
             shape = allocation.shape or (count,)
+            shape = shape if math.prod(shape) == count else (count,)
             touched = Touched(
                 allocation.name, "global", allocation.start, dtype.itemsize, count, dtype, shape
             )
@@ -167,6 +174,15 @@ class Arrays:
     def records(self) -> tuple[TracedArray, ...]:
         """The arrays as records, each with the window that is worth showing."""
         return tuple(map(_record, self.touched))
+
+
+def _as_accessed(content: NDArray[Any], size: int, kind: str) -> NDArray[Any]:
+    """The content of an array, by an access to it if it is plain bytes (``V1``); what is masked stays so."""
+    if content.dtype != _UNTYPED:
+        return content
+    dtype = _type(kind, size) if size in _SIZES and content.size % size == 0 else np.dtype(np.int8)
+    mask = np.ma.getmaskarray(content).reshape(-1, dtype.itemsize).any(axis=1)
+    return np.ma.masked_array(np.ma.getdata(content).view(dtype), mask=mask)
 
 
 def _type(kind: str, size: int) -> np.dtype[Any]:

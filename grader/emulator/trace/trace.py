@@ -78,12 +78,14 @@ def trace(
     block: Dim3,
     text: Sequence[str] = (),
     *,
+    arrays: Iterable[Argument] = (),
     steps: int = STEPS,
 ) -> Trace:
     """Run a launch and trace one of its blocks (``blockIdx`` as x, y, z, which must be in the grid).
 
-    ``kernel`` is of the -O0 build, ``text`` the lines of the source. A kernel that goes wrong is followed
-    up to there. Raises UnsupportedPtx for an instruction that the emulator does not interpret.
+    ``kernel`` is of the -O0 build, ``text`` the lines of the source. ``arrays`` are those that the kernel may
+    use beside its arguments, by their names, masked where they hold nothing yet. A kernel that goes wrong is
+    followed up to there. Raises UnsupportedPtx for an instruction that the emulator does not interpret.
     """
     x, y, _ = launch.grid
     followed = Kernel(
@@ -93,16 +95,16 @@ def trace(
         kernel.file,
         kernel.shapes,
         linker=partial(link_followed, kernel.source, text),
+        lay_out=kernel.lay_out,
     )
+    given = {a.label: a for a in (*arguments, *arrays) if isinstance(a.value, np.ndarray)}
     tracked = frozenset[str]()
     while True:
         recorder = Recorder(
             block=block[0] + x * (block[1] + y * block[2]),
             threads=int(np.prod(launch.block)),
             grid=launch.grid,
-            arrays=Arrays(
-                {argument.label: argument for argument in arguments if isinstance(argument.value, np.ndarray)}
-            ),
+            arrays=Arrays(given),
             source=text,
         )
         options = LaunchOptions(detect=True, races=True, observers=(recorder,))

@@ -69,12 +69,14 @@ def _gathered(plan: Plan, submission: Submission) -> Evidence:
     interface = plan.assignment.answers
     questions = {question.id: question for question in interface.questions}
     student = whose(submission)
+    anonymous = submission.hand_in is not None and submission.hand_in.anonymous
+    note = _whose_numbers(sheet, student, anonymous=anonymous)
     cases = []
     for case in plan.cases:
         question = questions[case.id]
         try:
             answer = _answer(
-                interface, question, solve_question(interface, question, plan.seed, student), sheet, student
+                interface, question, solve_question(interface, question, plan.seed, student), sheet, note
             )
         except (UsageError, OurError) as problem:
             cases.append(
@@ -120,7 +122,7 @@ def _sheet_of(submission: Submission) -> Sheet | Finding:
 
 
 def _answer(
-    interface: AnswersInterface, question: Question, solution: SolvedQuestion, sheet: Sheet, student: str
+    interface: AnswersInterface, question: Question, solution: SolvedQuestion, sheet: Sheet, note: str
 ) -> AnswerEvidence:
     """What was answered, beside what is expected."""
     given = dict(sheet.answers).get(question.id, "")
@@ -140,13 +142,16 @@ def _answer(
         steps=solution.steps,
         misconceptions=solution.misconceptions,
         drawn=drawn,
-        note=_whose_numbers(sheet, student) if drawn else "",
+        note=note if drawn else "",
     )
 
 
-def _whose_numbers(sheet: Sheet, student: str) -> str:
+def _whose_numbers(sheet: Sheet, student: str, *, anonymous: bool) -> str:
     """For whom the numbers were drawn, where the sheet says nothing of it or somebody else."""
     theirs = escaped(student, 60)
+    if anonymous:
+        same = not sheet.student or safe(sheet.student).casefold() == safe(student).casefold()
+        return "" if same else "the sheet is that of somebody else than whoever handed it in"
     if not sheet.student:
         return (
             f"the numbers are those of `{theirs}`, after the name of what was handed in; for a self-check "

@@ -12,6 +12,7 @@ then. Else the arrays come back as files.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,11 @@ from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
+from grader.kinds.function.timing import is_right, timed, value_word
+from grader.kinds.function.timing import staff as timing_of_staff
+from grader.kinds.kernel.planning import untimed
 from grader.kinds.kernel.stages import Launched, compared
+from grader.kinds.program.baselines import with_baselines
 from grader.kinds.program.outputs import compared as compared_with_oracle
 from grader.kinds.program.outputs import verify
 from grader.kinds.program.running import Given, ending, nothing, run
@@ -39,6 +44,7 @@ from grader.model import (
     Severity,
     Visibility,
 )
+from grader.nvcc import build_program
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
 from grader.plan import Plan, drawn_cases
 
@@ -47,7 +53,8 @@ if TYPE_CHECKING:
 
     from grader.backends.backend import Backend
     from grader.kinds.program.on_emulator import EmulatedDevice
-    from grader.model import Assignment, Case, Named, ProgramRun, Submission
+    from grader.kinds.program.running import Task
+    from grader.model import Assignment, Case, Named, ProgramRun, Submission, Timing
     from grader.nvcc import Tools
     from grader.oracle import Oracle
 
@@ -59,7 +66,7 @@ DEVICE_FAILED = 70
 HOST_ARRAYS, BETWEEN = 0x6000_0000_0000, 1 << 36
 """Where the first array in memory of the host lies, and how far it is to the next."""
 
-_UNCOUNTED = "what the launches of a function move is not counted"
+_UNCOUNTED = "what the launches of a function move is counted by the device that they ran on"
 
 
 def plan(
@@ -78,7 +85,9 @@ def plan(
     for case in {case.inputs: case for case in cases}.values():
         _arguments(assignment, Build(ok=True), case, oracle)
     verify(assignment, oracle, cases)
-    return Plan(assignment, seed, cases, (), backend)
+    timing = timing_of_staff(assignment, oracle, tools, backend)
+    drawn = Plan(assignment, seed, cases, (), backend, timing)
+    return with_baselines(drawn, tools, partial(task_of, drawn))
 
 
 def gather(
@@ -88,12 +97,32 @@ def gather(
     if tools is None:
         return nothing(plan, Build(ok=False, error="there is no compiler")), ()
     assignment = plan.assignment
-    oracle = load_oracle(reference_folder(assignment), array_types(assignment.function))
-    evidence = run(plan, submission, built, tools, _Calls(plan, built, oracle))
+    evidence = run(plan, submission, built, tools, task_of(plan, built))
+    evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))
     if not plan.feedback:
         return evidence, ()
     cases = agree_on_mistakes(assignment, built, evidence.cases)
     return replace(evidence, cases=tuple(map(_explained_by_host, cases))), ()
+
+
+def task_of(plan: Plan, built: Build) -> Task:
+    """What runs of a build are for."""
+    return _Calls(plan, built, _oracle(plan.assignment))
+
+
+def _oracle(assignment: Assignment) -> Oracle:
+    return load_oracle(reference_folder(assignment), array_types(assignment.function))
+
+
+def _timing(plan: Plan, submission: Submission, tools: Tools, evidence: Evidence) -> Timing | None:
+    """How fast the function is beside the staff's; one that is wrong somewhere is not timed."""
+    gpus = plan.backend.pool
+    if plan.timing is None or gpus is None:
+        return None
+    emulated = build_program(tools, submission, plan.assignment.function)
+    if not (emulated.ok and is_right(evidence.cases)):
+        return untimed(plan)
+    return timed(plan, submission, emulated, tools, _oracle(plan.assignment), gpus)
 
 
 def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle) -> tuple[Argument, ...]:
@@ -123,7 +152,7 @@ class _Calls:
         words, files, wanted = [], [], []
         for index, argument in enumerate(_arguments(self.plan.assignment, self.built, case, self.oracle)):
             if argument.direction == "value":
-                words.append(f"number={_bits(argument):x}")
+                words.append(value_word(argument))
                 continue
             if interface.pointers == "device" and device is not None:
                 undefined = argument.direction == "out" and interface.outputs == "poison"
@@ -188,11 +217,6 @@ class _Calls:
         return left
 
 
-def _bits(argument: Argument) -> int:
-    """The bits of a number, as a number."""
-    return int.from_bytes(np.asarray(argument.value).tobytes(), "little")
-
-
 def _end_on_host(index: int, size: int) -> int:
     """Where an array in memory of the host ends: with its last page, behind a page that nobody has."""
     return HOST_ARRAYS + index * BETWEEN + PAGE + -(-size // PAGE) * PAGE
@@ -223,7 +247,7 @@ def _why_cut_short(
         cause = mistakes[0] if gave_up else mistakes[-1]
         return (replace(cause, kind=FindingKind.FAULT, hazard=run.ending),)
     if not gave_up:
-        return ending(case, run, "")  # that the run was cut short is what the check says
+        return ending(case, run, reason_alone=True)  # that the run was cut short is what the check says
     if run.returncode == DEVICE_FAILED:
         if emulated and seen:  # they say what broke it
             return ()

@@ -11,6 +11,7 @@ import numpy as np
 from grader.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
+from grader.gpu.replay import Recording
 from grader.gpu.request import SETS, Image, StaffKernel, TimingJob, has_variables, widths
 from grader.model import Argument, Build, Finding, Submission, Timing
 from grader.nvcc import assemble, build_at
@@ -20,8 +21,10 @@ from grader.plan import Plan, TimingStaff, drawn_cases, size
 from grader.precision import numbers, numpy_type
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grader.backends.backend import Backend
-    from grader.model import Assignment, Case, Counters, Named, TimingPlan
+    from grader.model import Assignment, Case, Counters, Launch, Named, TimingPlan
     from grader.nvcc import Tools
     from grader.oracle import Oracle
 
@@ -80,7 +83,7 @@ def timing_sets(
     for index in range(SETS):
         rng = np.random.default_rng([seed, _TIMING_STREAM, index])
         arrays = oracle.inputs(timing.inputs, shape, rng)
-        sets.append(make_arguments(assignment.kernel, shape, arrays, dict(constants)))
+        sets.append(make_arguments(assignment.called, shape, arrays, dict(constants)))
     return tuple(sets)
 
 
@@ -111,17 +114,29 @@ def _baselines(assignment: Assignment, cases: tuple[Case, ...], oracle: Oracle, 
 
 def _timing(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend) -> TimingStaff | None:
     """The staff's kernels for the GPUs, if a rubric item asks for a speedup and time is measured."""
-    items = [item for item in assignment.rubric if item.check == "speedup"]
-    plan = assignment.timing
-    if not backend.measures_time or not items or plan is None:
+    if not is_timed(assignment, backend) or assignment.timing is None:
         return None
-    steps = [step for item in items for step in dict(item.options)["steps"]]
-    work = oracle.work(dict(plan.shape)) if oracle.work else {}
+    plan = assignment.timing
     kernels = [
         _staff_kernel(assignment, plan, name, tools, backend.architectures)
         for name in (plan.baseline, plan.solution)
         if name
     ]
+    return timing_staff(assignment, oracle, kernels)
+
+
+def is_timed(assignment: Assignment, backend: Backend) -> bool:
+    """Whether a rubric item asks for a speedup, and the backend measures time."""
+    asked = any(item.check == "speedup" for item in assignment.rubric)
+    return asked and backend.measures_time and assignment.timing is not None
+
+
+def timing_staff(assignment: Assignment, oracle: Oracle, kernels: Sequence[StaffKernel]) -> TimingStaff:
+    """What is timed beside every submission: the baseline, and the model solution if there is one."""
+    items = [item for item in assignment.rubric if item.check == "speedup"]
+    steps = [step for item in items for step in dict(item.options)["steps"]]
+    shape = assignment.timing.shape if assignment.timing else ()
+    work = oracle.work(dict(shape)) if oracle.work else {}
     return TimingStaff(
         baseline=kernels[0],
         solution=kernels[1] if len(kernels) > 1 else None,
@@ -178,15 +193,22 @@ def timing_job(plan: Plan, built: Build, oracle: Oracle) -> TimingJob | Finding 
     if isinstance(launch, Finding):
         return launch
     sets = timing_sets(plan.assignment, built.constants, oracle, timing, plan.seed)
+    job = job_for(plan, staff, launch, sets)
+    return replace(job, widths=widths(sets[0], built.parameter_bytes))
+
+
+def job_for(
+    plan: Plan, staff: TimingStaff, timed: Launch | Recording, sets: tuple[tuple[Argument, ...], ...]
+) -> TimingJob:
+    """What to time beside a submission of which ``timed`` is launched or replayed on these inputs."""
     return TimingJob(
         baseline=staff.baseline,
         solution=staff.solution,
-        launch=launch,
+        launch=timed,
         sets=sets,
         thresholds=staff.thresholds,
         seed=plan.seed,
-        budget_seconds=timing.budget_seconds,
-        widths=widths(sets[0], built.parameter_bytes),
+        budget_seconds=plan.assignment.timing.budget_seconds if plan.assignment.timing else 0.0,
         flops=staff.flops,
         library=staff.library,
     )
@@ -248,7 +270,7 @@ def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int])
 def _occupancy(seen: Observed, answer: HarnessAnswer, job: TimingJob) -> float | None:
     """The share of a multiprocessor's threads that the launch can keep resident, as the driver counts."""
     student = answer.resources.get("student")
-    if student is None or student.blocks_per_multiprocessor is None:
+    if student is None or student.blocks_per_multiprocessor is None or isinstance(job.launch, Recording):
         return None
     most = _MOST_THREADS.get(seen.gpu.capability, 2048)
     warps = -(-prod(job.launch.block) // 32)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.device.device import Device
-from grader.device.launches import EmulatedLaunches, SeenLaunch
+from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
+from grader.device.observation import Observation
 from grader.device.requests import CopyKind, Sharing
 from grader.device.source import HostSource
 from grader.errors import OurError
+from grader.kinds.program.counting import kernel_counters
 from grader.kinds.program.too_large import too_large
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grader.device.memory import Allocation
-    from grader.model import Argument, Build, Case, Detail, Named
+    from grader.device.observation import SeenLaunch
+    from grader.model import Argument, Build, Case, Detail, KernelCounters, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -73,9 +76,10 @@ class EmulatedDevice:
         text: str,
         memory_bytes: int,
         work: int,
-        watched: frozenset[str] = frozenset(),
+        observation: Observation | None = None,
         further: Named[str] = (),
     ) -> None:
+        self._file = file
         texts = dict(further)
         others = tuple(HostSource(texts.get(n, ""), dict(b.call_lines), n) for n, b in build.others)
         self._source = HostSource(text, dict(build.call_lines), file, others)
@@ -87,13 +91,17 @@ class EmulatedDevice:
             file,
             self._note,
             self._source.name_of,
-            self._symbol_mistake,
+            symbol_mistake=self._symbol_mistake,
+            observation=observation or Observation(),
             steps=work,
-            watched=watched,
         )
         self.device = Device(self._memory, self._launches)
         self._held: dict[str, Allocation] = {}
         self._on_host: dict[str, tuple[int, int, int]] = {}
+
+    def close(self) -> None:
+        """Give the memory of the device back; nothing is asked of it afterwards."""
+        self._memory.close()
 
     def hold(self, argument: Argument, *, undefined: bool) -> int:
         """Put an array into device memory before the program starts, and say where.
@@ -111,6 +119,7 @@ class EmulatedDevice:
         self._memory.written[allocation.start : allocation.end] = not undefined
         self._source.give_name(allocation, argument.label)
         self._held[argument.name] = allocation
+        self._launches.shapes[allocation.start] = np.shape(argument.value)
         return allocation.address
 
     def hold_on_host(self, argument: Argument, end: int) -> None:
@@ -151,6 +160,11 @@ class EmulatedDevice:
     def executed(self) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
         """The kernels that ran, launch by launch, each with the instructions that threads came to."""
         return ((launched.kernel, launched.run.executed) for launched in self._launches.runs)
+
+    @property
+    def kernels(self) -> tuple[KernelCounters, ...]:
+        """What the launches of each kernel did together."""
+        return kernel_counters(self._launches.runs, self._file)
 
     @property
     def unsupported(self) -> str:

@@ -22,6 +22,7 @@ from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
 from grader.kinds.program.input_files import input_files
+from grader.messages import text_of
 from grader.model import Finding, FindingKind
 from grader.oracle import draw_inputs, expected_of
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.device.launches import SeenLaunch
+    from grader.device.observation import SeenLaunch
     from grader.model import Assignment, Case, Comparison, Named, ProgramRun
     from grader.oracle import Oracle
 
@@ -143,7 +144,7 @@ def _in_device_memory(
     """What a launch left, against what the oracle computes of what it was given."""
     name = check.compared_as
     if launch is None:
-        message = f"no launch of `{check.kernel}` came to its end"
+        message = text_of("no-launch-ended", kernel=check.kernel)
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
     able = _able(check, oracle)
     given = _given(check, able, case)
@@ -152,12 +153,15 @@ def _in_device_memory(
         before, _ = launch.pointers.get(check.arguments.index(argument), (b"", b""))
         array = _as_array(before, example.dtype, example.shape)
         if array is None or not np.isfinite(array).all():
-            wanted = f"{_extents(example.shape)} of {_type(example.dtype)}"
-            what = "holds what is no number"
-            if array is None:
-                what = f"has {len(before):,} bytes; expected {example.nbytes:,} for {wanted}"
-            message = (
-                f"argument {check.arguments.index(argument) + 1} of `{check.kernel}`, `{argument}`, {what}"
+            message = text_of(
+                "argument-too-small" if array is None else "argument-no-number",
+                number=check.arguments.index(argument) + 1,
+                kernel=check.kernel,
+                argument=argument,
+                bytes=len(before),
+                needed=example.nbytes,
+                extents=_extents(example.shape),
+                type=_type(example.dtype),
             )
             return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
         inputs[argument] = array
@@ -165,7 +169,8 @@ def _in_device_memory(
     _, after = launch.pointers.get(check.arguments.index(check.output), (b"", b""))
     got = _as_array(after, np.dtype(check.dtype), values.shape)
     if got is None:
-        message = f"the output of `{check.kernel}` is smaller than {_extents(values.shape)} of {check.dtype}"
+        extents = _extents(values.shape)
+        message = text_of("kernel-output-too-small", kernel=check.kernel, extents=extents, type=check.dtype)
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
     wrong = WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs))
     return replace(_explained(assignment, wrong, able), kernel=check.kernel)
@@ -252,31 +257,30 @@ def _read(run: ProgramRun, file: str, dtype: np.dtype[Any], shape: tuple[int, ..
     """The array in a file that the program wrote, or what is wrong with the file."""
     content = dict(run.files).get(file)
     if content is None:
-        return f"the program left no file {quoted(file)}, or one that is too large"
+        return text_of("no-file", file=quoted(file))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about old versions of Python
             has, kind, start = array_header(content)
     except Exception:  # noqa: BLE001 - NumPy parses the header as Python, and any of its errors may come out
-        return f"{quoted(file)} is not an .npy file of version 1.0 in C order"
+        return text_of("no-npy", file=quoted(file))
     if kind != dtype:
-        return f"{quoted(file)} holds {_type(kind)}; expected {_type(dtype)}"
+        return text_of("npy-of-type", file=quoted(file), type=_type(kind), expected=_type(dtype))
     if has != shape:
-        return f"{quoted(file)} holds an array of {_extents(has)}; expected {_extents(shape)}"
-    wanted = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-    if len(content) - start != wanted:
-        size = f"{len(content) - start:,} bytes of elements"
-        return f"{quoted(file)} holds {size} after its header; expected {wanted:,}"
+        return text_of("npy-of-extents", file=quoted(file), extents=_extents(has), expected=_extents(shape))
+    wanted, size = dtype.itemsize * int(np.prod(shape, dtype=np.int64)), len(content) - start
+    if size != wanted:
+        return text_of("npy-of-bytes", file=quoted(file), bytes=size, expected=wanted)
     return np.frombuffer(content, dtype, offset=start).reshape(shape)
 
 
 def _type(dtype: np.dtype[Any]) -> str:
     """`float32`, and `big-endian float32` where that is the difference."""
-    swapped = "" if dtype.isnative else "big-endian "
-    return swapped + (dtype.name if dtype.kind in "fiub" else "elements of another type")
+    name = dtype.name if dtype.kind in "fiub" else text_of("other-type")
+    return name if dtype.isnative else text_of("big-endian", type=name)
 
 
 def _extents(shape: tuple[int, ...]) -> str:
     """`34 × 34`; harmless, however many numbers and digits a header has."""
     words = " × ".join(str(extent)[:20] for extent in shape[:4])
-    return (words or "no extent") + (" × …" if len(shape) > 4 else "")  # noqa: PLR2004 - enough to see it
+    return (words or text_of("no-extent")) + (" × …" if len(shape) > 4 else "")  # noqa: PLR2004 - enough to see it

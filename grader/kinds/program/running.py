@@ -8,27 +8,30 @@ What a run is given, and what its results are compared with, is the `Task`'s to 
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast
 
-from grader.checks.program_cases import ENDED_EARLY, ended_by_itself, kind_of_ending, why_it_stopped
+from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
+from grader.device.observation import Observation
 from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
 from grader.kinds.program.builds import Builds
+from grader.kinds.program.counting import sums, traffic_checks
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.kinds.program.outputs import kernel_checks
+from grader.kinds.program.ran import Ran
+from grader.kinds.program.repairs import Trials, repaired
 from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.kinds.sized import not_built
-from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun
+from grader.messages import text_of
+from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
-from grader.nvcc.signature import read_name
 from grader.nvcc.units import label_of
-from grader.ptx import parse
-from grader.ptx.facts import structure
+from grader.plan import size
 from grader.sandbox import Job, Limits, Stage, Status
 
 if TYPE_CHECKING:
@@ -63,7 +66,7 @@ WATCHED = (
 )
 """What only the emulator sees of a program."""
 
-_WATCHING = ("races", "memory", "host", "kernel-output", "streams", "structure")
+_WATCHING = ("races", "memory", "host", "kernel-output", "streams", "structure", "traffic")
 """The checks that judge it."""
 
 PROCESSES = 64
@@ -162,6 +165,9 @@ def merged(case: CaseEvidence, seen: CaseEvidence, looked_at: frozenset[str]) ->
         comparisons=(*case.comparisons, *(c for c in seen.comparisons if c.array not in compared_here)),
         findings=(*case.findings, *findings),
         too_much_work=seen.too_much_work,
+        counters=seen.counters,
+        uncounted=reason,
+        kernels=seen.kernels,
         launches=seen.launches,
         streams=seen.streams,
         undecided=tuple((str(kind), reason) for kind in WATCHED if reason),
@@ -176,45 +182,25 @@ def nothing(plan: Plan, built: Build) -> Evidence:
     return Evidence(backend.name, built, device=backend.device, measures_time=backend.measures_time)
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What the cases of a submission showed; ``executed`` holds the instructions that threads came to.
-
-    By the names of kernels in the PTX, each by function and place in it.
-    """
-
-    cases: tuple[CaseEvidence, ...]
-    file: str
-    built: Build | None = None
-    """What the first case ran, whose instructions they are."""
-    executed: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
-
-    def structures(self) -> Named[Structure]:
-        """How the kernels that ran are built, by the names that they have in the student's file."""
-        if not self.executed or self.built is None:
-            return ()
-        structures = dict[str, "Structure"]()
-        for file, build in ((self.file, self.built), *self.built.others):
-            if not build.ptx:
-                continue
-            module = parse(build.ptx)
-            entries = {function.name for function in module.functions if function.is_entry}
-            for entry in sorted(self.executed.keys() & entries):
-                made = structure(module, entry, build.source_name, file, self.executed[entry])
-                structures.setdefault(read_name(entry).name, made)
-        return tuple(structures.items())
-
-
 def run_cases(
-    plan: Plan, submission: Submission, built: Build, tools: Tools, task: Task, gpu: Gpu | None = None
+    plan: Plan,
+    submission: Submission,
+    built: Build,
+    tools: Tools,
+    task: Task,
+    gpu: Gpu | None = None,
+    *,
+    observation: Observation | None = None,
 ) -> Ran:
     """Run every case, one after the other, in one stage of the sandbox; on ``gpu``, if there is one.
 
+    ``observation`` is what is wanted of launches, if that does not follow from the plan.
     A case that does not end costs its time; those after it get less, for most of them will not end either.
     """
     limits = limits_of(plan.assignment.program, on_gpu=gpu is not None, emulated=bool(built.ptx))
     cases: list[CaseEvidence] = []
     executed: dict[str, frozenset[tuple[str, int]]] = {}
+    trials, baselines = Trials(), dict(plan.baselines)
     first: Build | None = None
     try:
         with ExitStack() as stack:
@@ -223,15 +209,17 @@ def run_cases(
             folder = stack.enter_context(channel()) if built.ptx or first.ptx else None
             stage = Stage(limits, gpu.uuid if gpu else "", channel=str(folder or ""))
             sandbox = stack.enter_context(tools.sandbox.stage(stage))
-            runner = _Runner(plan, submission, first, tools, sandbox, task, gpu, folder, executed)
+            runner = _Runner(
+                plan, submission, first, tools, sandbox, task, gpu, folder, executed, trials, observation
+            )
             for case in plan.cases:
                 evidence = runner.with_build(builds, case).evidence(case, limits)
-                cases.append(evidence)
+                cases.append(replace(evidence, baselines=baselines.get(case.id, ())))
                 if evidence.program is not None and evidence.program.ending == Status.TIME:
                     limits = _shorter(plan.assignment.program, limits)
     except OurError as problem:
         cases += _all_failed(plan, str(problem))[len(cases) :]
-    return Ran(tuple(cases), submission.file, first, executed)
+    return Ran(repaired(tuple(cases), first or built, submission, trials), submission.file, first, executed)
 
 
 def limits_of(interface: ProgramInterface, *, on_gpu: bool, emulated: bool = False) -> Limits:
@@ -277,11 +265,15 @@ class _Runner:
     """Where programs reach an emulated device."""
     executed: dict[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
     """See `Ran`; it grows case by case."""
+    trials: Trials = field(default_factory=Trials)
+    """Launches that repairs are tried on; it grows, too."""
+    observation: Observation | None = None
+    """See `run_cases`."""
 
     def with_build(self, builds: Builds, case: Case) -> _Runner:
         """The runner of what a case runs; what another build executes says nothing of this one's kernels."""
         built = builds.of(case)
-        return self if built is self.built else replace(self, built=built, executed={})
+        return self if built is self.built else replace(self, built=built, executed={}, trials=Trials())
 
     def evidence(self, case: Case, limits: Limits) -> CaseEvidence:
         """What a case shows; whatever fails on our side is in its ``error``."""
@@ -312,11 +304,14 @@ class _Runner:
         text = self.submission.source.decode(errors="replace")
         interface = self.plan.assignment.program
         work = int(interface.emulator_seconds * STEPS_A_SECOND)
-        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
         further = tuple((n, t.decode(errors="replace")) for n, t in self.submission.headers)
-        device = EmulatedDevice(
-            self.built, self.submission.file, text, interface.device_bytes, work, watched, further
-        )
+        arguments = (self.built, self.submission.file, text, interface.device_bytes, work)
+        with closing(EmulatedDevice(*arguments, self._observation(case), further)) as device:
+            return self._against(device, case, limits)
+
+    def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
+        """See `_on_emulator`."""
+        interface = self.plan.assignment.program
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
         job = self._job(case, longer, device)
         with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
@@ -346,10 +341,32 @@ class _Runner:
             if not too_much or f.kind is not FindingKind.HOST
         ]
         judged = self.task.judged(case, run, tuple(seen), device)
-        launches, streams = device.device.launched, device.device.order.busy
         return replace(
-            judged, too_much_work=too_much, undecided=undecided, launches=launches, streams=streams
+            judged,
+            too_much_work=too_much,
+            undecided=undecided,
+            uncounted="",
+            counters=sums(kernel.counters for kernel in device.kernels),
+            kernels=device.kernels,
+            launches=device.device.launched,
+            streams=device.device.order.busy,
         )
+
+    def _observation(self, case: Case) -> Observation:
+        """What is wanted of the launches of a case."""
+        if self.observation is not None:
+            return self.observation
+        watched = frozenset(check.kernel for check in kernel_checks(self.plan.assignment))
+        if not self.plan.feedback or case.visibility is not Visibility.VISIBLE:
+            return Observation(watched)
+        return Observation(watched, self.trials.keep, profile=case is self._looked_at_by_line())
+
+    def _looked_at_by_line(self) -> Case | None:
+        """The visible case, the largest, in which it is counted what each line moves, if an item asks."""
+        checks = list(traffic_checks(self.plan.assignment))
+        visible = [c for c in self.plan.cases if c.visibility is Visibility.VISIBLE]
+        asked = [case for case in visible if any(check.item.looks_at(case) for check in checks)]
+        return max(asked, key=size, default=None)
 
     def _lines_of(self, addresses: Iterable[int]) -> Mapping[int, tuple[str, int]]:
         """The student's files and lines of some addresses in the program."""
@@ -399,9 +416,10 @@ def program_run(result: Result, limits: Limits) -> ProgramRun:
     )
 
 
-def ending(case: Case, run: ProgramRun, what: str = f"{ENDED_EARLY}: ") -> tuple[Finding, ...]:
-    """The finding for a program that did not come to its end; ``what`` stands before the reason."""
+def ending(case: Case, run: ProgramRun, *, reason_alone: bool = False) -> tuple[Finding, ...]:
+    """The finding for a program that did not come to its end, which ``reason_alone`` does not say again."""
     if ended_by_itself(run):
         return ()
-    message = f"{what}{why_it_stopped(run)}"
+    reason = why_it_stopped(run)
+    message = reason if reason_alone else text_of("program-cut-short-because", reason=reason)
     return (Finding(kind_of_ending(run), message, run.ending, case=case.id),)

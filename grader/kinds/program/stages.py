@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from grader.assignment import reference_folder, wanted_files
 from grader.checks.program_cases import ended_by_itself
 from grader.errors import OurError
+from grader.kinds.program.baselines import with_baselines
 from grader.kinds.program.input_files import input_files
 from grader.kinds.program.outputs import compared, verify
 from grader.kinds.program.running import Given, ending, nothing, run
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.backends.backend import Backend
-    from grader.device.launches import SeenLaunch
+    from grader.device.observation import SeenLaunch
     from grader.kinds.program.on_emulator import EmulatedDevice
+    from grader.kinds.program.running import Task
     from grader.model import Assignment, Case, Named, Submission
     from grader.nvcc import Tools
     from grader.oracle import Oracle
@@ -49,7 +51,8 @@ def plan(
     oracle = load_oracle(reference_folder(assignment)) if assignment.reference else None
     cases = drawn_cases(assignment, seed, visible_only=visible_only)
     verify(assignment, oracle, cases)
-    return Plan(assignment, seed, cases, (), backend)
+    drawn = Plan(assignment, seed, cases, (), backend)
+    return with_baselines(drawn, tools, lambda built: task_of(assignment, built, oracle))
 
 
 def gather(
@@ -63,7 +66,12 @@ def gather(
         return nothing(plan, Build(ok=False, error="there is no compiler")), ()
     assignment = plan.assignment
     oracle = load_oracle(reference_folder(assignment)) if assignment.reference else None
-    return run(plan, submission, built, tools, _ProgramTask(assignment, oracle, built.calls_device)), ()
+    return run(plan, submission, built, tools, task_of(assignment, built, oracle)), ()
+
+
+def task_of(assignment: Assignment, built: Build, oracle: Oracle | None) -> Task:
+    """What runs of a build are for."""
+    return _ProgramTask(assignment, oracle, built.calls_device)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from grader.nvcc.signature import read_name
 from grader.text import count
 
 if TYPE_CHECKING:
-    from grader.device.launches import KernelRun
+    from grader.device.observation import KernelRun
 
 STEPS_A_SECOND = 100_000
 """Work that the emulator does in a second of an ordinary machine (`grader.emulator.launch.STEPS`)."""

@@ -1,0 +1,94 @@
+"""Device memory as a launch of a program finds it, with what the launch is given.
+
+Each attempt at a launch begins with a copy of it: those of the two builds, and trials of a changed kernel
+afterwards, for which an image is `kept` before the memory changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grader.device.memory import BASE
+from grader.emulator.memory.layout import Layout, shared_layout, takes_memory
+from grader.emulator.memory.memory import HEAP_BYTES, WINDOW, AddressSpace, GlobalMemory, Heap
+from grader.model import Argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from grader.emulator.memory.memory import Allocation
+    from grader.model import Launch
+    from grader.ptx import Function, Module
+
+_SPACE = AddressSpace(BASE, {"shared": BASE - 4 * WINDOW, "local": BASE - 8 * WINDOW}, 1 << 40)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryImage:
+    """The memory of a launch: bytes ``[extent]`` from `BASE` on, and a 1 for each that holds a value.
+
+    ``arrays`` are the allocations in it by where they start, ``pointed`` the one that each parameter of the
+    kernel points to, and ``addresses`` those of the program's variables and functions. ``types`` are those of
+    elements, by where arrays start, as far as the kernel's parameters say them. ``copied`` gives a copy for
+    one attempt, with so many bytes behind it, where whoever made the image has buffers for that.
+    """
+
+    bytes: NDArray[np.uint8]
+    written: NDArray[np.uint8]
+    arrays: tuple[Allocation, ...]
+    pointed: tuple[Allocation | None, ...]
+    addresses: Mapping[str, int]
+    types: Mapping[int, np.dtype[Any]] = field(default_factory=dict)
+    copied: Callable[[int], tuple[NDArray[np.uint8], NDArray[np.uint8]]] | None = None
+    heap_bytes: int = HEAP_BYTES
+    """What ``malloc`` of a kernel hands out at most."""
+
+    def kept(self) -> MemoryImage:
+        """The same image, which stays as it is when the memory changes."""
+        return replace(self, bytes=self.bytes.copy(), written=self.written.copy(), copied=None)
+
+    def lay_out(
+        self,
+        module: Module,
+        function: Function,
+        launch: Launch,
+        arguments: tuple[Argument, ...],
+        *,
+        track: bool,  # noqa: ARG002 - which bytes hold a value is known here, always
+    ) -> Layout:
+        """A copy of the memory, and the parameters of the launch (see `grader.emulator.memory.layout`)."""
+        pointed: dict[str, Allocation | None] = {}
+        pieces: dict[str, dict[int, Any]] = {}
+        for formal, argument, array in zip(function.parameters, arguments, self.pointed, strict=True):
+            pieces[formal.name] = _pieces(np.asarray(argument.value).tobytes())
+            pointed[formal.name] = array
+        used, heap_bytes = len(self.bytes), self.heap_bytes if takes_memory(module) else 0
+        data, written = (self.copied or self._new_copy)(heap_bytes)
+        memory = GlobalMemory(_SPACE, self.arrays, data, written)
+        if heap_bytes:
+            memory.heap = Heap(memory, used, used + heap_bytes)
+        shared, shared_bytes = shared_layout(module, function, launch)
+        addresses = {array.name: array.start for array in shared} | dict(self.addresses)
+        contents = ((array, memory.bytes[array.start : array.end]) for array in self.arrays)
+        listed = tuple(
+            (Argument(str(array.start), "inout", content), content, array)
+            for array, content in contents
+            if not array.constant
+        )
+        return Layout(memory, listed, shared, shared_bytes, addresses, pieces, pointed)
+
+    def _new_copy(self, behind: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        more = np.zeros(behind, np.uint8)
+        return np.concatenate((self.bytes, more)), np.concatenate((self.written, more))
+
+
+def _pieces(content: bytes) -> dict[int, Any]:
+    """A parameter's value by byte offset: one number where it is one, else bytes."""
+    if len(content) in (1, 2, 4, 8):
+        return {0: np.frombuffer(content, f"u{len(content)}")[0]}
+    return dict(enumerate(np.frombuffer(content, np.uint8)))

@@ -1,0 +1,103 @@
+"""A function's work on the device as the harness replays it: launches, copies and fills, in their order.
+
+Who times a function of the host must not run it beside the clock: its code is a stranger's. So what it asked
+of its device is recorded where nothing is computed (`grader.device.recording`), and the harness does the same
+again on the GPU, with arrays of its own in the places of those that were there.
+
+    Recording ─described▶ JSON of the request, with the contents of copies from the host as files
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from grader.model import Launch, Named
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something lies in device memory: ``offset`` bytes after the start of an array."""
+
+    array: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchStep:
+    """A launch: the bytes of each parameter, and at which of them an address of what lies."""
+
+    entry: str
+    launch: Launch
+    parameters: tuple[tuple[bytes, tuple[tuple[int, Place], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FillStep:
+    """``size`` bytes of one value (``cudaMemset``)."""
+
+    to: Place
+    byte: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyStep:
+    """``size`` bytes from one place in device memory to another (``cudaMemcpy``)."""
+
+    to: Place
+    source: Place
+    size: int
+
+
+Step: TypeAlias = LaunchStep | FillStep | CopyStep
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """All that one call of a function asked of its device.
+
+    Beside the arrays that the function is called with, steps name arrays of ``scratch`` (in bytes), which it
+    allocated, ``variables`` of its file, and ``contents``, which it copied from the host.
+    """
+
+    steps: tuple[Step, ...]
+    scratch: Named[int] = ()
+    variables: tuple[str, ...] = ()
+    contents: Named[bytes] = field(default=(), repr=False)
+
+    def described(self, kernel: str, files: dict[str, bytes]) -> dict[str, Any]:
+        """The recording as the request has it; contents go into ``files``."""
+        names = {array: f"timed/{kernel}-{array}" for array, _ in self.contents}
+        files |= {names[array]: content for array, content in self.contents}
+        return {
+            "steps": list(map(_step, self.steps)),
+            "scratch": dict(self.scratch),
+            "variables": list(self.variables),
+            "contents": {array: [names[array], len(content)] for array, content in self.contents},
+        }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    if isinstance(step, LaunchStep):
+        parameters = [
+            {"bytes": content.hex(), "pointers": [[at, *_place(place)] for at, place in pointers]}
+            for content, pointers in step.parameters
+        ]
+        launch = step.launch
+        return {
+            "do": "launch",
+            "entry": step.entry,
+            "grid": list(launch.grid),
+            "block": list(launch.block),
+            "shared": launch.shared_bytes,
+            "parameters": parameters,
+        }
+    if isinstance(step, FillStep):
+        return {"do": "fill", "to": _place(step.to), "byte": step.byte, "size": step.size}
+    return {"do": "copy", "to": _place(step.to), "source": _place(step.source), "size": step.size}
+
+
+def _place(place: Place) -> list[Any]:
+    return [place.array, place.offset]

@@ -1,0 +1,10 @@
+"""An autograder for Gradescope: the zip that staff upload, and what it does there.
+
+    archive    the zip: the grader, one assignment with the staff's files, pinned requirements, two scripts
+    metadata   submission_metadata.json: when, by whom, how often
+    grading    one submission in the container that Gradescope makes for it
+    run        the whole of `run_autograder`: results.json, whatever happens
+
+In the container is no GPU, so kernels run on the emulator. The grader is root, and what students hand in is
+compiled and run by somebody else, who can read nothing below ``/autograder/source``.
+"""

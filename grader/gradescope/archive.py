@@ -1,0 +1,106 @@
+"""The zip that staff upload to Gradescope: the grader, an assignment with the staff's files, two scripts.
+
+    setup.sh, run_autograder    what Gradescope starts
+    harness.json                the assignment's id, the seed of its inputs, and how long grading may take
+    requirements.txt            the packages that the grader needs, pinned
+    program/                    the grader as it is here, for everybody to read
+    assignments/, reference/    for root alone
+
+The same assignment, seed and grader give the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grader
+from grader.assignment.bundled import locate_reference, reference_folder
+from grader.data_files import data_root, package_data
+from grader.errors import UsageError
+from grader.gradescope.pins import pinned
+from grader.gradescope.run import HARNESS
+from grader.kinds import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.model import Assignment
+
+SCRIPTS = ("setup.sh", "run_autograder")
+
+COMPILED = "__pycache__"
+ATTACKS, MISTAKES = "attacks", "mistakes"
+"""Folders of `sandbox/` and of `reference/` that grading needs nothing of."""
+
+_DATE = (2026, 1, 1, 0, 0, 0)
+_FILE, _PROGRAM = 0o100644, 0o100755
+
+
+def archive(assignment: Assignment, seed: int, seconds: float) -> bytes:
+    """The zip of an assignment, whose inputs are drawn from ``seed``; each grading may take ``seconds``.
+
+    Raises UsageError for an assignment that nothing is compiled for: whose a sheet of answers is, only a
+    roster can tell.
+    """
+    if not kind_of(assignment).compiles:
+        raise UsageError(
+            f"`{assignment.id}` asks questions with everybody's own numbers, and Gradescope does not tell "
+            "whose they are; grade its export with `grader grade` and a roster instead"
+        )
+    files = dict(_files(assignment))
+    about = {"assignment": assignment.id, "seed": seed, "seconds": seconds}
+    files[HARNESS] = (json.dumps(about, indent=1) + "\n").encode()
+    files["requirements.txt"] = pinned(("nvcc",)).encode()
+    return _zip(files)
+
+
+def _files(assignment: Assignment) -> Iterator[tuple[str, bytes]]:
+    program = Path(grader.__file__).resolve().parent
+    for name in SCRIPTS:
+        yield name, (program / "gradescope" / "scripts" / name).read_bytes()
+    for name, content in _below(program):
+        if not name.startswith(("_data/assignments/", "_data/reference/")):
+            yield f"program/grader/{name}", content
+    if not package_data().is_dir():
+        for name, content in _below(data_root() / "sandbox", ATTACKS):
+            yield f"program/sandbox/{name}", content
+    for name, content in _below(assignment.path):
+        yield f"assignments/{assignment.id}/{name}", content
+    for folder in _staffs(assignment):
+        for name, content in _below(folder, MISTAKES):
+            yield f"reference/{folder.name}/{name}", content
+
+
+def _staffs(assignment: Assignment) -> Iterator[Path]:
+    """The folders in ``reference/`` of the assignment's operation, or its own where it names none."""
+    if assignment.reference:
+        yield reference_folder(assignment)
+    elif own := locate_reference(assignment.id, assignment.path):
+        yield own
+
+
+def _below(folder: Path, left_out: str = COMPILED) -> Iterator[tuple[str, bytes]]:
+    """The files of a folder by their paths in it, but those of one name; what is hidden is of tools."""
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and {COMPILED, left_out}.isdisjoint(name.parts) and not _is_hidden(name):
+            yield name.as_posix(), path.read_bytes()
+
+
+def _is_hidden(name: Path) -> bool:
+    return any(part.startswith(".") for part in name.parts)
+
+
+def _zip(files: dict[str, bytes]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (_PROGRAM if name in SCRIPTS else _FILE) << 16
+            target.writestr(entry, files[name])
+    return content.getvalue()

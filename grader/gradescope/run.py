@@ -1,0 +1,131 @@
+"""The whole of `run_autograder`: results.json is written, whatever happens, before Gradescope ends us.
+
+    python -m grader.gradescope /autograder
+
+What goes wrong on our side is a sentence in the results and no score, never a zero. Standard output is for
+staff: Gradescope keeps it, and the results say that students do not see it.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NoReturn
+
+from grader import pipeline
+from grader.assignment import load_assignment, staff_kernel
+from grader.errors import GraderError, OurError, described_bug
+from grader.gradescope import grading
+from grader.gradescope.grading import Harness
+from grader.gradescope.metadata import read_metadata
+from grader.model import Verdict
+from grader.reports import gradescope, text
+from grader.submission import lines, read_as
+from grader.submission.items import OnDisk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from types import FrameType
+
+HARNESS = "harness.json"
+"""What the archive says of itself."""
+
+STAFFS_ONLY = (("source", 0o700), ("results", 0o700), ("submission_metadata.json", 0o600))
+"""What students' code may not read: hidden cases, and the results of earlier submissions."""
+
+OURS = 3
+
+
+class OutOfTime(OurError):  # noqa: N818 - says what is the matter
+    """Grading was ended because Gradescope would have ended it, results and all."""
+
+
+def main(root: Path) -> int:
+    """Grade what lies in ``root`` as Gradescope lays it out; 0 with a grade, 3 where there is none."""
+    results = root / "results" / "results.json"
+    try:
+        written, log, code = *_graded(root), 0
+    except GraderError as problem:
+        written, log, code = gradescope.failure(str(problem)), str(problem), OURS
+    except Exception as problem:  # noqa: BLE001 - the last resort: results are written
+        reason = described_bug("the autograder", problem)
+        written, log, code = gradescope.failure(reason), reason, OURS
+    _replace(results, written)
+    sys.stdout.write(log.encode("utf-8", "backslashreplace").decode() + "\n")
+    return code
+
+
+def _graded(root: Path) -> tuple[str, str]:
+    """The results, and what staff read; raises GraderError where there is no grade."""
+    began = time.monotonic()
+    harness = read_harness(root / "source")
+    with _ended_after(harness.seconds):
+        _shut(root)
+        assignment = load_assignment(harness.path)
+        metadata = read_metadata(root / "submission_metadata.json")
+        submission = grading.read_submission(root / "submission", metadata)
+        grade = grading.grade(harness, assignment, submission, began + harness.seconds)
+    source = lines(submission.source)
+    about = {"assignment": grade.assignment_id, "assignment_digest": grade.assignment_digest}
+    data = {**about, "grader": dict(pipeline.versions())["grader"], **metadata.data()}
+    results = gradescope.render(grade, source, metadata.remarks(), data)
+    return results, text.render(grade, audience="staff", source_lines=source).plain
+
+
+def prove(folder: Path) -> int:
+    """Grade the staff's own solution as a student's, where the archive lies in ``folder``; 0 for full marks.
+
+    Raises GraderError where it cannot be graded.
+    """
+    harness = read_harness(folder)
+    assignment = load_assignment(harness.path)
+    solution = read_as(OnDisk(staff_kernel(assignment, "solution")), "solution")
+    grade = grading.grade(harness, assignment, solution, time.monotonic() + harness.seconds)
+    sys.stdout.write(text.render(grade, audience="staff", source_lines=lines(solution.source)).plain)
+    return 0 if grade.verdict is not Verdict.ERROR and grade.score >= grade.max_score else OURS
+
+
+def read_harness(folder: Path) -> Harness:
+    """What the archive in ``folder`` was made for; raises OurError where it does not say."""
+    try:
+        said = json.loads((folder / HARNESS).read_bytes())
+        return Harness(folder, str(said["assignment"]), int(said["seed"]), float(said["seconds"]))
+    except (OSError, ValueError, TypeError, KeyError, OverflowError):
+        raise OurError(
+            f"{folder / HARNESS} cannot be read; make the archive again with `grader export-gradescope`"
+        ) from None
+
+
+def _shut(root: Path) -> None:
+    """Take from others the right to read what is the staff's; where nobody is root, there is no need."""
+    for name, mode in STAFFS_ONLY:
+        with suppress(FileNotFoundError):
+            (root / name).chmod(mode)
+
+
+@contextmanager
+def _ended_after(seconds: float) -> Iterator[None]:
+    """Raise OutOfTime in the block after so many seconds of wall time."""
+
+    def end(signum: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as signals are handled
+        raise OutOfTime(f"grading took longer than {seconds:.0f} s and was ended")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _replace(path: Path, content: str) -> None:
+    """Write a file at once: whoever looks sees all of it, or what was there before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_suffix(".half")
+    half.write_text(content, encoding="utf-8")
+    half.replace(path)

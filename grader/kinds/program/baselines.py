@@ -1,0 +1,72 @@
+"""What the staff's own programs and functions move on the cases, to compare submissions with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.assignment import recorded_counters, staff_kernel
+from grader.device.observation import Observation
+from grader.errors import OurError
+from grader.kinds import kind_of
+from grader.kinds.program.counting import traffic_checks
+from grader.kinds.program.running import run_cases
+from grader.model import Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from grader.kinds.program.running import Task
+    from grader.model import Build, CaseEvidence, Counters
+    from grader.nvcc import Tools
+    from grader.plan import Plan
+
+
+def with_baselines(plan: Plan, tools: Tools, task_of: Callable[[Build], Task]) -> Plan:
+    """The plan with what each baseline of a `traffic` item moves on the item's cases.
+
+    ``task_of`` says what runs of a build are given. Raises OurError where a baseline cannot be run.
+    """
+    recorded = recorded_counters(plan.assignment)
+    if recorded is not None:
+        return replace(plan, baselines=recorded)
+    counters: dict[str, dict[str, Counters]] = {}
+    for name in dict.fromkeys(check.baseline for check in traffic_checks(plan.assignment) if check.baseline):
+        checks = [check for check in traffic_checks(plan.assignment) if check.baseline == name]
+        chosen = tuple(case for case in plan.cases if any(check.item.looks_at(case) for check in checks))
+        for case in _run(replace(plan, cases=chosen, feedback=False), name, tools, task_of):
+            moved = counters.setdefault(case.case.id, {})
+            for check in checks:
+                moved[check.baseline_key] = _of_kernel(case, check.kernel or "")
+    return replace(plan, baselines=tuple((case, tuple(moved.items())) for case, moved in counters.items()))
+
+
+def _run(plan: Plan, name: str, tools: Tools, task_of: Callable[[Build], Task]) -> tuple[CaseEvidence, ...]:
+    """The cases of a baseline; raises OurError where it does not build, or one did not come to its end."""
+    path = staff_kernel(plan.assignment, name)
+    submission = Submission(name, path.name, _source(path), "")
+    built = kind_of(plan.assignment).build(tools, submission, plan.assignment)
+    if not built.ok:
+        reasons = "; ".join(finding.message for finding in built.findings) or built.error
+        raise OurError(f"the staff's file {path.name} does not build: {reasons}")
+    observation = Observation(count_only=True)
+    cases = run_cases(plan, submission, built, tools, task_of(built), observation=observation).cases
+    for case in cases:
+        reason = case.error or case.too_much_work or next((f.message for f in case.findings), "")
+        if case.error or not case.completed or not case.kernels:
+            reason = reason or "it launches no kernel"
+            raise OurError(f"the baseline {path.name} does not run in case {case.case.id}: {reason}")
+    return cases
+
+
+def _source(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise OurError(f"the staff's file {path} cannot be read: {problem.strerror}") from None
+
+
+def _of_kernel(case: CaseEvidence, kernel: str) -> Counters:
+    """What a kernel of the baseline moved; all of them where it has none of that name."""
+    return next((moved.counters for moved in case.kernels if moved.kernel == kernel), case.counters)

@@ -1,0 +1,178 @@
+"""Sentences for files that do not build, where not the compiler has words for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.model import FindingCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_KERNELS: Mapping[FindingCode, str] = {
+    FindingCode.NO_KERNEL: "no kernel named {named}: this file has no `__global__` function",
+    FindingCode.OTHER_KERNELS: "no kernel named {named}; this file has: {others}{more}{beside}{rename}",
+    FindingCode.KERNEL_LEFT_OUT: (
+        "no kernel named {named} is compiled: `{directive}` in line {directive_line} leaves it out"
+    ),
+    FindingCode.KERNEL_WITHOUT_BODY: "the kernel {named} is declared, but this file gives it no body",
+    FindingCode.KERNEL_PARAMETER_COUNT: (
+        "the kernel {named} takes {parameters}, but the assignment passes {passed}: ({wanted})"
+    ),
+    FindingCode.KERNEL_PARAMETER: (
+        "parameter {number} of the kernel {named} should be `{expected}`{consisting}, but it is {actual}; "
+        "the assignment passes ({wanted})"
+    ),
+    FindingCode.TEMPLATE_WITHOUT_VALUES: (
+        "the kernel {named} is a template that this file never uses, so that nothing gives {values}"
+    ),
+    FindingCode.TEMPLATE_DOES_NOT_COMPILE: (
+        "the kernel {named} is a template that this file never uses, and `{instance}` does not "
+        "compile{reason}"
+    ),
+    FindingCode.STATIC_SHARED_MEMORY: (
+        "the kernel {named} uses {bytes} bytes of static shared memory; a block may use at most {most}"
+    ),
+    FindingCode.SIZE_NOT_DEFINED: (
+        "this file defines no {choices}, by which the assignment changes its size"
+    ),
+    FindingCode.SIZE_TO_DEFINE: (
+        "this file defines no `{name}`, by which the assignment sets its size; "
+        "expected `#define {name} {value}` or `const int {name} = {value};`"
+    ),
+    FindingCode.CONSTANT_NOT_ALLOWED: "`{name}` is {value}; this assignment needs {wanted}",
+    FindingCode.NO_VARIABLE: (
+        "there is no variable `{name}` in device memory; expected {expected} outside of all functions, "
+        "which the grader fills before each launch"
+    ),
+    FindingCode.VARIABLE_CONSTANT: (
+        "`{name}` is `__constant__`, which a kernel cannot write to; expected {expected}"
+    ),
+}
+
+_FUNCTIONS: Mapping[FindingCode, str] = {
+    FindingCode.NO_FUNCTION: (
+        "no function named {named}: this file has no function that another file can call"
+    ),
+    FindingCode.OTHER_FUNCTIONS: "no function named {named}; this file has: {others}{more}{beside}{rename}",
+    FindingCode.FUNCTION_IS_KERNEL: (
+        "{named} is a kernel; expected a function of the host, which launches kernels"
+    ),
+    FindingCode.FUNCTION_ON_DEVICE: (
+        "{named} runs on the device; expected a function of the host, which launches kernels"
+    ),
+    FindingCode.FUNCTION_IS_TEMPLATE: (
+        "{named} is a template; expected a function with the types of the assignment"
+    ),
+    FindingCode.FUNCTION_OUT_OF_REACH: (
+        "{named} is {reach}, so that no other file can call it; take that away"
+    ),
+    FindingCode.FUNCTION_PARAMETER_COUNT: (
+        "the function {named} takes {parameters}, but the assignment passes {passed}: ({wanted})"
+    ),
+    FindingCode.FUNCTION_PARAMETER: (
+        "parameter {number} of the function {named} should be `{expected}`, but it is {actual}; the "
+        "assignment passes ({wanted})"
+    ),
+}
+
+_COMPILER: Mapping[FindingCode, str] = {
+    FindingCode.COMPILER_MESSAGE: "{text}{used_by}{removed}",
+    FindingCode.COMPILER_GAVE_UP: (
+        "the compiler gave up on this file (exit status {status}) without naming a line"
+    ),
+    FindingCode.COMPILER_STOPPED: "{why}",
+    FindingCode.MORE_MESSAGES: "and {more}; the first ones often cause the others",
+    FindingCode.FOREIGN_FILE: (
+        "includes a file that is not part of the submission (`{name}`); only the submission's own headers, "
+        "the assignment's and the system's may be included"
+    ),
+    FindingCode.HEADER_NOT_FOUND: "the header `{name}` was not found; {hint}",
+    FindingCode.PTX_TOO_LONG: "compiled, the file takes {bytes:,} bytes of PTX; expected {most:,} at most",
+    FindingCode.TOO_LARGE_TO_KEEP: (
+        "{what} is larger than {most} MiB; look for large arrays with initial values"
+    ),
+    FindingCode.ASM_NOT_READ: "inline assembly says what the grader does not read",
+    FindingCode.ASM_REFUSED: "{what}",
+    FindingCode.NO_MAIN: "this file has no `main` function, and a program begins there",
+    FindingCode.NO_MAIN_ANYWHERE: "none of these files has a `main` function, and a program begins there",
+    FindingCode.ARRAYS_TOO_LARGE: (
+        "the global and static arrays of this program are too large: together more than 2 GiB"
+    ),
+    FindingCode.DEFINED_TWICE: (
+        "`{name}` is defined here and once more elsewhere (multiple definition); rename it"
+    ),
+    FindingCode.DEFINED_NOWHERE: (
+        "`{name}` is used here, but nothing defines it (undefined reference); {hint}"
+    ),
+    FindingCode.LINKER_REFUSES: "the linker refuses this program{reason}",
+    FindingCode.NOTEBOOK_COMMAND: (
+        "`{command}` is a command of the notebook that this text comes from, and no CUDA: it was left out; "
+        "remove the line"
+    ),
+    FindingCode.ODD_BLANKS: (
+        "here{others} stand characters that look like blanks and are none (U+{character}), as in text "
+        "copied from a PDF or a web page: they were read as blanks; replace them"
+    ),
+    FindingCode.LOOSE_BRACKETS: (
+        "write `<{name}>`, as it was read: blanks in the brackets belong to the name"
+    ),
+}
+
+SENTENCES: Mapping[FindingCode, str] = {**_KERNELS, **_FUNCTIONS, **_COMPILER}
+
+CLAUSES: Mapping[str, str] = {
+    "and-more": " and {number} more",
+    "asked-for-too": "; {names} are asked for, too",
+    "asked-for-too-one": "; {names} is asked for, too",
+    "rename": "; if `{name}` is the one, rename it",
+    "values-to": "values to its parameters {names}",
+    "values-to-one": "a value to its parameter {names}",
+    "parameters": "{count} parameters",
+    "parameters-one": "{count} parameter",
+    "struct-of-fields": ", a struct of {bytes} bytes ({fields})",
+    "of-type": "`{type}`",
+    "not-writable": "`{type}`, which the kernel cannot write to",
+    "own-struct": "`{type}`, a struct of {bytes} bytes",
+    "number-of-bits": "a {bits}-bit floating-point number",
+    "struct-of-bytes": "a struct of {bytes} bytes",
+    "integer-of-bits": "a {bits}-bit integer",
+    "integer-or-pointer": "a {bits}-bit integer or a pointer",
+    "multiple-of": "a multiple of {number}",
+    "power-of-two": "a power of two",
+    "no-more-than": "at most {number}",
+    "declared-as": "`{qualifier} {declaration}`",
+    "constant-or-device": "`__constant__` or `__device__ {declaration}`",
+    "unnamed-namespace": "in an unnamed namespace",
+    "in-header": " (in {name}, which this file uses)",
+    "removed-from-cuda": "; removed from CUDA by version 13: use `{written}`",
+    "more-errors": "{count} more errors",
+    "more-errors-one": "{count} more error",
+    "more-warnings": "{count} more warnings",
+    "more-warnings-one": "{count} more warning",
+    "header-of-library": "it belongs to {library}, which is not installed here",
+    "did-you-mean": "did you mean `{name}`?",
+    "headers-there": "the headers that are there: {headers}",
+    "hand-header-in": "hand it in beside the file, or remove the #include if nothing of it is used",
+    "compiler-disk": "the compiler was stopped: its files for this source take more than {most} MiB",
+    "compiler-time": (
+        "the compiler was stopped after {seconds} s; look for headers, macros or templates that expand "
+        "without end"
+    ),
+    "compiler-memory": "the compiler was stopped: it needs more than {most} MiB of memory for this file",
+    "compiler-output": "the compiler was stopped: this file makes it write more than {most} MiB",
+    "compiler-crashed": ("the compiler crashed on this file (signal {signal}); it may be nested too deeply"),
+    "what-is-compiled": "what the compiler makes of this file",
+    "device-code": "the device code of this file",
+    "the-program": "this program",
+    "asm-file": "the assembler refuses this file",
+    "asm-text": "the assembler refuses the file: {text}",
+    "asm-instruction": "the assembler refuses the inline PTX `{instruction}`: {text}",
+    "asm-on-host": "the assembler refuses what an `asm` statement of this file contains",
+    "of-library": "it is a function of {library}, which programs are not linked with here",
+    "driver-library": "the CUDA driver's library (libcuda)",
+    "define-it": "define it in this file, or check how its name and its parameters are spelt",
+    "without-saying-why": " and does not say why",
+    "on-other-lines": " and on {count} more lines",
+    "on-other-lines-one": " and on {count} more line",
+}

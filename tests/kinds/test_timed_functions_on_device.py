@@ -1,0 +1,154 @@
+"""Functions timed on a real GPU: what is recorded of them runs there, is right, and compares like kernels."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import load_assignment
+from grader.backends import prepare
+from grader.data_files import data_root
+from grader.gpu import devices
+from grader.model import Submission, Verdict
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Grade, Timing
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(900)]
+
+LOG = logging.getLogger(__name__)
+"""What was measured: `pytest -o log_cli=true --log-cli-level=INFO`."""
+
+YAML = """
+id: product
+title: Product
+reference: matmul
+submission: {kind: function, function: solve, pointers: device, outputs: poison,
+  device_memory: 64, emulator_seconds: 20,
+  parameters: {A: 'in float32[M, K]', B: 'in float32[K, N]', C: 'out float32[M, N]',
+    M: int32, N: int32, K: int32}}
+timing: {shape: {M: 1024, K: 1024, N: 1024}, baseline: naive}
+cases:
+  - {id: small, shape: {M: 33, K: 17, N: 40}}
+rubric:
+  - {id: right, points: 50, check: output}
+  - {id: fast, points: 50, check: speedup, baseline: naive, none_below: 1.0, full_at: 1.2}
+"""
+NAIVE = """
+__global__ void naive(const float *A, const float *B, float *C, int M, int N, int K) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || column >= N) return;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N, int K) {
+    naive<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(A, B, C, M, N, K);
+}
+"""
+TILED = """
+#define T 16
+__global__ void tiled(const float *A, const float *B, float *C, int M, int N, int K) {
+    __shared__ float a[T][T], b[T][T];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, column = blockIdx.x * T + x;
+    float sum = 0;
+    for (int t = 0; t < (K + T - 1) / T; t++) {
+        a[y][x] = row < M && t * T + x < K ? A[row * K + t * T + x] : 0;
+        b[y][x] = t * T + y < K && column < N ? B[(t * T + y) * N + column] : 0;
+        __syncthreads();
+        for (int k = 0; k < T; k++) sum += a[y][k] * b[k][x];
+        __syncthreads();
+    }
+    if (row < M && column < N) C[row * N + column] = sum;
+}
+"""
+SOLUTION = (
+    TILED
+    + """
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N, int K) {
+    tiled<<<dim3((N + T - 1) / T, (M + T - 1) / T), dim3(T, T)>>>(A, B, C, M, N, K);
+}
+"""
+)
+IN_HALVES = (
+    TILED
+    + """
+__constant__ float one[1];
+__global__ void add(const float *from, float *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += one[0] * from[i];
+}
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N, int K) {
+    float *mine, value = 1;
+    cudaMalloc(&mine, sizeof(float) * M * N);
+    cudaMemcpyToSymbol(one, &value, sizeof value);
+    cudaMemset(C, 0, sizeof(float) * M * N);
+    tiled<<<dim3((N + T - 1) / T, (M + T - 1) / T), dim3(T, T)>>>(A, B, mine, M, N, K);
+    add<<<(M * N + 255) / 256, 256>>>(mine, C, M * N);
+    cudaFree(mine);
+}
+"""
+)
+ONLY_SMALL = (
+    TILED
+    + """
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N, int K) {
+    if (M < 1000) tiled<<<dim3((N + T - 1) / T, (M + T - 1) / T), dim3(T, T)>>>(A, B, C, M, N, K);
+}
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    """The compiler and the local sandbox."""
+    return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
+
+
+def graded(source: str, tools: Tools, folder: Path) -> tuple[Grade, Timing]:
+    """A function graded on the first GPU."""
+    (folder / "assignments/product").mkdir(parents=True)
+    (folder / "reference/matmul").mkdir(parents=True)
+    shutil.copy(data_root() / "reference/matmul/oracle.py", folder / "reference/matmul")
+    (folder / "reference/matmul/naive.cu").write_text(NAIVE)
+    (folder / "reference/matmul/solution.cu").write_text(SOLUTION)
+    (folder / "assignments/product/assignment.yaml").write_text(YAML)
+    assignment = load_assignment(folder / "assignments/product")
+    backend = prepare("gpu", tools, devices.visible(devices.find_gpus()))
+    plan = pipeline.make_plan(assignment, 7, tools, visible_only=False, backend=backend)
+    grade = pipeline.grade(plan, Submission("ada", "product.cu", source.encode(), "0"), tools)
+    assert grade.timing is not None
+    return grade, grade.timing
+
+
+@pytest.mark.parametrize("source", [NAIVE, SOLUTION, IN_HALVES], ids=["naive", "tiled", "in-halves"])
+def test_a_right_function_is_timed_and_every_timed_call_is_right(
+    tools: Tools, tmp_path: Path, source: str
+) -> None:
+    """Beside the staff's, which are timed the same way."""
+    grade, timing = graded(source, tools, tmp_path)
+    LOG.info("%s %s", timing.speedup, timing.milliseconds)
+    assert timing.error == ""
+    assert timing.findings == ()
+    assert timing.verified == timing.launches > 0
+    assert timing.control is not None
+    assert timing.control.low < 1.02
+    assert grade.items[0].result.verdict is Verdict.PASS
+    assert grade.items[1].result.verdict is (Verdict.FAIL if source is NAIVE else Verdict.PASS)
+
+
+def test_a_function_that_launches_nothing_where_it_is_timed_earns_nothing(
+    tools: Tools, tmp_path: Path
+) -> None:
+    """What it leaves is not what must be there."""
+    grade, timing = graded(ONLY_SMALL, tools, tmp_path)
+    assert "unwritten-while-timed" in [finding.code for finding in timing.findings]
+    assert grade.items[1].result.verdict is Verdict.FAIL
