@@ -171,6 +171,41 @@ def test_managed_memory_that_a_kernel_may_still_write_is_told_with_the_line(grad
     assert [(str(finding.code), finding.line) for finding in result.findings] == [("host-touched-early", 12)]
 
 
+HALVES = r"""#include <cstdio>
+__global__ void twice(int *to, const int *from) { to[threadIdx.x] = 2 * from[threadIdx.x]; }
+int main() {
+    int *m;
+    cudaMallocManaged(&m, 16 * sizeof *m);
+    for (int i = 0; i < 8; ++i) m[i] = i < 4 ? 4 - i : 0;
+    twice<<<1, 4>>>(m + 8, m);
+    m[4] = 9;
+    m[12] = m[4];
+    cudaDeviceSynchronize();
+    m[0] = 1;
+    for (int i = 0; i < 4; ++i) std::printf("%d %d ", m[8 + i], m[8 + i] - 1);
+    std::printf("%d\\n", m[12]);
+    cudaFree(m);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("", "", []),
+        ("m[4] = 9;", "m[3] = 9;", [("host-touched-early", 8)]),
+        ("m[4] = 9;", "m[4] = m[11];", [("host-touched-early", 8)]),
+        ("m[4] = 9;", "m[4] = m[0];", []),
+    ],
+)
+def test_shared_memory_is_in_use_byte_by_byte(
+    graded: Graded, old: str, new: str, told: list[tuple[str, int]]
+) -> None:
+    """The host may use what a kernel leaves alone, and read what it reads, but not write it."""
+    findings = _results(graded(HALVES.replace(old, new)))["host"].findings
+    assert [(str(finding.code), finding.line) for finding in findings] == told
+
+
 def test_the_end_of_a_buffer_that_is_copied_back_unused_costs_nothing(graded: Graded) -> None:
     """A right program may copy more than it needs; one that copies what nobody wrote at all is told."""
     longer = RIGHT.replace("int host[8]", "int host[12]").replace(
@@ -273,6 +308,103 @@ def test_an_item_says_what_costs_it(
     source = RIGHT.replace(*OTHER_MISTAKES[mistake]).encode()
     grade = pipeline.grade(plan, Submission("ada", "shift.cu", source, "0" * 8), tools)
     assert grade.score == points
+
+
+SYMBOLS = r"""#include <cstdio>
+__constant__ int factors[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+__device__ int table[8];
+__device__ __managed__ int shared[8];
+__global__ void scale(int *p, const int *q, size_t n) { if (threadIdx.x < n) p[threadIdx.x] *= factors[0]; }
+int main() {
+    int host[8] = {8, 7, 6, 5, 4, 3, 2, 1}, *device, *address;
+    cudaMalloc(&device, sizeof host);
+    cudaGetSymbolAddress((void **)&address, table);
+    cudaMemcpyToSymbol(factors, host + 7, sizeof *host);
+    cudaMemcpyToSymbol(table, host, sizeof host);
+    cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+    scale<<<1, 8>>>(device, address, 8);
+    scale<<<1, 8>>>(shared, nullptr, 8);
+    cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    cudaMemcpyFromSymbol(host, table, sizeof *host);
+    for (int i = 0; i < 8; ++i) std::printf("%d%c", host[i], i < 7 ? ' ' : '\n');
+    cudaFree(device);
+}
+"""
+
+
+def test_a_variable_is_no_pointer_on_the_host(graded: Graded) -> None:
+    """Its name and its kind are told, in a launch and in a copy; who uses it as CUDA wants is left alone."""
+    right = graded(SYMBOLS)
+    assert (right.verdict, _codes(right)) == (Verdict.PASS, set())
+    wrong = SYMBOLS.replace("device, address, 8", "device, table + 2, 8").replace(
+        "cudaMemcpyToSymbol(factors, host + 7, sizeof *host)",
+        "cudaMemcpy(factors, host + 7, sizeof *host, cudaMemcpyHostToDevice)",
+    )
+    findings = _results(graded(wrong))["host"].findings
+    assert [(str(finding.code), finding.line) for finding in findings] == [
+        ("host-symbol-as-pointer", 10),
+        ("host-symbol-as-pointer", 13),
+    ]
+    assert findings[0].message.startswith("`factors` is __constant__, and its name is no pointer on the host")
+    assert findings[1].message.startswith("`table` is __device__")
+
+
+HEAP = r"""#include <cstdio>
+__global__ void take(int *got) {
+    char *p = (char *)malloc(20 << 20);
+    *got = p != nullptr;
+    free(p);
+}
+int main() {
+    int *got, value;
+    cudaMalloc(&got, sizeof *got);
+    cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20);
+    take<<<1, 1>>>(got);
+    cudaMemcpy(&value, got, sizeof value, cudaMemcpyDeviceToHost);
+    std::printf("%d %s\n", value, cudaGetErrorName(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 96 << 20)));
+    cudaFree(got);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "printed"),
+    [
+        (HEAP, "1 cudaErrorInvalidValue"),
+        (
+            HEAP.replace("    cudaDeviceSetLimit(cudaLimitMallocHeapSize, 64 << 20);\n", ""),
+            "0 cudaErrorInvalidValue",
+        ),
+    ],
+)
+def test_the_heap_of_kernels_is_as_large_as_the_program_asks_for(
+    graded: Graded, source: str, printed: str
+) -> None:
+    """And is what it is once a kernel has used it."""
+    (case,) = graded(source).evidence.cases  # type: ignore[union-attr]
+    assert case.program is not None
+    assert case.program.stdout.decode() == f"{printed}\n"
+
+
+def test_shared_memory_is_none_of_the_programs_own(tools: Tools, tmp_path: Path) -> None:
+    """More managed memory than the address space that `memory` allows for: the device's own limit counts."""
+    yaml = YAML.replace("seconds: 2,", "seconds: 2, memory: 64, device_memory: 640,")
+    (tmp_path / "assignment.yaml").write_text(yaml)
+    plan = pipeline.make_plan(load_assignment(tmp_path), 1, tools, visible_only=False)
+    source = """#include <cstdio>
+    int main() {
+        char *large, *small;
+        std::puts(cudaGetErrorName(cudaMallocManaged(&large, size_t(620) << 20)));
+        std::puts(cudaGetErrorName(cudaMallocManaged(&small, 4096)));
+        small[0] = 'x';
+        std::puts(cudaGetErrorName(cudaMallocManaged(&small, size_t(21) << 20)));
+        cudaFree(large);
+    }
+    """
+    grade = pipeline.grade(plan, Submission("ada", "shift.cu", source.encode(), "0" * 8), tools)
+    (case,) = grade.evidence.cases  # type: ignore[union-attr]
+    assert case.program is not None
+    assert case.program.stdout.decode().split() == ["cudaSuccess", "cudaSuccess", "cudaErrorMemoryAllocation"]
 
 
 def test_a_fault_of_the_host_is_told_with_its_line(graded: Graded) -> None:

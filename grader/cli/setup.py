@@ -20,7 +20,6 @@ from grader.course.matching import match_roster
 from grader.course.roster import read_roster
 from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.kinds import kind_of
-from grader.model import ProgramInterface
 from grader.reports import class_table
 from grader.reports.wording import unscored
 from grader.submission import ANSWERS, PROGRAM, SOURCE, read_submission
@@ -173,7 +172,7 @@ def _without_other_sheets(everything: Download) -> Download:
 
 
 def _wanted(assignment: Assignment) -> Wanted:
-    if isinstance(assignment.interface, ProgramInterface):
+    if kind_of(assignment).links_files:
         return PROGRAM
     return ANSWERS if asks_questions(assignment) else SOURCE
 

@@ -7,11 +7,13 @@ would, and the answer's payload.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grader.device.copies import DONE, REFUSED, Reply, copy_on_host, copy_within, fill
 from grader.device.device import MOST_HANDLES, Event
 from grader.device.errors import CudaError
+from grader.device.limits import MOST_DYNAMIC_SHARED, reset_limits, set_limit
 from grader.device.memory import MOST_ALLOCATIONS, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.protocol import VERSION, ProtocolError
@@ -35,6 +37,7 @@ from grader.device.requests import (
     Interruption,
     LaunchKernel,
     MemoryInfo,
+    NameSymbol,
     Occupancy,
     QueryEvent,
     QueryStream,
@@ -59,8 +62,6 @@ if TYPE_CHECKING:
 _OWN_STREAMS = (DEFAULT, LEGACY, PER_THREAD)
 """The streams that nobody creates."""
 
-_KERNEL_LIMIT = 0x8000_0000
-MOST_DYNAMIC_SHARED, MOST_DYNAMIC_SHARED_OPT_IN = 48 << 10, 163 << 10
 
 _DISABLE_TIMING = 2
 """``cudaEventDisableTiming``."""
@@ -158,7 +159,8 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
     if not _known_stream(device, message.stream):
         return CudaError.INVALID_RESOURCE_HANDLE, b""
     limit = device.shared_limits.get(message.kernel, MOST_DYNAMIC_SHARED)
-    outcome = device.launches.launch(message, caller, limit, watch=device.order.is_needed)
+    watch = device.order.is_needed or device.memory.is_shared
+    outcome = device.launches.launch(message, caller, limit, watch=watch)
     device.launched += outcome.code is CudaError.SUCCESS
     if outcome.code is CudaError.SUCCESS:
         device.clock.launch(outcome.dram_bytes, outcome.lane_instructions)
@@ -168,7 +170,10 @@ def _launch(device: Device, message: LaunchKernel, caller: int) -> Reply:
         device.unread = None if used_already else (caller, name)
         device.print(outcome.printed)
         device.complaints += outcome.complaints
-        device.in_use.update(outcome.changed)
+        for use, spans in outcome.uses:
+            device.use(use, spans)
+        if not outcome.uses:
+            device.in_use.update(outcome.changed)
         if device.pending is CudaError.SUCCESS:
             device.pending = outcome.later
     return outcome.code, b""
@@ -191,19 +196,6 @@ def _occupancy(device: Device, message: Occupancy, caller: int) -> Reply:
     facts = (kernel.registers, kernel.static_shared, kernel.local, kernel.constants, kernel.most_threads)
     blocks = kernel.resident_blocks(message.threads, message.shared_bytes)
     return CudaError.SUCCESS, struct.pack("<7I", *facts, dynamic, blocks)
-
-
-def _set_limit(device: Device, message: SetLimit, caller: int) -> Reply:
-    del caller
-    if not message.which & _KERNEL_LIMIT:
-        return DONE
-    kernel = message.which & ~_KERNEL_LIMIT
-    if kernel >= len(device.launches.kernels):
-        raise ProtocolError(f"there is no kernel {kernel}")
-    if message.value > MOST_DYNAMIC_SHARED_OPT_IN:
-        return REFUSED
-    device.shared_limits[kernel] = message.value
-    return DONE
 
 
 # --- streams, events, waiting --------------------------------------------------------------------------
@@ -329,7 +321,9 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
     device.events.clear()
     device.shared_limits.clear()
     device.broken = device.pending = CudaError.SUCCESS
-    device.in_use.clear()
+    reset_limits(device)
+    device.waited()
+    device.symbols.clear()
     device.order = StreamOrder()
     return DONE
 
@@ -337,6 +331,15 @@ def _reset(device: Device, message: Reset, caller: int) -> Reply:
 def _errors_asked(device: Device, message: ErrorsAsked, caller: int) -> Reply:
     del message, caller
     device.errors_asked = True
+    return DONE
+
+
+def _name_symbol(device: Device, message: NameSymbol, caller: int) -> Reply:
+    """A host that says so of variables that are there may be believed: it accuses itself."""
+    del caller
+    known = device.launches.variables.get((message.module, message.name))
+    if known is not None and len(device.symbols) < len(device.launches.variables):
+        device.symbols.append(replace(message, size=min(message.size, known.size)))
     return DONE
 
 
@@ -349,7 +352,8 @@ def _interrupted(device: Device, message: Interruption, caller: int) -> Reply:
     """A touch of shared memory that came early, or the fault that ends the program."""
     live, old = device.memory.holding(message.address), device.memory.once_holding(message.address)
     if isinstance(message, Touched):
-        if live is None or live.number not in device.in_use:
+        writes = bool(message.writes)
+        if live is None or not device.is_at_work(live, message.address, host_writes=writes):
             return DONE
         code = HostCode.TOUCHED_EARLY
     elif live is not None:
@@ -389,11 +393,12 @@ TABLE: Mapping[type[Message], Callable[[Device, Any, int], Reply]] = {
     FindPointer: _pointer,
     MemoryInfo: _memory_info,
     Occupancy: _occupancy,
-    SetLimit: _set_limit,
+    SetLimit: set_limit,
     Reset: _reset,
     Touched: _interrupted,
     ErrorsAsked: _errors_asked,
     Unsupported: _unsupported,
     Fault: _interrupted,
+    NameSymbol: _name_symbol,
 }
 """What is done for each message; copies that carry data are in `session`."""

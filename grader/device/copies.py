@@ -114,7 +114,8 @@ def copy_within(device: Device, message: CopyWithin, caller: int) -> Reply:
     if content is not None and target_rows is not None:
         target_rows[:] = content.copy()  # the two may overlap
         if message.asynchronous:
-            _use(device, message.to)
+            _use(device, Use.WRITES, *target)
+            _use(device, Use.READS, *source)
         device.memory.rows_written(*target)[:] = device.memory.rows_written(*source).copy()
         if _shared(device, message.to):
             device.unread = None
@@ -126,7 +127,8 @@ def copy_on_host(device: Device, message: CopyOnHost, caller: int) -> Reply:
     """A copy that the program makes by itself, if its direction is right."""
     _require_sound(message)
     if message.kind not in (CopyKind.HOST_TO_HOST, CopyKind.DEFAULT):
-        device.note(_wrong_direction(device, message, caller))
+        symbol = device.symbol_mistake(caller, message.to, message.source)
+        device.note(symbol or _wrong_direction(device, message, caller))
         return REFUSED
     return device.settle() if not message.asynchronous else CudaError.SUCCESS, b""
 
@@ -156,7 +158,8 @@ def _checked(device: Device, message: Copy, caller: int) -> CudaError:
             device.note(_bad_copy(device, message, address, caller))
             return CudaError.INVALID_VALUE
     if not _direction_fits(device, message):
-        device.note(_wrong_direction(device, message, caller))
+        symbol = device.symbol_mistake(caller, message.to, message.source)
+        device.note(symbol or _wrong_direction(device, message, caller))
         if not isinstance(message, CopyWithin):  # between two device pointers drivers go by the pointers
             return CudaError.INVALID_VALUE
     if message.height == 1 and message.width == _POINTER_BYTES:
@@ -235,7 +238,8 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
     content = device.memory.rows(*place)
     if content is None:
         as_copy = CopyIn(message.address, message.pitch, 0, 0, message.width, message.height, 1, 0, 0)
-        device.note(_bad_copy(device, as_copy, message.address, caller))
+        symbol = device.symbol_mistake(caller, message.address)
+        device.note(symbol or _bad_copy(device, as_copy, message.address, caller))
         return REFUSED
     value = message.value & _LARGEST_BYTE
     signed = message.value - (1 << 32) if message.value >> 31 else message.value
@@ -247,9 +251,9 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
         device.note(HostMistake(HostCode.MEMSET_OF_ELEMENTS, caller, number, details))
     content[:] = value
     if message.asynchronous:
-        _use(device, message.address)
+        _use(device, Use.WRITES, *place)
     elif _shared(device, message.address):  # "API synchronization behavior": the host waits for these
-        device.in_use.clear()
+        device.waited()
     device.memory.rows_written(*place)[:] = 1
     device.clock.copy(0)
     spans = rows(message.address - BASE, message.pitch, message.width, message.height)
@@ -257,11 +261,10 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
     return DONE
 
 
-def _use(device: Device, address: int) -> None:
-    """Note that work which nobody has waited for changes a shared allocation."""
-    allocation = _shared(device, address)
-    if allocation is not None:
-        device.in_use.add(allocation.number)
+def _use(device: Device, use: Use, address: int, pitch: int, width: int, height: int) -> None:
+    """Note what work that nobody has waited for does with rows of a shared allocation."""
+    if _shared(device, address) is not None:
+        device.use(use, rows(address - BASE, pitch, width, height))
 
 
 def _shared(device: Device, address: int) -> Allocation | None:

@@ -9,20 +9,22 @@ from grader.device.clock import Clock
 from grader.device.errors import CudaError
 from grader.device.memory import BASE
 from grader.device.mistakes import HostCode, HostMistake
-from grader.device.streams import StreamOrder, Work
+from grader.device.streams import MOST_SPANS, MOST_WORK, StreamOrder, Use, Work, common_byte, span
+from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grader.device.memory import Allocation, DeviceMemory
-    from grader.device.requests import LaunchKernel, Message
-    from grader.device.streams import Spans, Use
+    from grader.device.requests import LaunchKernel, Message, NameSymbol
+    from grader.device.streams import Spans
 
 MOST_MISTAKES = 200
 """A program that makes the same mistake in a loop is told of the first ones."""
 
-MOST_PRINTED = 1 << 20
-"""Bytes of device text that are held until they are asked for (the buffer of ``printf`` on a device)."""
+PRINTED_BYTES, MOST_PRINTED = 1 << 20, 1 << 26
+"""Bytes of device text that are held until they are asked for: the buffer of ``printf`` on a device, and what
+a program may make of it."""
 
 MOST_HANDLES = 10_000
 """Streams and events at once."""
@@ -126,14 +128,19 @@ class Device:
     broken: CudaError = CudaError.SUCCESS
     printed: bytearray = field(default_factory=bytearray)
     complaints: bytearray = field(default_factory=bytearray)
+    most_printed: int = PRINTED_BYTES
     mistakes: list[HostMistake] = field(default_factory=list)
     errors_asked: bool = False
     in_use: set[int] = field(default_factory=set)
-    """Numbers of shared allocations that work which nobody has waited for has changed."""
+    """Numbers of shared allocations that work has changed for which nobody has waited, nobody knows where."""
+    used: list[tuple[Use, Spans]] = field(default_factory=list)
+    """What work that nobody has waited for does with which bytes."""
     handles: int = 0x10
     launched: int = 0
     waits: int = 0
     """How often the host has waited for something."""
+    symbols: list[NameSymbol] = field(default_factory=list)
+    """Variables whose names the program has taken for pointers."""
     recorder: Notes | None = None
     unread: tuple[int, str] | None = None
     """Where the last kernel was launched, and its name, while nothing has come back from the device since."""
@@ -143,6 +150,15 @@ class Device:
         same = any(_where(other) == _where(mistake) for other in self.mistakes)
         if not same and len(self.mistakes) < MOST_MISTAKES:
             self.mistakes.append(mistake)
+
+    def symbol_mistake(self, caller: int, *addresses: int) -> HostMistake | None:
+        """The mistake of a call that is given the name of a variable for a pointer; None if it is not."""
+        for symbol in self.symbols:
+            if any(symbol.address <= address < symbol.address + symbol.size for address in addresses):
+                space = "__constant__" if symbol.constant else "__device__"
+                details = (("symbol", symbol_name(symbol.name)), ("space", space))
+                return HostMistake(HostCode.SYMBOL_AS_POINTER, caller, details=details)
+        return None
 
     def give(self, stream: int, work: Work) -> None:
         """Give a stream work; a conflict with what other streams may be doing is noted."""
@@ -160,12 +176,32 @@ class Device:
         number = allocation.number if allocation else 0
         self.note(HostMistake(HostCode.STREAM_RACE, later.caller, number, details, other=earlier.caller))
 
+    def use(self, use: Use, spans: Spans) -> None:
+        """Note bytes that work uses which nobody waits for; of too many the oldest are forgotten."""
+        self.used.append((use, spans))
+        while len(self.used) > MOST_WORK or sum(len(spans) for _, spans in self.used) > MOST_SPANS:
+            self.used.pop(0)
+
+    def is_at_work(self, allocation: Allocation, address: int, *, host_writes: bool) -> bool:
+        """Whether the host may not touch a byte of a shared allocation: the device may be at work on it."""
+        byte = address - BASE
+        mine = span(byte, 1)
+        return allocation.number in self.in_use or any(
+            (host_writes or use is not Use.READS) and common_byte(spans, mine) is not None
+            for use, spans in self.used
+        )
+
+    def waited(self) -> None:
+        """The host has waited for the device."""
+        self.in_use.clear()
+        self.used.clear()
+
     def settle(self) -> CudaError:
         """What a call that waits for the device gives: an error of a launch breaks the device for good.
 
         Whatever it waits for counts as all: who waits for the wrong stream is not accused.
         """
-        self.in_use.clear()
+        self.waited()
         self.waits += 1
         if self.pending is not CudaError.SUCCESS:
             self.broken, self.pending = self.pending, CudaError.SUCCESS
@@ -181,8 +217,8 @@ class Device:
     def print(self, text: bytes) -> None:
         """Hold text; a full buffer loses the oldest, as a device's does."""
         self.printed += text
-        if len(self.printed) > MOST_PRINTED:
-            del self.printed[: len(self.printed) - MOST_PRINTED]
+        if len(self.printed) > self.most_printed:
+            del self.printed[: len(self.printed) - self.most_printed]
 
 
 def _where(mistake: HostMistake) -> tuple[object, ...]:

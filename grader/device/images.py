@@ -47,6 +47,8 @@ class MemoryImage:
     copied: Callable[[int], tuple[NDArray[np.uint8], NDArray[np.uint8]]] | None = None
     workspace: int = 0
     """The address of what the blocks of a cooperative launch share."""
+    heap_bytes: int = HEAP_BYTES
+    """What ``malloc`` of a kernel hands out at most."""
 
     def kept(self) -> MemoryImage:
         """The same image, which stays as it is when the memory changes."""
@@ -67,7 +69,7 @@ class MemoryImage:
         for formal, argument, array in zip(function.parameters, arguments, self.pointed, strict=True):
             pieces[formal.name] = _pieces(np.asarray(argument.value).tobytes())
             pointed[formal.name] = array
-        used, heap_bytes = len(self.bytes), HEAP_BYTES if takes_memory(module) else 0
+        used, heap_bytes = len(self.bytes), self.heap_bytes if takes_memory(module) else 0
         data, written = (self.copied or self._new_copy)(heap_bytes)
         memory = GlobalMemory(_SPACE, self.arrays, data, written)
         memory.workspace = self.workspace

@@ -69,13 +69,17 @@ _BAD_ACCESSES = (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED)
 
 @dataclass(eq=False, slots=True)
 class EmulatedLaunches:
-    """The kernels of a program; ``name_of`` says what the program calls an allocation."""
+    """The kernels of a program; ``name_of`` says what the program calls an allocation.
+
+    ``symbol_mistake`` is `Device.symbol_mistake`.
+    """
 
     memory: DeviceMemory
     build: Build
     file: str
     note: Callable[[HostMistake], None]
     name_of: Callable[[Allocation], str]
+    symbol_mistake: Callable[[int, int], HostMistake | None] = lambda *_: None
     runs: list[KernelRun] = field(default_factory=list)
     observation: Observation = field(default_factory=Observation)
     seen: dict[str, SeenLaunch] = field(default_factory=dict)
@@ -267,7 +271,8 @@ class EmulatedLaunches:
                 (address,) = struct.unpack("<Q", content[offset : offset + size])
                 if address and self.memory.nearest(address) is None:
                     details = (("kernel", str(read_name(kernel.name))), ("argument", number + 1))
-                    self.note(HostMistake(HostCode.POINTER_IN_KERNEL, caller, details=details))
+                    mistake = HostMistake(HostCode.POINTER_IN_KERNEL, caller, details=details)
+                    self.note(self.symbol_mistake(caller, address) or mistake)
         return tuple(arguments)
 
     def _pointers(self, arguments: tuple[Argument, ...]) -> dict[int, int]:
@@ -303,7 +308,16 @@ class EmulatedLaunches:
         addresses = self._addresses(kernel.module, self._modules[kernel.module])
         content, written = self.memory.bytes[:used], self.memory.written[:used]
         copied = partial(self._copy.taken, self.memory)
-        return MemoryImage(content, written, tuple(arrays.values()), pointed, addresses, elements, copied)
+        return MemoryImage(
+            content,
+            written,
+            tuple(arrays.values()),
+            pointed,
+            addresses,
+            elements,
+            copied,
+            self.memory.heap_bytes,
+        )
 
     def _lay_out(
         self,
@@ -317,6 +331,7 @@ class EmulatedLaunches:
         """A copy of device memory for an attempt at the launch that runs now."""
         layout = self._image.lay_out(module, function, launch, arguments, track=track)
         self._heaps.append(layout.memory.heap)
+        self.memory.heap_is_laid_out |= layout.memory.heap is not None
         return layout
 
     def _array(self, allocation: Allocation, element: np.dtype[Any] | None) -> Array:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.memory.memory import HEAP_BYTES
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -77,6 +79,10 @@ class DeviceMemory:
     """All memory of one device; ``limit`` bytes may be allocated at once."""
 
     limit: int
+    heap_bytes: int = HEAP_BYTES
+    """What ``malloc`` of kernels hands out at most."""
+    heap_is_laid_out: bool = False
+    """Whether a kernel that calls it was launched."""
     bytes: NDArray[np.uint8] = field(init=False)
     written: NDArray[np.uint8] = field(init=False)
     """A 1 for each byte that holds a value."""
@@ -126,6 +132,11 @@ class DeviceMemory:
         del self._starts[bisect_right(self._starts, allocation.start) - 1]
         self.freed[allocation.start] = allocation
         self.taken -= allocation.size
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the host reaches any of it by its address."""
+        return any(allocation.sharing for allocation in self.live.values())
 
     def starting_at(self, address: int) -> Allocation | None:
         """The allocation that begins there."""

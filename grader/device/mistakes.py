@@ -12,6 +12,8 @@ class HostCode(StrEnum):
     LAUNCH_REFUSED = "launch-refused"
     """The launch never ran: too many threads, no blocks, too much shared memory."""
     POINTER_IN_KERNEL = "host-pointer-in-kernel"
+    SYMBOL_AS_POINTER = "symbol-as-pointer"
+    """The name of a variable in device memory is passed where a pointer is wanted."""
     DEVICE_POINTER = "device-pointer-on-host"
     FREED_POINTER = "freed-pointer-on-host"
     FAULT = "host-fault"

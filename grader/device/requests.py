@@ -300,8 +300,9 @@ class Unsupported:
 class Interruption:
     """An access of the host that the processor refused; ``callers`` begin with the instruction itself."""
 
-    LAYOUT: ClassVar = "Qc"
+    LAYOUT: ClassVar = "QIc"
     address: int
+    writes: int
     callers: tuple[int, ...]
 
 
@@ -311,6 +312,18 @@ class Touched(Interruption):
 
 class Fault(Interruption):
     """The program ends with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameSymbol:
+    """On the host the name of a variable stands for ``size`` bytes at an address; the program passed that."""
+
+    LAYOUT: ClassVar = "IIQQt"
+    module: int
+    constant: int
+    address: int
+    size: int
+    name: str
 
 
 Message: TypeAlias = (
@@ -338,6 +351,7 @@ Message: TypeAlias = (
     | ErrorsAsked
     | Unsupported
     | Interruption
+    | NameSymbol
 )
 
 OPERATIONS: tuple[type[Message], ...] = (
@@ -373,5 +387,6 @@ OPERATIONS: tuple[type[Message], ...] = (
     ErrorsAsked,
     Unsupported,
     Fault,
+    NameSymbol,
 )
 """By their numbers on the wire, from 1 (``enum class Operation``)."""

@@ -14,6 +14,10 @@ SENTENCES: Mapping[FindingCode, str] = {
     FindingCode.HOST_POINTER_IN_KERNEL: (
         "argument {argument} of {kernel} points to memory of the host; a kernel needs memory from cudaMalloc"
     ),
+    FindingCode.HOST_SYMBOL_AS_POINTER: (
+        "`{symbol}` is {space}, and its name is no pointer on the host: kernels use it by its name, and "
+        "cudaMemcpyToSymbol and cudaMemcpyFromSymbol copy to and from it"
+    ),
     FindingCode.HOST_DEVICE_POINTER: (
         "host code uses {array}, which is device memory: only kernels and cudaMemcpy can reach it"
     ),

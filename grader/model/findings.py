@@ -195,6 +195,7 @@ class FindingCode(StrEnum):
     HOST_OUT_OF_MEMORY = "host-out-of-memory"
     HOST_OUTPUT_LOST = "host-output-lost"
     HOST_ERRORS_NEVER_ASKED = "host-errors-never-asked"
+    HOST_SYMBOL_AS_POINTER = "host-symbol-as-pointer"
     HOST_EVENT_NEVER_RECORDED = "host-event-never-recorded"
     HOST_EVENT_NOT_WAITED_FOR = "host-event-not-waited-for"
     HOST_UNSUPPORTED = "host-unsupported"

@@ -21,9 +21,15 @@ constexpr int threads_per_block = 1024, registers = 65536, clock_khz = 1'410'000
 constexpr std::size_t shared_per_block = 48 << 10, shared_per_block_opt_in = 163 << 10, reserved_shared = 1 << 10;
 constexpr int runtime_version = 13000;
 
-std::size_t limits[cudaLimitPersistingL2CacheSize + 1] = {
+constexpr std::size_t initial_limits[cudaLimitPersistingL2CacheSize + 1] = {
     1024, 1 << 20, 8 << 20, 2, 2048, 128, 0,
 };
+std::size_t limits[cudaLimitPersistingL2CacheSize + 1] = {};
+
+std::size_t &limit(cudaLimit which) {
+    if (!limits[which]) limits[which] = initial_limits[which];
+    return limits[which];
+}
 
 void describe(cudaDeviceProp &device) {
     std::memset(&device, 0, sizeof device);
@@ -191,15 +197,17 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int device)
 cudaError_t cudaDeviceGetLimit(std::size_t *value, cudaLimit which) {
     NEEDS_DEVICE;
     if (!value || which > cudaLimitPersistingL2CacheSize) return keep(cudaErrorInvalidValue);
-    *value = limits[which];
+    *value = limit(which);
     return cudaSuccess;
 }
 cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
     NEEDS_DEVICE;
     if (which > cudaLimitPersistingL2CacheSize) return keep(cudaErrorInvalidValue);
-    limits[which] = value;
     Payload payload;
-    return keep(ask(Operation::function_limit, CALLER, payload.add(std::uint32_t{which}).add(std::uint64_t{value})).code);
+    payload.add(std::uint32_t{which}).add(std::uint64_t{value});
+    cudaError_t code = ask(Operation::function_limit, CALLER, payload).code;
+    if (code == cudaSuccess) limit(which) = value;
+    return keep(code);
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) {
@@ -219,6 +227,7 @@ cudaError_t cudaDeviceReset() {
     hand_over();
     cudaError_t code = ask(Operation::reset, CALLER).code;
     unshare_all();
+    std::memset(limits, 0, sizeof limits);
     forget_kernels();
     forget_errors();
     forget_handles();

@@ -26,7 +26,9 @@ struct Variable {
     const char *name;
     std::uint64_t size;
     void **managed; // where the program keeps its pointer to a __managed__ variable; null for others
+    bool constant = false;
     bool shared = false;
+    bool named = false; // whether the session knows of its shadow
 };
 
 struct Registered {
@@ -83,6 +85,11 @@ cudaError_t launch(const void *stub, const Configuration &how, void **arguments,
     for (std::size_t index = 0; index < launched->parameters.size(); ++index) {
         auto [offset, size] = launched->parameters[index];
         __builtin_memcpy(bytes.data() + offset, arguments[index], size);
+        if (size == sizeof(void *)) {
+            void *pointer;
+            __builtin_memcpy(&pointer, arguments[index], size);
+            name_symbol(pointer, how.caller);
+        }
     }
     Payload payload;
     payload.add(static_cast<std::uint32_t>(launched->number));
@@ -117,6 +124,21 @@ Place variable(const void *symbol, const void *caller) {
     return place_of(symbol, caller, found->second);
 }
 
+void name_symbol(const void *address, const void *caller) {
+    if (on_device(address)) return;
+    Registered &table = registered();
+    std::lock_guard guard(table.mutex);
+    auto number = reinterpret_cast<std::uint64_t>(address);
+    for (auto &[shadow, variable] : table.variables) {
+        auto start = reinterpret_cast<std::uint64_t>(shadow);
+        if (variable.managed || variable.named || number - start >= variable.size) continue;
+        Payload payload;
+        payload.add(variable.module).add(std::uint32_t{variable.constant}).add(start).add(variable.size);
+        ask(Operation::symbol, caller, payload.add_text(variable.name));
+        variable.named = true;
+    }
+}
+
 std::int64_t kernel_number(const void *stub, const void *caller) {
     Kernel *found = kernel(stub, caller);
     return found ? found->number : Kernel::missing;
@@ -126,7 +148,7 @@ void forget_kernels() {
     Registered &table = registered();
     std::lock_guard guard(table.mutex);
     for (auto &[stub, kernel] : table.kernels) kernel.number = Kernel::unknown, kernel.parameters.clear();
-    for (auto &[symbol, variable] : table.variables) variable.shared = false;
+    for (auto &[symbol, variable] : table.variables) variable.shared = variable.named = false;
 }
 
 } // namespace standin
@@ -148,8 +170,9 @@ void __cudaRegisterFunction(void **handle, const char *stub, char *, const char 
     registered().kernels[stub] = kernel;
 }
 
-void __cudaRegisterVar(void **handle, char *shadow, char *, const char *name, int, std::size_t size, int, int) {
-    registered().variables[shadow] = Variable{module_of(handle), name, size, nullptr};
+void __cudaRegisterVar(void **handle, char *shadow, char *, const char *name, int, std::size_t size, int constant,
+                       int) {
+    registered().variables[shadow] = Variable{module_of(handle), name, size, nullptr, constant != 0};
 }
 
 void __cudaRegisterManagedVar(void **handle, void **pointer, char *, const char *name, int, std::size_t size, int, int) {

@@ -16,6 +16,8 @@ struct Place {
 Place variable(const void *symbol, const void *caller);
 // The session's number of a kernel, by the address of its stub; negative if there is none.
 std::int64_t kernel_number(const void *stub, const void *caller);
+// Tells the session of a variable whose shadow an address of the host lies in: the program takes its name for a pointer.
+void name_symbol(const void *address, const void *caller);
 // Forgets what the device knew, after `cudaDeviceReset`.
 void forget_kernels();
 

@@ -26,7 +26,7 @@ struct Shared {
     std::uint64_t address = 0;
     std::size_t size = 0, mapped = 0;
     State state = State::at_device;
-    bool touched_early = false;
+    bool read_early = false, written_early = false;
 };
 
 // A plain table: the handler of a fault must not take memory.
@@ -67,10 +67,11 @@ bool fetch(Shared &shared) {
 bool give(std::uint64_t address, bool writes, void *context) {
     Shared *shared = holding(address);
     if (!shared || shared->state == State::written) return false;
-    if (at_work && !shared->touched_early) {
+    bool &is_told = writes ? shared->written_early : shared->read_early;
+    if (at_work && !is_told) {
         void *addresses[16];
-        tell(Operation::touched, addresses, callers(context, addresses, 16), address);
-        shared->touched_early = true;
+        tell(Operation::touched, addresses, callers(context, addresses, 16), address, writes);
+        is_told = true;
     }
     if (shared->state == State::at_device && !fetch(*shared)) return false;
     if (writes) {
@@ -86,7 +87,7 @@ void on_fault(int signal, siginfo_t *information, void *context) {
     bool writes = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & 2;
     if (signal == SIGSEGV && give(address, writes, context)) return;
     void *addresses[16];
-    tell(Operation::fault, addresses, callers(context, addresses, 16), address);
+    tell(Operation::fault, addresses, callers(context, addresses, 16), address, writes);
     sigaction(signal, &before, nullptr); // the instruction is tried again, and ends the program as it should
 }
 
@@ -111,7 +112,7 @@ bool share(std::uint64_t address, std::size_t size, Sharing) {
     if (used == most || address % page) return false;
     void *got = mmap(pointer(address), mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == MAP_FAILED) return false;
-    table[used++] = Shared{address, size, mapped, State::at_device, false};
+    table[used++] = Shared{address, size, mapped, State::at_device};
     return true;
 }
 
@@ -142,7 +143,9 @@ void hand_over() {
 // Whether the work is on the array that is touched is for the device's side to say: each is told once per work.
 void device_at_work(const void *) {
     at_work = true;
-    for (std::size_t number = 0; number < used; ++number) table[number].touched_early = false;
+    for (std::size_t number = 0; number < used; ++number) {
+        table[number].read_early = table[number].written_early = false;
+    }
 }
 
 void device_idle() { at_work = false; }

@@ -63,6 +63,7 @@ cudaError_t copy(const Copy &copy) {
         return keep(cudaErrorInvalidPitchValue);
     }
     bool to_device = on_device(copy.to), from_device = on_device(copy.from);
+    name_symbol(copy.to, copy.caller), name_symbol(copy.from, copy.caller);
     hand_over();
     Payload payload;
     payload.add(copy.to).add(std::uint64_t{copy.to_pitch}).add(copy.from).add(std::uint64_t{copy.from_pitch});
@@ -97,6 +98,7 @@ cudaError_t fill(void *address, std::size_t pitch, int value, std::size_t width,
                  cudaStream_t stream, Waiting waiting, const void *caller) {
     NEEDS_DEVICE;
     if (!width || !height) return cudaSuccess;
+    name_symbol(address, caller);
     hand_over();
     Payload payload;
     payload.add(address).add(std::uint64_t{pitch}).add(static_cast<std::uint32_t>(value));

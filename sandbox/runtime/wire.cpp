@@ -222,7 +222,7 @@ Answer ask_for(Operation operation, const void *caller, const Payload &payload, 
     return answer;
 }
 
-void tell(Operation operation, const void *const *callers, std::uint32_t count, std::uint64_t address) {
+void tell(Operation operation, const void *const *callers, std::uint32_t count, std::uint64_t address, bool writes) {
     if (is_forked || pthread_mutex_trylock(&turn)) return;
     if (connection >= 0) {
         static unsigned char zeros[4096];
@@ -233,8 +233,11 @@ void tell(Operation operation, const void *const *callers, std::uint32_t count, 
         for (; left_to_send; left_to_send -= std::min(left_to_send, sizeof zeros)) {
             if (!send_all(zeros, std::min(left_to_send, sizeof zeros))) break;
         }
-        send_head(operation, count ? callers[0] : nullptr, sizeof address + sizeof count + count * sizeof *callers);
+        std::uint32_t access = writes;
+        std::size_t size = sizeof address + sizeof access + sizeof count + count * sizeof *callers;
+        send_head(operation, count ? callers[0] : nullptr, size);
         send_all(&address, sizeof address);
+        send_all(&access, sizeof access);
         send_all(&count, sizeof count);
         send_all(callers, count * sizeof *callers);
     }

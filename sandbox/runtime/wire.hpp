@@ -48,6 +48,7 @@ enum class Operation : std::uint32_t {
     errors_asked,
     unsupported,
     fault,
+    symbol,
 };
 
 // Where global memory of the device lies; a host pointer is never in there.
@@ -111,7 +112,8 @@ Answer ask_with(Operation operation, const void *caller, const Payload &payload,
 Answer ask_for(Operation operation, const void *caller, const Payload &payload, const Rows &rows);
 
 // A word without an answer, for signal handlers: it takes no memory, and finishes what the thread was sending.
-void tell(Operation operation, const void *const *callers, std::uint32_t count, std::uint64_t address);
+// `writes` says what the access at the address was.
+void tell(Operation operation, const void *const *callers, std::uint32_t count, std::uint64_t address, bool writes);
 // Bytes of an array, from a signal handler; false if the session does not answer.
 bool pull(std::uint64_t address, void *to, std::size_t size);
 

@@ -140,11 +140,50 @@ CASES = {
         "2\n",
         ("touched-early",),
     ),
+    "pinned memory overwritten while it is copied": Case(
+        _ARRAYS + "float *p; cudaMallocHost((void **)&p, sizeof h); p[1] = 3;"
+        "cudaMemcpyAsync(d, p, sizeof h, cudaMemcpyHostToDevice); float before = p[1]; p[1] = 4;"
+        'cudaDeviceSynchronize(); std::printf("%g %g\\n", before, p[1]);',
+        "3 4\n",
+        ("touched-early",),
+    ),
+    "pinned memory overwritten once it is copied": Case(
+        _ARRAYS + "float *p; cudaMallocHost((void **)&p, sizeof h); p[1] = 3; cudaStream_t s;"
+        "cudaStreamCreate(&s); cudaMemcpyAsync(d, p, sizeof h, cudaMemcpyHostToDevice, s);"
+        "float before = p[1]; cudaStreamSynchronize(s); p[1] = 4;"
+        "cudaMemcpy(d, p, sizeof h, cudaMemcpyHostToDevice); p[1] = 5;"
+        'std::printf("%g %g\\n", before, p[1]);',
+        "3 5\n",
+    ),
+    "halves of pinned memory take turns": Case(
+        "float *d, *p; cudaMalloc(&d, 800); cudaMallocHost((void **)&p, 800); cudaStream_t s[2];"
+        "cudaStreamCreate(s), cudaStreamCreate(s + 1); cudaMemset(d, 0, 800);"
+        "for (int i = 0; i < 100; ++i) p[i] = i;"
+        "cudaMemcpyAsync(d, p, 400, cudaMemcpyHostToDevice, s[0]);"
+        "for (int i = 100; i < 200; ++i) p[i] = i;"
+        "cudaMemcpyAsync(d + 100, p + 100, 400, cudaMemcpyHostToDevice, s[1]); cudaDeviceSynchronize();"
+        "cudaMemcpyAsync(p + 100, d, 400, cudaMemcpyDeviceToHost, s[1]); float first = p[99];"
+        'cudaDeviceSynchronize(); std::printf("%g %g\\n", first, p[101]);',
+        "99 1\n",
+    ),
     "managed memory after a waiting copy": Case(
         _ARRAYS + "int *m; cudaMallocManaged(&m, 400); cudaMemsetAsync(m, 1, 400);"
         "cudaMemcpy(d, h, 4, cudaMemcpyHostToDevice); "
         'std::printf("%x\\n", m[5]);',
         "1010101\n",
+    ),
+    "limits of the device": Case(
+        "auto get = [](cudaLimit which) { size_t n; cudaDeviceGetLimit(&n, which); return n; };"
+        "SAY(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 << 20));"
+        "SAY(cudaDeviceSetLimit(cudaLimitMallocHeapSize, size_t{1} << 32));"
+        "SAY(cudaDeviceSetLimit(cudaLimitStackSize, 4096));"
+        "SAY(cudaDeviceSetLimit(cudaLimitStackSize, size_t{1} << 32));"
+        "SAY(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 2 << 20));"
+        'std::printf("%zu %zu ", get(cudaLimitMallocHeapSize), get(cudaLimitStackSize));'
+        'std::printf("%zu\\n", get(cudaLimitPrintfFifoSize)); cudaDeviceReset();'
+        'std::printf("%zu\\n", get(cudaLimitMallocHeapSize));',
+        "cudaSuccess\ncudaErrorMemoryAllocation\ncudaSuccess\ncudaErrorInvalidValue\ncudaSuccess\n"
+        "33554432 4096 2097152\n8388608\n",
     ),
     "an event that was never recorded": Case(
         "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); float ms;"

@@ -57,7 +57,7 @@ class TouchedBytes(Observer):
 def _mark(marks: NDArray[np.bool_], target: Target, size: int) -> None:
     if target.space != "global":
         return
-    first = np.unique(np.asarray(target.index))
+    first = np.atleast_1d(np.asarray(target.index))
+    inside = first[first <= len(marks) - size]  # behind the end there is no array
     for offset in range(size):
-        touched = first + offset
-        marks[touched[touched < len(marks)]] = True
+        marks[inside + offset] = True

@@ -93,6 +93,7 @@ class EmulatedDevice:
             file,
             self._note,
             self._source.name_of,
+            symbol_mistake=self._symbol_mistake,
             observation=observation or Observation(),
             steps=work,
         )
@@ -148,6 +149,9 @@ class EmulatedDevice:
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)
+
+    def _symbol_mistake(self, caller: int, address: int) -> HostMistake | None:
+        return self.device.symbol_mistake(caller, address)
 
     @property
     def seen(self) -> Mapping[str, SeenLaunch]:

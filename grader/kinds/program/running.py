@@ -22,6 +22,7 @@ from grader.kinds.program.builds import Builds
 from grader.kinds.program.counting import sums, traffic_checks
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.kinds.program.outputs import kernel_checks
+from grader.kinds.program.ran import Ran
 from grader.kinds.program.repairs import Trials, repaired
 from grader.kinds.program.too_large import STEPS_A_SECOND
 from grader.kinds.sized import not_built
@@ -29,11 +30,8 @@ from grader.messages import text_of
 from grader.model import Build, CaseEvidence, Evidence, Finding, FindingKind, ProgramRun, Visibility
 from grader.nvcc.call_lines import call_lines
 from grader.nvcc.program import LIMITS as BUILD_LIMITS
-from grader.nvcc.signature import read_name
 from grader.nvcc.units import label_of
 from grader.plan import size
-from grader.ptx import parse
-from grader.ptx.facts import structure
 from grader.sandbox import Job, Limits, Stage, Status
 from grader.steps import Step, begin
 
@@ -185,35 +183,6 @@ def nothing(plan: Plan, built: Build) -> Evidence:
     return Evidence(backend.name, built, device=backend.device, measures_time=backend.measures_time)
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What the cases of a submission showed; ``executed`` holds the instructions that threads came to.
-
-    By the names of kernels in the PTX, each by function and place in it.
-    """
-
-    cases: tuple[CaseEvidence, ...]
-    file: str
-    built: Build | None = None
-    """What the first case ran, whose instructions they are."""
-    executed: Mapping[str, frozenset[tuple[str, int]]] = field(default_factory=dict)
-
-    def structures(self) -> Named[Structure]:
-        """How the kernels that ran are built, by the names that they have in the student's file."""
-        if not self.executed or self.built is None:
-            return ()
-        structures = dict[str, "Structure"]()
-        for file, build in ((self.file, self.built), *self.built.others):
-            if not build.ptx:
-                continue
-            module = parse(build.ptx)
-            entries = {function.name for function in module.functions if function.is_entry}
-            for entry in sorted(self.executed.keys() & entries):
-                made = structure(module, entry, build.source_name, file, self.executed[entry])
-                structures.setdefault(read_name(entry).name, made)
-        return tuple(structures.items())
-
-
 def run_cases(
     plan: Plan,
     submission: Submission,
@@ -229,7 +198,7 @@ def run_cases(
     ``observation`` is what is wanted of launches, if that does not follow from the plan.
     A case that does not end costs its time; those after it get less, for most of them will not end either.
     """
-    limits = limits_of(plan.assignment.program, on_gpu=gpu is not None)
+    limits = limits_of(plan.assignment.program, on_gpu=gpu is not None, emulated=bool(built.ptx))
     cases: list[CaseEvidence] = []
     executed: dict[str, frozenset[tuple[str, int]]] = {}
     trials, baselines = Trials(), dict(plan.baselines)
@@ -255,18 +224,20 @@ def run_cases(
     return Ran(repaired(tuple(cases), first or built, submission, trials), submission.file, first, executed)
 
 
-def limits_of(interface: ProgramInterface, *, on_gpu: bool) -> Limits:
+def limits_of(interface: ProgramInterface, *, on_gpu: bool, emulated: bool = False) -> Limits:
     """How far a run may go.
 
     Memory is limited for all its processes together, where the sandbox can; and beside a GPU, whose driver
-    reserves far more than there is, also each process's address space.
+    reserves far more than there is, also each process's address space. What an ``emulated`` device shares
+    with the host lies there, too, and is none of the program's own memory.
     """
     stacks, driver = PROCESSES * _STACK_BYTES, _DRIVER_BYTES if on_gpu else 0
+    shared = interface.device_bytes if emulated else 0
     return Limits(
         wall_seconds=interface.seconds,
         cpu_seconds=math.ceil(interface.seconds * _CORES),
-        memory_bytes=0 if on_gpu else interface.memory_bytes + stacks,
-        total_bytes=interface.memory_bytes + driver,
+        memory_bytes=0 if on_gpu else interface.memory_bytes + stacks + shared,
+        total_bytes=interface.memory_bytes + driver + shared,
         processes=PROCESSES,
     )
 

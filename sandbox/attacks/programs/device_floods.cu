@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
         attack::tried(!connect(other, reinterpret_cast<sockaddr*>(&name), sizeof name), "connect twice");
     }
     if (is("touch after touch")) {
-        for (U i = 0; i < 3000; ++i) say(Operation::touched, Bytes{}.add(i).add(N{1}).add(i));
+        for (U i = 0; i < 3000; ++i) say(Operation::touched, Bytes{}.add(i).add(N{0}).add(N{1}).add(i));
         attack::tried(cudaDeviceSynchronize() != cudaSuccess, "fill the judge's notes");
     }
     if (is("records that nobody waits for")) {

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
         ask(Operation::allocate, Bytes{}.add(U{8}).add(N{9}).add(U{0}));
     if (is("a name that is no text"))
         ask(Operation::unsupported, Bytes{}.add(N{2}).add('\xff').add('\xfe'));
-    if (is("more callers than a message has")) ask(Operation::fault, Bytes{}.add(U{0}).add(N{0xFFFFFFFF}));
+    if (is("more callers than a message has")) ask(Operation::fault, Bytes{}.add(U{0}).add(N{0}).add(N{0xFFFFFFFF}));
     if (is("the limit of a kernel that is not there"))
         ask(Operation::function_limit, Bytes{}.add(N{0x80000005}).add(U{1}));
     if (is("the occupancy of a kernel that is not there"))
