@@ -51,6 +51,7 @@ OTHERS = (
     "kinds/program",  # how a program ended
     "nvcc",  # what the compiler says, and that there is no such kernel
     "submission",  # a file that cannot be read
+    "course/anonymous.py",  # the same, without names
 )
 """Where findings have sentences that no code stands for: each makes its own."""
 
