@@ -50,6 +50,7 @@ OTHERS = (
     "kinds/answers",  # a sheet that cannot be read
     "kinds/program",  # how a program ended
     "nvcc/diagnostics.py",  # what the compiler says
+    "course/anonymous.py",  # what is the matter with a submission, without names
 )
 """Where findings have sentences that no code stands for: each makes its own."""
 

@@ -1,9 +1,10 @@
-"""``grader.toml``: what is the same for every `grade` of a course, said once.
+"""``grader.toml``: what is the same for every `grade` and `feedback` of a course, said once.
 
     roster = "roster.csv"
     adjustments = "adjustments.yaml"
     out = "out"
     sandbox = "docker"
+    lms = "moodle"
 
 It is read where the command is typed; paths are meant from there, and what is typed comes first.
 """
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from grader.assignment.fields import suggestion
 from grader.cli.arguments import SANDBOXES
+from grader.course.feedback import KINDS
 from grader.errors import UsageError
 from grader.text import escaped
 
@@ -26,17 +28,21 @@ FILE = Path("grader.toml")
 _MOST_BYTES = 64 * 1024
 
 
-def _sandbox(name: str) -> str:
-    if name not in SANDBOXES:
-        raise UsageError(f"{FILE}: sandbox: `{escaped(name)}` is none; {suggestion(name, SANDBOXES)}")
-    return name
+def _one_of(key: str, words: tuple[str, ...]) -> Callable[[str], str]:
+    def checked(name: str) -> str:
+        if name not in words:
+            raise UsageError(f"{FILE}: {key}: `{escaped(name)}` is none; {suggestion(name, words)}")
+        return name
+
+    return checked
 
 
 _KEYS: dict[str, Callable[[str], object]] = {
     "roster": Path,
     "adjustments": Path,
     "out": Path,
-    "sandbox": _sandbox,
+    "sandbox": _one_of("sandbox", SANDBOXES),
+    "lms": _one_of("lms", KINDS),
 }
 
 

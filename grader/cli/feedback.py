@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
 from grader.batch.identities import load_identified
-from grader.cli import arguments, setup
+from grader.cli import arguments, course_file, setup
 from grader.course.anonymous import named
 from grader.course.feedback import KINDS, REPORT, Report, pack
 from grader.errors import StorageError
@@ -26,14 +26,16 @@ _MOST_NAMES = 8
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
+    lms = course_file.defaults().get("lms")
     parser.add_argument("out", metavar="OUT", type=Path, help="the folder given to `grader grade -o`")
     parser.add_argument(
         "--for",
         dest="platform",
         choices=KINDS,
-        required=True,
+        default=lms,
+        required=lms is None,
         help="moodle, canvas: under the names of the download; folders: one for each submission; "
-        "mail: those, and mail.csv with everybody's address",
+        "mail: those, and mail.csv with everybody's address (default: `lms` in grader.toml)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE.zip", type=arguments.writable, required=True, help="the archive"

@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from grader.course.matching import IDENTIFIERS
 from grader.model import HandIn
 from grader.submission.files import ending, stem
 
@@ -90,7 +91,7 @@ def _renamed(submission: Submission, identity: Identity) -> Submission:
 def _without_names(problem: Finding, submission: Submission, identity: Identity) -> Finding:
     hand_in = identity.hand_in
     names = {submission.id, submission.file, hand_in.name, hand_in.file, hand_in.key}
-    names |= {getattr(student, field.name) for student in hand_in.students for field in fields(student)}
+    names |= {getattr(student, kind) for student in hand_in.students for kind in ("name", *IDENTIFIERS)}
     names |= {stem(name) for name in names}
     longest_first = sorted(filter(None, names), key=len, reverse=True)
     pattern = "|".join(map(re.escape, longest_first))

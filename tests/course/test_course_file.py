@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.cli import main
-from tests.course.test_import_commands import QUESTIONS, answers, grades
+from tests.course.test_import_commands import QUESTIONS, answers, grades, names
 from tests.course.test_layouts import written
 
 if TYPE_CHECKING:
@@ -32,7 +32,21 @@ def test_what_a_course_says_once_is_not_typed_again(course: Path, capsys: pytest
     assert grades(course / "elsewhere") == {"ada-1": ("pass", 100)}
 
 
+def test_the_platform_that_reports_go_back_to_is_said_once(course: Path) -> None:
+    """What is typed comes first; without either, it has to be typed."""
+    (course / "grader.toml").write_text('lms = "folders"\nout = "graded"\n', encoding="utf-8")
+    assert main(["grade", QUESTIONS, "class"]) == 0
+    assert main(["feedback", "graded", "-o", "feedback.zip"]) == 0
+    assert list(names(course / "feedback.zip")) == ["ada-1/report.html"]
+    assert main(["feedback", "graded", "-o", "feedback.zip", "--for", "moodle"]) == 2
+    (course / "grader.toml").unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["feedback", "graded", "-o", "feedback.zip"])
+    assert ended.value.code == 2
+
+
 WRONG = {
+    "no platform": ('lms = "moodel"\n', "grader.toml: lms: `moodel` is none; did you mean `moodle`?"),
     "an unknown key": ('rooster = "r.csv"\n', "grader.toml: unknown key `rooster`; did you mean `roster`?"),
     "no text": ("out = 3\n", 'grader.toml: out: expected a text in quotes, such as "out"'),
     "no TOML": ("roster: r.csv\n", "grader.toml: is not TOML that can be read: "),
