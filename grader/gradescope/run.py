@@ -40,8 +40,15 @@ STAFFS_ONLY = (("source", 0o700), ("results", 0o700), ("submission_metadata.json
 OURS = 3
 
 
-class OutOfTime(OurError):  # noqa: N818 - says what is the matter
-    """Grading was ended because Gradescope would have ended it, results and all."""
+FAILED = "the autograder failed; the course's staff find the reason in its log"
+"""What students read: the reason itself may name hidden cases."""
+
+
+class OutOfTime(BaseException):
+    """Grading was ended because Gradescope would have ended it, results and all.
+
+    It is no Exception, so that nobody on its way takes it for a failure of their own and goes on.
+    """
 
 
 def main(root: Path) -> int:
@@ -49,11 +56,12 @@ def main(root: Path) -> int:
     results = root / "results" / "results.json"
     try:
         written, log, code = *_graded(root), 0
-    except GraderError as problem:
+    except OutOfTime as problem:
         written, log, code = gradescope.failure(str(problem)), str(problem), OURS
+    except GraderError as problem:
+        written, log, code = gradescope.failure(FAILED), str(problem), OURS
     except Exception as problem:  # noqa: BLE001 - the last resort: results are written
-        reason = described_bug("the autograder", problem)
-        written, log, code = gradescope.failure(reason), reason, OURS
+        written, log, code = gradescope.failure(FAILED), described_bug("the autograder", problem), OURS
     _replace(results, written)
     sys.stdout.write(log.encode("utf-8", "backslashreplace").decode() + "\n")
     return code
@@ -101,9 +109,9 @@ def read_harness(folder: Path) -> Harness:
 
 
 def _shut(root: Path) -> None:
-    """Take from others the right to read what is the staff's; where nobody is root, there is no need."""
+    """Take from others the right to read what is the staff's; whether they can is tried before grading."""
     for name, mode in STAFFS_ONLY:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             (root / name).chmod(mode)
 
 

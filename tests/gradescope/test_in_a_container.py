@@ -92,7 +92,7 @@ def gradescope(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gradescope]
     }
     container = client.containers.run(
         IMAGE,
-        ["sleep", "600"],
+        ["sleep", "infinity"],
         detach=True,
         network_mode="none",
         volumes=volumes,

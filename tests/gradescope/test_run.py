@@ -82,15 +82,21 @@ def _refused(*_: object) -> NoReturn:
     ("failing", "words"), [(_refused, "the compiler is missing"), (_out_of_memory, "no memory")]
 )
 def test_our_own_failure_is_a_sentence_and_no_score(
-    failing: object, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden
+    failing: object,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    golden: Golden,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """An error that we know of, and one that nobody expects."""
+    """An error that we know of, and one that nobody expects; the log alone says which."""
     monkeypatch.setattr(grading, "find_tools", failing)
     root = lay_out(tmp_path / "autograder", {"tiled.cu": SOLUTION})
     assert run.main(root) == 3
     results = results_of(root)
     assert results["output"].startswith("not graded, through no fault of the submission: ")
-    assert words in results["output"]
+    assert words not in results["output"]
+    assert words in capsys.readouterr().out
     assert "score" not in results
     if failing is _refused:
         golden("gradescope/our-error.json", (root / "results/results.json").read_text(encoding="utf-8"))
@@ -102,6 +108,20 @@ def test_grading_ends_before_its_time_is_over(tmp_path: Path, monkeypatch: pytes
     root = lay_out(tmp_path / "autograder", {"tiled.cu": SOLUTION}, seconds=0.2)
     assert run.main(root) == 3
     assert "grading took longer than 0 s and was ended" in results_of(root)["output"]
+
+
+def test_a_link_to_the_staffs_files_is_not_followed(tmp_path: Path) -> None:
+    """The grader is root: what a student's link leads to is not the student's."""
+    root = lay_out(tmp_path / "autograder", {})
+    (root / "source/solution.cu").write_bytes(SOLUTION)
+    (root / "submission/tiled.cu").symlink_to(root / "source/solution.cu")
+    assert run.main(root) == 0
+    assert results_of(root)["score"] == 0
+    (root / "submission/tiled.cu").unlink()
+    (root / "submission/tiled.cu").write_bytes(b'#include "tile.hpp"\n' + SOLUTION)
+    (root / "submission/tile.hpp").symlink_to(root / "source/harness.json")
+    assert run.main(root) == 0
+    assert "seed" not in (root / "results/results.json").read_text(encoding="utf-8")
 
 
 def test_a_submission_that_takes_too_long_is_ended_alone(tmp_path: Path) -> None:
@@ -118,12 +138,15 @@ def test_a_submission_that_takes_too_long_is_ended_alone(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"assignment": "small"}', '{"assignment": 1, "seed": "x"}'])
-def test_a_harness_that_cannot_be_read_is_our_error(content: str, tmp_path: Path) -> None:
+def test_a_harness_that_cannot_be_read_is_our_error(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It says how to make it again."""
     root = lay_out(tmp_path / "autograder", {"tiled.cu": SOLUTION})
     (root / "source/harness.json").write_text(content, encoding="utf-8")
     assert run.main(root) == 3
-    assert "grader export-gradescope" in results_of(root)["output"]
+    assert "grader export-gradescope" in capsys.readouterr().out
+    assert "score" not in results_of(root)
 
 
 def test_an_assignment_that_is_not_there_is_our_error(tmp_path: Path) -> None:
@@ -137,7 +160,7 @@ def test_an_assignment_that_is_not_there_is_our_error(tmp_path: Path) -> None:
 def test_results_are_written_where_nothing_was_laid_out(tmp_path: Path) -> None:
     """Even the folder for them may be missing."""
     assert run.main(tmp_path / "empty") == 3
-    assert "harness.json cannot be read" in results_of(tmp_path / "empty")["output"]
+    assert "find the reason in its log" in results_of(tmp_path / "empty")["output"]
 
 
 def test_the_staffs_files_are_shut_before_anything_is_compiled(tmp_path: Path) -> None:
