@@ -18,6 +18,7 @@ from grader.model import (
     FindingKind,
     FunctionInterface,
     KernelInterface,
+    ProgramInterface,
     Severity,
     SourceRemark,
     Visibility,
@@ -74,7 +75,7 @@ def context_of_submission(assignment: Assignment, evidence: Evidence) -> Submiss
         misread=label(arrays.get(shown, "")),
         spilled=_lines_storing_beyond(evidence, frozenset(label(parameter.name) for parameter in matrices)),
         rewritten=_lines_of_several_writers(evidence),
-        allocates=not isinstance(interface, KernelInterface),
+        allocates=isinstance(interface, ProgramInterface | FunctionInterface),
     )
 
 

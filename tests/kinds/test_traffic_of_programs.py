@@ -11,6 +11,7 @@ from grader.assignment import load_assignment
 from grader.errors import OurError, UsageError
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
+from grader.reports import record_json
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def _graded(
     plan = pipeline.make_plan(assignment, 1, tools, visible_only=False)
     grade = pipeline.grade(plan, Submission("ada", "scale.cu", source.encode(), "0" * 8), tools)
     assert grade.error == ""
+    assert record_json.load(record_json.dump(grade)).evidence == grade.evidence
     return {item.result.item.id: item.result for item in grade.items}
 
 
