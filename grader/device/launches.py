@@ -153,6 +153,10 @@ class EmulatedLaunches:
                 self.memory.bytes[allocation.start : allocation.end] = content
                 self.memory.written[allocation.start : allocation.end] = 1
 
+    def close(self) -> None:
+        """Give the memory back in which launches ran."""
+        self._copy = MemoryCopy()
+
     def _addresses(self, module: Module) -> dict[str, int]:
         return {name: a.address for (_, name), a in self.variables.items()} | function_addresses(module)
 
