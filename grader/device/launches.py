@@ -149,6 +149,10 @@ class EmulatedLaunches:
                     self.memory.bytes[allocation.start : allocation.end] = content
                     self.memory.written[allocation.start : allocation.end] = 1
 
+    def close(self) -> None:
+        """Give the memory back in which launches ran."""
+        self._copy = MemoryCopy()
+
     def _addresses(self, number: int, module: Module) -> dict[str, int]:
         own = {name: a.address for (file, name), a in self.variables.items() if file == number}
         return own | function_addresses(module)

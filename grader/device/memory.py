@@ -212,9 +212,10 @@ class MemoryCopy:
         """
         size = memory.end + behind
         if len(self._bytes) < size:
-            grown = np.zeros((3, 2 * size), np.uint8)
-            grown[1:, : len(self._written)] = self._written, self._union
-            self._bytes, self._written, self._union = grown
+            before = self._written, self._union
+            self._bytes, self._written, self._union = (_untouched(2 * size) for _ in range(3))
+            if self._attempts:
+                self._written[: len(before[0])], self._union[: len(before[1])] = before
         for allocation in memory.live.values():
             part = slice(allocation.start, allocation.end)
             self._union[part] = self._written[part] | self._union[part] if self._attempts else 0

@@ -104,6 +104,7 @@ class EmulatedDevice:
     def close(self) -> None:
         """Give the memory of the device back; nothing is asked of it afterwards."""
         self._memory.close()
+        self._launches.close()
 
     def hold(self, argument: Argument, *, undefined: bool) -> int:
         """Put an array into device memory before the program starts, and say where.
