@@ -11,6 +11,8 @@
     speed         what was timed, in words and numbers
     marks         points and verdicts as people write them
     excerpts      lines and maps that are shown of a finding
+    submission_page, source_view, states, prose   what the page of a submission shows
+    pictures, svg                                 what is drawn on pages
     layout        lines for a terminal
 
 `text` and `html` write for students unless asked to write for staff. All others show the grade that they
