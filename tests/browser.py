@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 from html import escape, unescape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,3 +129,11 @@ def asked(
     by_number = {int(number): json.loads(unescape(text)) for number, text in answers}
     assert set(by_number) == set(range(len(pages))), done.stderr[-500:]
     return [by_number[number] for number in range(len(pages))]
+
+
+def axe() -> str:
+    """The text of axe-core, which the package brings along."""
+    spec = find_spec("axe_playwright_python")
+    assert spec is not None, "no axe-core: .ci/browser installs it"
+    assert spec.origin is not None
+    return Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8")

@@ -277,5 +277,5 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
         seed = grades[0].seed
         screen.print(f"seed {seed}: with --seed {seed} another folder is graded on the same cases")
     screen.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
-    screen.print("                staff.html, record.json and grade.json name hidden cases: for staff")
+    screen.print("                staff.html, record.json, grade.json show hidden cases: for staff")
     screen.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.reports import html
-from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, run, shown
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run, shown
 from tests.reports.payloads import PAYLOADS
 from tests.reports.pictured import pictured
 from tests.reports.sample_grades import SOURCE, compile_error, full_marks, our_error
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.browser
 
@@ -23,14 +25,6 @@ def pages() -> list[str]:
     """Pages of every sort: all drawn, nothing wrong, nothing compiled, an error of ours."""
     grades = (pictured(), full_marks(), compile_error(), our_error())
     return [html.render(grade, source_lines=SOURCE) for grade in grades]
-
-
-def axe() -> str:
-    """The text of axe-core, which the package brings along."""
-    spec = find_spec("axe_playwright_python")
-    assert spec is not None, "no axe-core: .ci/browser installs it"
-    assert spec.origin is not None
-    return Path(spec.origin).with_name("axe.min.js").read_text(encoding="utf-8")
 
 
 @LOOKS

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.course.similarity import Alike
 from grader.model import HandIn, Student
-from grader.reports import class_page
-from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, seen
+from grader.reports import class_page, similar_page
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, seen
 from tests.reports.payloads import PAYLOADS
 from tests.reports.sample_grades import SOURCE, full_marks, missing_barrier, partial_credit, sample_class
 
@@ -84,6 +85,19 @@ def test_all_can_be_read(size: str, scheme: int, tmp_path: Path) -> None:
         False,
         [],
     ]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_finds_nothing(size: str, tmp_path: Path) -> None:
+    """On the page of a class, of one that is being graded, and of submissions that are alike."""
+    pairs = [Alike("ada", "bob", 1.0, frozenset({3}), frozenset({3}), ("eve",))]
+    alike = similar_page.render("Tiled", pairs, {"ada": SOURCE, "bob": SOURCE})
+    pages = [page(), class_page.render(sample_class(), waiting=3).replace('http-equiv="refresh"', ""), alike]
+    probe = (
+        axe().replace("</script", "<\\/script")
+        + ";axe.run().then((r) => answer(r.violations.map((v) => v.id)));"
+    )
+    assert asked(pages, probe, tmp_path, size=size) == [[]] * 3
 
 
 def test_payloads_do_nothing(tmp_path: Path) -> None:
