@@ -83,8 +83,8 @@ def moodle(level: Level) -> tuple[Entry, ...] | None:
             left = Left.TEXT
         name = f"{match['name']}_{match['id']}"
         person = Student(name="" if anonymous else match["name"], id=match["id"])
-        own = Renamed(item, match["file"]) if match["file"] and not item.is_folder else item
-        entries.append(Entry(own, match["id"], name, name, (person,), left=left, file=item.name))
+        renamed = Renamed(item, match["file"]) if match["file"] and not item.is_folder else item
+        entries.append(Entry(renamed, match["id"], name, name, (person,), left=left, file=item.name))
     return tuple(entries)
 
 
@@ -164,10 +164,10 @@ def blackboard(level: Level) -> tuple[Entry, ...] | None:
     for item, match in matches:
         front = match["front"]
         person = people.get(front) or Student(login=front[start:] or front.rsplit("_", 1)[-1])
-        own = item if match["receipt"] else Renamed(item, match["file"])
+        renamed = item if match["receipt"] else Renamed(item, match["file"])
         entries.append(
             Entry(
-                own,
+                renamed,
                 person.login,
                 person.login,
                 front,

@@ -231,8 +231,8 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
     _require_sound(message)
     if message.width * message.height > device.memory.limit:
         return REFUSED
-    place = (message.address, message.pitch, message.width, message.height)
-    content = device.memory.rows(*place)
+    rectangle = (message.address, message.pitch, message.width, message.height)
+    content = device.memory.rows(*rectangle)
     if content is None:
         as_copy = CopyIn(message.address, message.pitch, 0, 0, message.width, message.height, 1, 0, 0)
         device.note(_bad_copy(device, as_copy, message.address, caller))
@@ -250,7 +250,7 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
         _use(device, message.address)
     elif _shared(device, message.address):  # "API synchronization behavior": the host waits for these
         device.in_use.clear()
-    device.memory.rows_written(*place)[:] = 1
+    device.memory.rows_written(*rectangle)[:] = 1
     device.clock.copy(0)
     spans = rows(message.address - BASE, message.pitch, message.width, message.height)
     device.give(message.stream, Work("", caller, ((Use.WRITES, spans),)))

@@ -63,7 +63,7 @@ def _chains(listing: str) -> Iterator[tuple[int, list[str]]]:
 def _line(places: Iterable[str], source: str) -> int:
     """The innermost line of the student's file; 0 for none."""
     for text in places:
-        place = _PLACE.fullmatch(text)
-        if place and place["file"].rsplit("/", 1)[-1] == source:
-            return int(place["line"])
+        located = _PLACE.fullmatch(text)
+        if located and located["file"].rsplit("/", 1)[-1] == source:
+            return int(located["line"])
     return 0

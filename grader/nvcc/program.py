@@ -280,7 +280,7 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
         called = _caller(compiler, tools, interface, code)
         names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], interface)
         arrays = student_names(interface.parameters, names)
-    made = Build(
+    build = Build(
         ok=True,
         warnings=diagnostics.warnings(messages, compiler.files),
         log=diagnostics.plain_log(messages, replace(compiler.files, checked=True)),
@@ -288,13 +288,13 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
         parameters=names,
         student_names=arrays,
     )
-    if not (compiler.emulated and made.calls_device):
-        return replace(made, program=compiler.link(code, caller=called))
+    if not (compiler.emulated and build.calls_device):
+        return replace(build, program=compiler.link(code, caller=called))
     default, hazards = compiler.both_ptx()
     program = compiler.link(code, stand_in(tools), called)
     returns = calls_of_runtime(compiler.sandbox, program)
     lines = call_lines(compiler.sandbox, program, SOURCE_NAME, returns)
-    return replace(made, program=program, ptx=default, hazard_ptx=hazards, call_lines=tuple(lines.items()))
+    return replace(build, program=program, ptx=default, hazard_ptx=hazards, call_lines=tuple(lines.items()))
 
 
 def _caller(compiler: ProgramCompiler, tools: Tools, interface: FunctionInterface, code: bytes) -> Caller:

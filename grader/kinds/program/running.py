@@ -190,8 +190,8 @@ class Ran:
             return ()
         module, structures = parse(built.ptx), dict[str, "Structure"]()
         for entry, executed in self.executed.items():
-            made = structure(module, entry, built.source_name, self.file, executed)
-            structures.setdefault(read_name(entry).name, made)
+            used = structure(module, entry, built.source_name, self.file, executed)
+            structures.setdefault(read_name(entry).name, used)
         return tuple(structures.items())
 
 
