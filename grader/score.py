@@ -114,7 +114,9 @@ def _case_grade(case: Case, evidence: CaseEvidence | None, results: tuple[CheckR
         verdict=Verdict.ERROR if evidence.error else _case_verdict(case.id, results),
         max_error=None if worst is None else worst.max_error,
         elements=sum(comparison.total for comparison in evidence.comparisons),
-        max_relative_error=max((each.max_relative_error for each in evidence.comparisons), default=None),
+        max_relative_error=max(
+            (comparison.max_relative_error for comparison in evidence.comparisons), default=None
+        ),
         error_bound=None if worst is None else worst.error_bound,
         seconds=evidence.seconds if run is None else run.seconds,
         counters=evidence.counters,

@@ -174,5 +174,5 @@ def _wrong_text(mistake: str, field: str, value: Node) -> Iterator[str]:
         yield "braces do not match; write `{{` for a brace itself"
         return
     for name in unknown:
-        places = ", ".join(f"`{{{place}}}`" for place in sorted(allowed)) or "none"
+        places = ", ".join(f"`{{{placeholder}}}`" for placeholder in sorted(allowed)) or "none"
         yield f"unknown place `{{{name[:60]}}}`; this text may hold {places}"

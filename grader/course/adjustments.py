@@ -195,23 +195,23 @@ def adjusted(
     if grade.verdict is Verdict.ERROR:
         return grade
     staff = Adjustment("item", comment=decision.comment, by=decision.by)
-    made = [replace(staff, kind="excused")] if decision.excused else []
+    adjustments = [replace(staff, kind="excused")] if decision.excused else []
     if decision.score is not None:
-        made.append(replace(staff, kind="score", points=decision.score - grade.score))
+        adjustments.append(replace(staff, kind="score", points=decision.score - grade.score))
     else:
         earned = {one.result.item.id: one.points for one in grade.items}
-        made += [
+        adjustments += [
             replace(staff, item=item, points=points - earned[item])
             for item, points in decision.items.items()
             if item in earned
         ]
-        made += _for_lateness(grade, made, decisions, decision)
-    total = sum((one.points for one in made), _NOTHING)
-    return replace(grade, score=grade.score + total, adjustments=(*made, *comments))
+        adjustments += _for_lateness(grade, adjustments, decisions, decision)
+    total = sum((one.points for one in adjustments), _NOTHING)
+    return replace(grade, score=grade.score + total, adjustments=(*adjustments, *comments))
 
 
 def _for_lateness(
-    grade: Grade, made: Sequence[Adjustment], decisions: Decisions, decision: OfStudent
+    grade: Grade, adjustments: Sequence[Adjustment], decisions: Decisions, decision: OfStudent
 ) -> list[Adjustment]:
     """What is taken off for being late, of what the grade is by now; or that an extension was given."""
     if decision.excused:
@@ -219,7 +219,7 @@ def _for_lateness(
     days = _days_late(grade.submission_id, grade.hand_in, decisions, decision)
     policy = decisions.late
     share = min(policy.at_most, policy.flat + days * policy.per_day) if days else _NOTHING
-    score = max(_NOTHING, grade.score + sum((one.points for one in made), _NOTHING))
+    score = max(_NOTHING, grade.score + sum((one.points for one in adjustments), _NOTHING))
     if days and share:
         return [Adjustment("late", -min(score, share * grade.max_score), days=days)]
     extended = decision.extension or decision.days_late == 0

@@ -174,14 +174,14 @@ def _sorted(
     wanted: Wanted,
 ) -> Download:
     """Each student's newest attempt, read; all before it is left out."""
-    theirs: dict[str, list[Entry]] = {}
+    by_student: dict[str, list[Entry]] = {}
     for entry in recognised:
-        theirs.setdefault(entry.key, []).append(entry)
-    doubts = _doubts(theirs, clashes=layout == PLAIN)
+        by_student.setdefault(entry.key, []).append(entry)
+    doubts = _doubts(by_student, clashes=layout == PLAIN)
     doubtful = {name for question in doubts for name in question.names}
     counted = {}
     omitted = list(left)
-    for key, several in theirs.items():
+    for key, several in by_student.items():
         if several[0].file in doubtful:
             continue
         if all(entry.left for entry in several):  # what staff sent back, and nothing else
@@ -204,10 +204,10 @@ def _newest(several: list[Entry]) -> tuple[list[Entry], list[Entry]]:
     return chosen, [entry for entry in several if entry not in chosen]
 
 
-def _doubts(theirs: dict[str, list[Entry]], *, clashes: bool) -> tuple[Question, ...]:
+def _doubts(by_student: dict[str, list[Entry]], *, clashes: bool) -> tuple[Question, ...]:
     """What is in doubt about a student, or about two who share a key."""
     questions = []
-    for several in theirs.values():
+    for several in by_student.values():
         files = [entry for entry in several if entry.left is None]
         names = tuple(dict.fromkeys(entry.file for entry in several))
         people = tuple(dict.fromkeys(entry.name for entry in several if entry.students))
@@ -219,7 +219,7 @@ def _doubts(theirs: dict[str, list[Entry]], *, clashes: bool) -> tuple[Question,
             questions.append(Question(Doubt.SAME_ID, names, people))
         elif _unclear(several, files):
             questions.append(Question(Doubt.ATTEMPTS, names))
-    return (*questions, *(_clashes(theirs) if clashes else ()))
+    return (*questions, *(_clashes(by_student) if clashes else ()))
 
 
 def _unclear(several: list[Entry], files: list[Entry]) -> bool:
@@ -230,10 +230,10 @@ def _unclear(several: list[Entry], files: list[Entry]) -> bool:
     return len(orders) < len(attempts) or unreadable or max(receipts, default=()) > max(orders)
 
 
-def _clashes(theirs: dict[str, list[Entry]]) -> list[Question]:
+def _clashes(by_student: dict[str, list[Entry]]) -> list[Question]:
     """Names that nobody can tell apart by whose they are: `ada.cu` and `ada/`, `k.cu` and `k (1).cu`."""
     alike: dict[str, list[str]] = {}
-    for several in theirs.values():
+    for several in by_student.values():
         alike.setdefault(_plain_form(several[0].label), []).append(several[0].file)
     questions = [Question(Doubt.SAME_NAME, tuple(names)) for names in alike.values() if len(names) > 1]
     copies: dict[str, list[str]] = {}

@@ -211,11 +211,11 @@ def _matched(export: Export, scores: Sequence[Score], assigned: set[int]) -> _Ma
             else:
                 for row in several:
                     owners.setdefault(row, set()).add(index)
-        missing = [person for person, own in zip(people, rows, strict=True) if not own]
+        missing = [person for person, of_person in zip(people, rows, strict=True) if not of_person]
         if missing:
             without_row.append(_without_row(score, missing))
     doubtful |= {index for together in owners.values() if len(together) > 1 for index in together}
-    written = {row: scores[min(own)] for row, own in owners.items() if not own & doubtful}
+    written = {row: scores[min(of_person)] for row, of_person in owners.items() if not of_person & doubtful}
     return _Matches(
         written, tuple(without_row), tuple(scores[index].submission for index in sorted(doubtful))
     )

@@ -88,8 +88,8 @@ def moodle(level: Level) -> tuple[Entry, ...] | None:
         number = match["id"] or ""
         name = f"{match['name']}_{number}" if number else match["name"]
         person = Student(name="" if anonymous else match["name"], id=number)
-        own = Renamed(item, match["file"]) if match["file"] and not item.is_folder else item
-        entries.append(Entry(own, number or name, name, name, (person,), left=left, file=item.name))
+        renamed = Renamed(item, match["file"]) if match["file"] and not item.is_folder else item
+        entries.append(Entry(renamed, number or name, name, name, (person,), left=left, file=item.name))
     return tuple(entries)
 
 
@@ -169,10 +169,10 @@ def blackboard(level: Level) -> tuple[Entry, ...] | None:
     for item, match in matches:
         front = match["front"]
         person = people.get(front) or Student(login=front[start:] or front.rsplit("_", 1)[-1])
-        own = item if match["receipt"] else Renamed(item, match["file"])
+        renamed = item if match["receipt"] else Renamed(item, match["file"])
         entries.append(
             Entry(
-                own,
+                renamed,
                 person.login,
                 person.login,
                 front,

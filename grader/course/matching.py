@@ -139,8 +139,8 @@ class _Finder:
 
     def _may_be_called(self, row: int, name: str) -> bool:
         """Whether nothing speaks against a name: one of the two is not known, or they are forms of one."""
-        known = self._students[row].name
-        return not name or not known or bool(name_forms(name) & name_forms(known))
+        registered = self._students[row].name
+        return not name or not registered or bool(name_forms(name) & name_forms(registered))
 
     def _row_of_name(self, name: str) -> int | None:
         rows = {row for form in name_forms(name) for row in self._names.get(form, ())}

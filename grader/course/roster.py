@@ -145,10 +145,10 @@ def _columns(headings: list[str], shown: str) -> dict[str, int]:
         if any(form in names for form in forms)
     }
     if not columns.keys() & {"id", "sid", "login", "email", "github", "name", "last"}:
-        known = ", ".join(field.name for field in fields(Student))
+        names = ", ".join(field.name for field in fields(Student))
         listed = ", ".join(f"`{escaped(heading, 40)}`" for heading in headings[:8])
         raise UsageError(
-            f"{shown}: no heading says who the students are ({listed}); expected some of {known}"
+            f"{shown}: no heading says who the students are ({listed}); expected some of {names}"
         )
     return columns
 

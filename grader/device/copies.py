@@ -234,8 +234,8 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
     _require_sound(message)
     if message.width * message.height > device.memory.limit:
         return REFUSED
-    place = (message.address, message.pitch, message.width, message.height)
-    content = device.memory.rows(*place)
+    rectangle = (message.address, message.pitch, message.width, message.height)
+    content = device.memory.rows(*rectangle)
     if content is None:
         as_copy = CopyIn(message.address, message.pitch, 0, 0, message.width, message.height, 1, 0, 0)
         symbol = device.symbol_mistake(caller, message.address)
@@ -251,10 +251,10 @@ def fill(device: Device, message: Fill, caller: int) -> Reply:
         device.note(HostMistake(HostCode.MEMSET_OF_ELEMENTS, caller, number, details))
     content[:] = value
     if message.asynchronous:
-        _use(device, Use.WRITES, *place)
+        _use(device, Use.WRITES, *rectangle)
     elif _shared(device, message.address):  # "API synchronization behavior": the host waits for these
         device.waited()
-    device.memory.rows_written(*place)[:] = 1
+    device.memory.rows_written(*rectangle)[:] = 1
     device.clock.copy(0)
     spans = rows(message.address - BASE, message.pitch, message.width, message.height)
     device.give(message.stream, Work("", caller, ((Use.WRITES, spans),)))

@@ -119,14 +119,14 @@ def _read(answer: Mapping[str, Any], outputs: Outputs, question: TimingQuestion)
 
 def _stop(fault: str, file: str) -> Finding:
     """What a launch that did not come to its end says of the student's kernel; else raises OurError."""
-    who, _, said = fault.partition(": ")
-    reason: Detail = said
+    who, _, reported = fault.partition(": ")
+    reason: Detail = reported
     if who == HUNG:
         kind, code = FindingKind.TIMEOUT, FindingCode.HUNG_WHILE_TIMED
     elif who == STUDENT:
         kind, code = FindingKind.FAULT, FindingCode.STOPPED_WHILE_TIMED
-        name, _, meaning = said.partition(": ")
-        reason = (Clause("stopped-by-gpu", (("meaning", meaning), ("name", name))),) if meaning else said
+        name, _, meaning = reported.partition(": ")
+        reason = (Clause("stopped-by-gpu", (("meaning", meaning), ("name", name))),) if meaning else reported
     else:
         raise OurError(f"the timing failed: {fault}")
     details = (("reason", reason),)

@@ -183,8 +183,8 @@ class Sentences:
         for name in ("line", "other_line"):
             values[name] = getattr(finding, name) or UNKNOWN
         for name in ("block", "thread", "other_thread"):
-            place = getattr(finding, name)
-            values[name] = spell(place) if place else UNKNOWN
+            index = getattr(finding, name)
+            values[name] = spell(index) if index else UNKNOWN
         if finding.kind is FindingKind.RACE:
             values |= self._filled(races.fields(finding))
         callee = details.get("function", "")

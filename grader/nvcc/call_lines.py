@@ -64,8 +64,8 @@ def _chains(listing: str) -> Iterator[tuple[int, list[str]]]:
 def _line(places: Iterable[str], sources: Collection[str]) -> tuple[str, int] | None:
     """The innermost line of the student's files."""
     for text in places:
-        place = _PLACE.fullmatch(text)
-        name = place["file"].rsplit("/", 1)[-1] if place else ""
-        if place and name in sources:
-            return name, int(place["line"])
+        located = _PLACE.fullmatch(text)
+        name = located["file"].rsplit("/", 1)[-1] if located else ""
+        if located and name in sources:
+            return name, int(located["line"])
     return None

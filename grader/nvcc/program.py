@@ -349,7 +349,7 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
         called = _caller(compiler, tools, interface, parts[0].code)
         names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], interface)
         arrays = student_names(interface.parameters, names)
-    made = Build(
+    build = Build(
         ok=True,
         warnings=tuple(w for p in parts for w in diagnostics.warnings(p.messages, p.compiler.files)),
         log="".join(
@@ -361,12 +361,12 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
         student_names=arrays,
     )
     objects = Objects(tuple(part.code for part in parts))
-    if not (compiler.emulated and made.calls_device):
-        return replace(made, program=_linked(compiler, objects, b"", called))
-    return _with_device_code(made, parts, _linked(compiler, objects, stand_in(tools), called))
+    if not (compiler.emulated and build.calls_device):
+        return replace(build, program=_linked(compiler, objects, b"", called))
+    return _with_device_code(build, parts, _linked(compiler, objects, stand_in(tools), called))
 
 
-def _with_device_code(made: Build, parts: list[_Part], program: bytes) -> Build:
+def _with_device_code(build: Build, parts: list[_Part], program: bytes) -> Build:
     """The build of a program for the emulator: what its sources with device code become, and its lines."""
     compiler, units = parts[0].compiler, parts[0].compiler.units
     returns = calls_of_runtime(compiler.sandbox, program)
@@ -384,7 +384,7 @@ def _with_device_code(made: Build, parts: list[_Part], program: bytes) -> Build:
         pieces[label] = replace(piece, call_lines=lines)
     main = pieces[SOURCE_NAME]
     return replace(
-        made,
+        build,
         program=program,
         ptx=main.ptx,
         hazard_ptx=main.hazard_ptx,

@@ -51,11 +51,11 @@ def own_object(tools: Tools, what: str, options: tuple[str, ...], files: Named[b
     if kept is not None:
         return kept
     result = tools.sandbox.run(Job(argv, files, (output,), _LIMITS))
-    made = result.file(output)
-    if not result.outcome.ok or made is None:
+    compiled = result.file(output)
+    if not result.outcome.ok or compiled is None:
         words = result.outcome.stderr.decode(errors="replace").strip().splitlines()
         reason = words[0] if words else "no reason given"
         raise OurError(f"{output}, a part of the grader, does not compile: {reason}")
     if path:
-        write_entry(path, made)
-    return made
+        write_entry(path, compiled)
+    return compiled

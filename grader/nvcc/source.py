@@ -118,9 +118,9 @@ def compile_files(
     is left out; the compiler then says that it is missing. A program that includes ``wb.h`` and has none gets
     ours.
     """
-    theirs = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
+    handed_in = {n: compilable(content) for n, content in submission.headers if is_header_name(n)}
     ours = {name: text.encode() for name, text in interface.include}
-    files = {**theirs, **ours, SOURCE_NAME: compilable(submission.source)}
+    files = {**handed_in, **ours, SOURCE_NAME: compilable(submission.source)}
     if isinstance(interface, KernelInterface):
         files = with_sizes(interface, files)
     elif WB_HEADER not in files and any(map(_WB_INCLUDE.search, files.values())):

@@ -131,7 +131,7 @@ def _wheel_folders() -> Iterator[Path]:
         yield Path(root) / "cuda_nvcc"
 
 
-def _examined(machine: Machine, nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
+def _examined(machine: Host, nvcc: Path, compiler: Path, architecture: str) -> Toolchain:
     target = f"-arch=compute_{architecture}"
     with ThreadPoolExecutor(3) as pool:
         default = pool.submit(_plan, machine, nvcc, compiler, (*DEFAULT_BUILD, target))
@@ -163,7 +163,7 @@ _examine = lru_cache(maxsize=4)(_examined)
 """For this machine, whose compiler does not change while we run."""
 
 
-def _with_real_paths(machine: Machine, folders: tuple[str, ...]) -> tuple[str, ...]:
+def _with_real_paths(machine: Host, folders: tuple[str, ...]) -> tuple[str, ...]:
     """Each folder as it is named and, where links lead to it, as it really is: gcc may name it either way."""
     pairs = zip(folders, machine.real_paths(folders), strict=True)
     return tuple(dict.fromkeys(path for pair in pairs for path in pair))
@@ -192,7 +192,7 @@ class _Plan:
         return next((value for option, _, value in options if option == f"-D{name}"), "0")
 
 
-def _plan(machine: Machine, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> _Plan:
+def _plan(machine: Host, nvcc: Path, compiler: Path, build: tuple[str, ...]) -> _Plan:
     arguments = ("-ccbin", str(compiler), *build, "--dryrun", f"{UNIT}.cu", "-o", f"{UNIT}.ptx")
     text = _told(machine, (str(nvcc), *arguments))
     variables: dict[str, str] = {}
@@ -221,7 +221,7 @@ def _here(word: str) -> str:
     return Path(word).name if word.endswith(f"/{UNIT}.cu") else word
 
 
-def _header_folders(machine: Machine, compiler: Path) -> tuple[str, ...]:
+def _header_folders(machine: Host, compiler: Path) -> tuple[str, ...]:
     """Where the host compiler looks for system headers (`g++ -v` lists them)."""
     text = _told(machine, (str(compiler), "-E", "-v", "-x", "c++", os.devnull))
     _, _, after = text.partition("#include <...> search starts here:")
@@ -229,7 +229,7 @@ def _header_folders(machine: Machine, compiler: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.normpath(f.strip()) for f in folders if f.strip()))
 
 
-def _told(machine: Machine, argv: tuple[str, ...]) -> str:
+def _told(machine: Host, argv: tuple[str, ...]) -> str:
     """What a program of the toolchain prints about itself."""
     try:
         return machine.told(argv)
@@ -242,8 +242,8 @@ _WHICH = "import shutil, sys; print(shutil.which(sys.argv[1], path=sys.argv[2]) 
 _REAL = "import os, sys; print(chr(10).join(map(os.path.realpath, sys.argv[1:])))"
 
 
-class Machine(Protocol):
-    """What one asks about a compiler."""
+class Host(Protocol):
+    """Where a compiler is, this machine or the inside of a sandbox, and what can be asked there."""
 
     def told(self, argv: tuple[str, ...]) -> str:
         """What a program prints about itself, errors first; raises OSError or OurError if it cannot run."""
@@ -260,7 +260,7 @@ class ThisMachine:
     """The grader's own machine."""
 
     def told(self, argv: tuple[str, ...]) -> str:
-        """See `Machine`; also raises subprocess.SubprocessError."""
+        """See `Host`; also raises subprocess.SubprocessError."""
         with tempfile.TemporaryDirectory(prefix="grader-") as folder:
             done = subprocess.run(
                 argv,
@@ -274,11 +274,11 @@ class ThisMachine:
         return (done.stderr + done.stdout).decode(errors="replace")
 
     def which(self, name: str, path: str) -> str:
-        """See `Machine`."""
+        """See `Host`."""
         return shutil.which(name, path=path) or ""
 
     def real_paths(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """See `Machine`."""
+        """See `Host`."""
         return tuple(map(os.path.realpath, paths))
 
 
@@ -289,16 +289,16 @@ class Within:
     sandbox: Sandbox
 
     def told(self, argv: tuple[str, ...]) -> str:
-        """See `Machine`."""
+        """See `Host`."""
         outcome = self.sandbox.run(Job(argv)).outcome
         return (outcome.stderr + outcome.stdout).decode(errors="replace")
 
     def which(self, name: str, path: str) -> str:
-        """See `Machine`."""
+        """See `Host`."""
         return self._asked(_WHICH, name, path)
 
     def real_paths(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """See `Machine`."""
+        """See `Host`."""
         return tuple(self._asked(_REAL, *paths).split("\n"))
 
     def _asked(self, question: str, *arguments: str) -> str:

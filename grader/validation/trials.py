@@ -297,12 +297,12 @@ class WorkerPool:
     def _start(self, jobs: int) -> None:
         context = forkserver(["grader.validation.trials", "grader.kinds.kernel.stages"])
         for _ in range(jobs):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, self._bench), daemon=True)
+            near_end, far_end = context.Pipe()
+            process = context.Process(target=_serve, args=(far_end, self._bench), daemon=True)
             process.start()
-            theirs.close()
+            far_end.close()
             self._processes.append(process)
-            self._idle.append(ours)
+            self._idle.append(near_end)
 
 
 def _answered(busy: Iterable[Connection]) -> list[Connection]:

@@ -26,13 +26,13 @@ def inputs(kind: str, shape: Mapping[str, int], rng: np.random.Generator) -> dic
     """A, B and C, N numbers each; KeyError for a kind that is not among `KINDS`."""
     n = shape["N"]
     if kind == "random":  # no structure that a wrong index could hide behind
-        made = {name: rng.choice((-1.0, 1.0), n) * rng.uniform(0.5, 2.0, n) for name in "ABC"}
+        arrays = {name: rng.choice((-1.0, 1.0), n) * rng.uniform(0.5, 2.0, n) for name in "ABC"}
     elif kind == "counting":  # 0, 1, 2 …: every element says which index it was computed for
         index = np.arange(n, dtype=np.float64)
-        made = {"A": index % 1000, "B": np.full(n, 2.0), "C": index // 1000}
+        arrays = {"A": index % 1000, "B": np.full(n, 2.0), "C": index // 1000}
     else:
         raise KeyError(kind)
-    return {name: np.asarray(values, np.float32) for name, values in made.items()}
+    return {name: np.asarray(values, np.float32) for name, values in arrays.items()}
 
 
 def expected(

@@ -148,18 +148,18 @@ def _answer(
 
 def _whose_numbers(sheet: Sheet, student: str, *, anonymous: bool) -> str:
     """For whom the numbers were drawn, where the sheet says nothing of it or somebody else."""
-    theirs = escaped(student, 60)
+    drawn_for = escaped(student, 60)
     if anonymous:
         same = not sheet.student or safe(sheet.student).casefold() == safe(student).casefold()
         return "" if same else "the sheet is that of somebody else than whoever handed it in"
     if not sheet.student:
         return (
-            f"the numbers are those of `{theirs}`, after the name of what was handed in; for a self-check "
+            f"the numbers are those of `{drawn_for}`, after the name of what was handed in; for a self-check "
             "write whose they are into the file, as `student: NAME`"
         )
     if safe(sheet.student).casefold() == safe(student).casefold():
         return ""
-    return f"the sheet is that of `{escaped(sheet.student, 60)}`, the numbers are those of `{theirs}`"
+    return f"the sheet is that of `{escaped(sheet.student, 60)}`, the numbers are those of `{drawn_for}`"
 
 
 def _unknown_names(names: list[str], submission: Submission) -> tuple[Finding, ...]:

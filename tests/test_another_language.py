@@ -1,0 +1,121 @@
+"""A course in German: of what students see, nothing of ours is left in English."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import pipeline
+from grader.assignment import find_assignment, load_assignment
+from grader.assignment.feedback import read
+from grader.nvcc import Tools, find_toolchain
+from grader.reports import gradescope, html, junit, text
+from grader.reports.annotations import annotations_of, render
+from grader.reports.audience import student_view
+from grader.sandbox import LocalSandbox
+from grader.submission import read_submission
+from tests.builds import shared_builds
+from tests.references import MISTAKES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.model import Assignment, Grade
+
+ROOT = Path(__file__).parents[1]
+GERMAN = read((ROOT / "tests/assignment/feedback_de.yaml").read_bytes(), MISTAKES)[0]
+
+ENGLISH = re.compile(
+    r"\b(?:the|is|are|of|which|that|with|where|expected|should|been|each|this|these|nothing|wrong|right"
+    r"|points?|cases?|lines?|read|reads|written|after|before|between|because|cannot|could|does|would)\b",
+    re.IGNORECASE,
+)
+"""Words that no German sentence of ours has, and nearly every English one."""
+
+DATA = re.compile(
+    r"`[^`]*`|<(?:style|head)>.*?</(?:style|head)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
+    r"|Nachlesen: .*?Guide\.|identifier (?:\"|&\w+;)\w+(?:\"|&\w+;) is undefined|expected a \S+"
+    r"|^::\w+ file=[^,]*,line=\d+,|^\s*[> ]\s*\d+ \|.*?$|\[\[PROPERTY[^\]]*\]\]",
+    re.DOTALL | re.MULTILINE,
+)
+"""Names and lines of the source, keys of formats, what a compiler says, and the name of its maker's guide."""
+
+
+def in_german(name: str) -> Assignment:
+    """A bundled assignment with German texts, titles and hints."""
+    assignment = load_assignment(find_assignment(name))
+    rubric = tuple(replace(item, title=f"Punkt {item.id}", hint="") for item in assignment.rubric)
+    return replace(assignment, rubric=rubric, feedback=GERMAN, title="Aufgabe")
+
+
+def reports(grade: Grade) -> Iterator[tuple[str, str]]:
+    """All that a student may see of a grade, by the report's name."""
+    yield "terminal", text.render(grade).plain
+    yield "html", html.render(grade)
+    yield "junit", junit.render([student_view(grade)])
+    results = json.loads(gradescope.render(grade))
+    yield "gradescope", "\n".join([results["output"], *(test["output"] for test in results["tests"])])
+    yield "annotations", render(annotations_of(grade, "a.cu"), "github", "")
+
+
+def english_in(report: str) -> list[str]:
+    """The lines of a report that hold English words, without data."""
+    return [line.strip() for line in DATA.sub("", report).splitlines() if ENGLISH.search(line)]
+
+
+SAMPLE = ("boris", "dolores", "gustav", "ivan", "lena", "quentin")
+"""A kernel that is right, one that does not compile, races, accesses out of bounds, wrong outputs."""
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
+    """The tools of this machine, with the builds that others made."""
+    return Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
+
+
+def english_sentences(tools: Tools, folder: Path) -> dict[str, list[str]]:
+    """What is left in English of the reports of what lies in a folder, by the report's name."""
+    plan = pipeline.make_plan(in_german("tiled-matmul"), 1, tools, visible_only=False)
+    grade = pipeline.grade(plan, read_submission(folder), tools)
+    return {report: lines for report, shown in reports(grade) if (lines := english_in(shown))}
+
+
+def test_an_english_sentence_would_be_seen() -> None:
+    """Names between backticks are none."""
+    assert english_in("ja\nan output is wrong\n`is` nicht") == ["an output is wrong"]
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_report_of_a_kernel_holds_no_english_sentence(tools: Tools, name: str) -> None:
+    """What a compiler says and the titles of its maker's guide are not ours."""
+    assert english_sentences(tools, ROOT / "tests/sample_class" / name) == {}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"a.cu": b""},
+        {"a.cu": b"int", "b.cu": b"int"},
+        {"a.cu": b"\x7fELF"},
+        {"a.py": b"print()"},
+        {"a.cu": b"x" * 2**21},
+        {"a.zip": b"PK"},
+        {"a.cu": b"__global__ void tiledMatmul(int *p) {}"},
+        {"a.cu": b'#include "/etc/passwd"\n#include "away.h"\n'},
+        {"a.cu": b"__global__ void tiledMatMul(int *p) {}"},
+    ],
+    ids=range(10),
+)
+def test_a_report_of_what_cannot_be_built_holds_no_english_sentence(
+    tools: Tools, files: dict[str, bytes], tmp_path: Path
+) -> None:
+    """No file, several, none that is text, a kernel of another name or with other parameters."""
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    assert english_sentences(tools, tmp_path) == {}
