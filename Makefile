@@ -70,8 +70,8 @@ test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the 
 	$(BIN)/python -m pytest -q -m docker $(IN_PARALLEL)
 	$(BIN)/grader doctor --attack $(ATTACKS)
 
-test-browser: $(STAMP)  ## the trace page in Chromium (apt-get install chromium)
-	$(BIN)/python -m pytest -q -m browser tests/trace
+test-browser: $(STAMP)  ## the pages in Chromium (as root: .ci/browser)
+	$(BIN)/python -m pytest -q -m browser tests/trace tests/reports
 
 docs: $(STAMP)  ## the documents as a site, in build/site; a link that leads nowhere is an error
 	$(BIN)/mkdocs build --strict

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.model import Comparison, WrongElement
+from grader.model import Comparison, HeatMap, HeatSample, WrongElement
 from grader.precision import numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from grader.model import Dim3, Launch
 
 Reals: TypeAlias = "NDArray[np.float64]"
 Mask: TypeAlias = "NDArray[np.bool_]"
@@ -25,6 +27,15 @@ MAP_ROWS = 12
 MAP_COLUMNS = 48
 MAP_CHARACTERS = ".?nx"
 """Right; never written; NaN; wrong. A cell of several elements shows the rightmost that it holds."""
+
+HEAT = " .?n123"
+"""Beyond the array; right; never written; NaN; wrong by little, by more, by much."""
+HEAT_ROWS = 64
+HEAT_COLUMNS = 64
+MOST_SAMPLES = 120
+"""Cells of a heat map of which an element is told with its numbers."""
+_LITTLE, _MORE = 0.01, 0.25
+"""Shares of the largest number that is expected: an error up to the first is little."""
 
 
 def compare(
@@ -77,6 +88,82 @@ def compare(
     )
 
 
+def states(got: NDArray[Any], expected: NDArray[Any], bound: ArrayLike, *, poison: Mask) -> str:
+    """Write a character of `MAP_CHARACTERS` for each element, in C order; as in `compare`."""
+    anything = np.ma.getmaskarray(expected)
+    values, wanted = np.asarray(numbers(got), np.float64), np.asarray(np.ma.getdata(expected), np.float64)
+    error = np.where(anything, 0.0, _absolute_error(values, wanted))
+    right = (error <= np.where(anything, 0.0, np.ma.getdata(bound))) & np.isfinite(error)
+    return _line(_states(values, right, ~right & poison).reshape(-1))
+
+
+def heat_map(
+    got: NDArray[Any], expected: NDArray[Any], bound: ArrayLike, *, poison: Mask, launch: Launch | None = None
+) -> HeatMap:
+    """Draw how far an output is off, and where; as in `compare`, without masks.
+
+    Two dimensions keep their form, more are flattened to rows of the last axis, a vector is folded. At most
+    `HEAT_ROWS` lines of `HEAT_COLUMNS`: a cell of several elements shows the worst of them.
+    """
+    values, wanted = np.asarray(got, np.float64), np.asarray(expected, np.float64)
+    bounds = np.broadcast_to(np.asarray(bound, np.float64), got.shape)
+    error = _absolute_error(values, wanted)
+    right = (error <= bounds) & np.isfinite(error)
+    largest = float(np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0)) or 1.0
+    size = 4 + (error > _LITTLE * largest).astype(np.uint8) + (error > _MORE * largest)
+    states = np.where(right, 1, np.where(poison, 2, np.where(np.isnan(values), 3, size))).astype(np.uint8)
+    table, cell = _as_table(states)
+    cells = _worst(table, *cell)
+    everything = (values, wanted, bounds, poison & ~right)
+    samples = tuple(
+        HeatSample(row, column, _element(flat, everything))
+        for row, column, flat in _first_of_cells(table, cell)
+    )
+    rows = tuple("".join(HEAT[state] for state in line) for line in cells)
+    return HeatMap(rows, cell, samples, _block(got.shape, launch) if launch else (0, 0))
+
+
+def _as_table(states: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+    """States in rows and columns, and how many of them a cell of a heat map stands for."""
+    if states.ndim > 1:
+        table = states.reshape(-1, states.shape[-1])
+        return table, (-(-table.shape[0] // HEAT_ROWS), -(-table.shape[1] // HEAT_COLUMNS))
+    width = max(1, -(-states.size // (HEAT_ROWS * HEAT_COLUMNS)))
+    columns = min(states.size, HEAT_COLUMNS * width) or 1
+    table = np.zeros((-(-states.size // columns), columns), np.uint8)
+    table.reshape(-1)[: states.size] = states
+    return table, (1, width)
+
+
+def _worst(table: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
+    """The largest number in each cell of so many rows and columns."""
+    by_rows = np.maximum.reduceat(table, np.arange(0, table.shape[0], height), axis=0)
+    return np.maximum.reduceat(by_rows, np.arange(0, table.shape[1], width), axis=1)
+
+
+def _first_of_cells(table: NDArray[np.uint8], cell: tuple[int, int]) -> list[tuple[int, int, int]]:
+    """Row and column of cells that hold something wrong, spread over all; each with its first element."""
+    flat = np.flatnonzero(table > 1)
+    rows, columns = flat // table.shape[1] // cell[0], flat % table.shape[1] // cell[1]
+    across = -(-table.shape[1] // cell[1])
+    _, first = np.unique(rows * across + columns, return_index=True)
+    chosen = first[:: -(-first.size // MOST_SAMPLES)] if first.size else first
+    return [(int(rows[i]), int(columns[i]), int(flat[i])) for i in chosen]
+
+
+def _block(shape: tuple[int, ...], launch: Launch) -> tuple[int, int]:
+    """Rows and columns that a block computes, if the grid just covers the output, one thread an element."""
+    rows, columns = (1, *shape)[-2:] if len(shape) < 3 else (0, 0)  # noqa: PLR2004 - a vector or a matrix
+    width, height = launch.block[0], launch.block[1]
+    if _covers(launch.grid, 0, columns, width) and _covers(launch.grid, 1, rows, height):
+        return (height, width)
+    return (0, 0)
+
+
+def _covers(grid: Dim3, axis: int, size: int, side: int) -> bool:
+    return size > 0 and grid[axis] == -(-size // side)
+
+
 def untouched(after: NDArray[Any], before: NDArray[Any]) -> Mask:
     """Where an array holds, bit for bit, what it held before (NaN poison included)."""
     if after.shape != before.shape or after.dtype != before.dtype:
@@ -101,9 +188,7 @@ def wrong_map(states: NDArray[np.uint8]) -> tuple[tuple[str, ...], tuple[int, in
         return _folded(states.reshape(-1))
     table = states.reshape(-1, states.shape[-1])
     height, width = -(-table.shape[0] // MAP_ROWS), -(-table.shape[1] // MAP_COLUMNS)
-    by_rows = np.maximum.reduceat(table, np.arange(0, table.shape[0], height), axis=0)
-    cells = np.maximum.reduceat(by_rows, np.arange(0, table.shape[1], width), axis=1)
-    return tuple(_line(row) for row in cells), (height, width)
+    return tuple(_line(row) for row in _worst(table, height, width)), (height, width)
 
 
 def _folded(vector: NDArray[np.uint8]) -> tuple[tuple[str, ...], tuple[int, int]]:
@@ -144,9 +229,14 @@ def _first_wrong(
     """The first wrong element in C order."""
     if right.all():
         return None
-    flat = int(np.argmax(~right))
+    return _element(int(np.argmax(~right)), (values, wanted, bounds, unwritten))
+
+
+def _element(flat: int, arrays: tuple[Reals, Reals, Reals, Mask]) -> WrongElement:
+    """The element at a place in C order: of what is there, what is expected, the bound, what is unwritten."""
+    values, wanted, bounds, unwritten = arrays
     return WrongElement(
-        index=tuple(int(i) for i in np.unravel_index(flat, right.shape)),
+        index=tuple(int(i) for i in np.unravel_index(flat, values.shape)),
         expected=float(wanted.flat[flat]),
         got=float(values.flat[flat]),
         bound=float(bounds.flat[flat]),

@@ -30,6 +30,8 @@ from grader.model import (
     Verdict,
 )
 from grader.plan import Plan
+from grader.ptx.digest import digest
+from grader.steps import Step, begin
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -75,6 +77,7 @@ def grade_built(
         evidence, parts = (
             stages.gather(plan, submission, built, tools) if built.ok else (stages.nothing(plan, built), ())
         )
+    begin(Step("judge"))
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
 
 
@@ -177,7 +180,8 @@ def _evidence_to_store(plan: Plan, evidence: Evidence) -> Evidence:
 
 def _without_code(build: Build) -> Build:
     others = tuple((name, _without_code(other)) for name, other in build.others)
-    return replace(build, ptx="", hazard_ptx="", program=b"", log="", others=others)
+    code = build.digest or digest(build.ptx)
+    return replace(build, ptx="", hazard_ptx="", program=b"", log="", others=others, digest=code)
 
 
 def _without_files(case: CaseEvidence, texts: Collection[str]) -> CaseEvidence:

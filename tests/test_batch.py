@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from grader.errors import UsageError
 from grader.model import Submission, Verdict
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
+from tests.reports import sample_grades
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -303,3 +305,17 @@ def test_every_grade_on_disk_is_whole(tmp_path: Path) -> None:
     out.begin(Session("a", "d", "emulator", 1, "0", "13.0"))
     out.write({"grade.json": json.dumps({"a": 1})}, "ada")
     assert [path.name for path in (tmp_path / "grades/ada").iterdir()] == ["grade.json"]
+
+
+def test_what_was_handed_in_is_kept_under_harmless_names(tmp_path: Path) -> None:
+    """The file and its headers, not those of an earlier attempt; a name cannot leave the folder."""
+    out = OutFolder(tmp_path)
+    headers = (("../../sneaky.h", b"#define T 16\n"),)
+    out.keep_source(Submission("ada", "old.cu", b"old", "", headers=headers))
+    out.keep_source(Submission("ada", "sub/tiled.cu", b"int a;\r\nint b;", "", headers=headers))
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {"grades/ada/source/_.._sneaky.h", "grades/ada/source/sub_tiled.cu"}
+    assert (tmp_path / "grades/ada/source/sub_tiled.cu").read_bytes() == b"int a;\r\nint b;"
+    grade = replace(sample_grades.missing_barrier(), submission_id="ada", submission_file="sub/tiled.cu")
+    assert out.source_lines(grade) == ("int a;", "int b;")
+    assert out.source_lines(replace(grade, submission_id="bob")) == ()

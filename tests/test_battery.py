@@ -27,7 +27,19 @@ from grader.assignment import load_assignment
 from grader.cli import main
 from grader.course.download import read_download
 from grader.errors import OurError, UsageError
-from grader.model import CheckResult, Grade, ItemGrade, RubricItem, Verdict
+from grader.model import (
+    Build,
+    Case,
+    CaseEvidence,
+    CheckResult,
+    Evidence,
+    Grade,
+    ItemGrade,
+    ProgramRun,
+    RubricItem,
+    Verdict,
+    Visibility,
+)
 from grader.nvcc import Tools, find_toolchain
 from grader.nvcc.program import build_program
 from grader.sandbox import LocalSandbox, Outcome, Result, Status
@@ -113,7 +125,9 @@ def test_the_readme_has_the_table() -> None:
 # --- the sources ---------------------------------------------------------------------------------------
 
 
-HOST_PROGRAMS = [each for each in ATTACKS if each.battery == "programs" and not each.needs_gpu]
+HOST_PROGRAMS = [
+    each for each in ATTACKS if each.battery == "programs" and not each.needs_gpu and not each.device
+]
 
 
 @pytest.mark.slow
@@ -130,8 +144,10 @@ def test_every_program_compiles(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("each", [each for each in ATTACKS if each.needs_gpu], ids=lambda each: each.name)
-def test_a_program_for_a_gpu_compiles_and_calls_cuda(each: Attack) -> None:
+@pytest.mark.parametrize(
+    "each", [each for each in ATTACKS if each.needs_gpu or each.device], ids=lambda each: each.name
+)
+def test_a_program_for_a_device_compiles_and_calls_cuda(each: Attack) -> None:
     """One that did not call CUDA would run where no GPU is, and be contained by that."""
     interface = load_assignment(FOLDER / "assignment").program
     tools = Tools(find_toolchain(), LocalSandbox(), None)
@@ -252,6 +268,36 @@ def test_a_contained_attack_gives_no_complaint() -> None:
 def test_a_breach_is_complained_of(breach: Trial, complaint: str) -> None:
     """Each thing that an attack must not get, and each way in which it must not end."""
     assert list(complaints(breach, CANARY)) == [complaint]
+
+
+def _on_device(
+    error: str, reason: str, ending: str = "exit", stdout: bytes = b"tried: it\n", ran: str = "way"
+) -> Trial:
+    """A trial of an attack on the device in one way, which is to be refused for a ``reason`` and ended so."""
+    made = replace(BY_NAME["device_messages"], verdict="either", device=(("way", reason),))
+    case = Case(ran, (), (), Visibility.VISIBLE, "random", 0)
+    seen = CaseEvidence(case, completed=False, error=error, program=ProgramRun(ending, 0, stdout))
+    evidence = Evidence("emulator", Build(ok=True), cases=(seen,))
+    graded = replace(grade(Verdict.ERROR, error=error), evidence=evidence)
+    return replace(trial(graded), attack=made)
+
+
+@pytest.mark.parametrize(
+    ("breach", "complaint"),
+    [
+        (_on_device("there is no operation 0", "no operation"), ""),
+        (_on_device("", ""), ""),
+        (_on_device("", "no operation"), "way: ended by exit, expected no operation"),
+        (_on_device("no engine", "no operation"), "way: ended by no engine, expected no operation"),
+        (_on_device("no engine", ""), "way: ended by no engine, expected no error"),
+        (_on_device("", "", stdout=b""), "way: it ended well without having tried anything"),
+        (_on_device("", "", "signal"), "way: ended by signal, expected exit"),
+        (_on_device("no engine", "", ran="other"), "way: it never ran (no engine)"),
+    ],
+)
+def test_what_the_device_should_have_refused_is_complained_of(breach: Trial, complaint: str) -> None:
+    """Each way of a file is held against its reason."""
+    assert list(complaints(breach, CANARY)) == ([complaint] if complaint else [])
 
 
 def test_a_canary_in_a_file_is_complained_of() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,8 @@ COMMANDS = (
     "new",
     "validate",
     "export-student",
+    "export-gradescope",
+    "completion",
     "doctor",
 )
 
@@ -62,6 +65,45 @@ def test_asking_for_help_loads_no_command() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("grader gr", "grade gradebook"),
+        ("grader check til", "tile-phases tiled-matmul tiled-matmul-square"),
+        ("grader new mine --like vec", "vector-add"),
+        ("grader grade tiled-matmul --sk", "--skip-unmatched"),
+        ("grader check ./pypro", "./pyproject.toml"),
+        ("grader no-such-command --x", ""),
+        ("grader check $(touch owned) ", ""),
+    ],
+)
+def test_a_shell_is_told_what_may_stand_there(line: str, offered: str, tmp_path: Path) -> None:
+    """Commands, options, their values, ids of assignments and files; what was typed is never run."""
+    told = tmp_path / "told"
+    asked = {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": " ", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    asked |= {"COMP_TYPE": "9", "_ARGCOMPLETE_STDOUT_FILENAME": str(told)}
+    command = [sys.executable, "-m", "grader"]
+    subprocess.run(command, check=False, capture_output=True, env={**os.environ, **asked}, cwd=ROOT)
+    words = {word.rstrip() for word in (told.read_text() if told.exists() else "").split()}
+    assert set(offered.split()) <= words
+    assert offered or not any(word.startswith("til") for word in words)
+    assert not (ROOT / "owned").exists()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_a_script_for_the_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is what the shell evaluates; bash, which is here, finds nothing wrong with it."""
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "_ARGCOMPLETE" in script
+    assert "grader" in script
+    if shell == "bash":
+        check = f"{script}\ncomplete -p grader"
+        ran = subprocess.run(["/bin/bash", "-c", check], check=True, capture_output=True, text=True)
+        assert ran.stdout.startswith("complete ")
+        assert not ran.stderr
 
 
 @pytest.mark.parametrize(
@@ -168,9 +210,18 @@ def test_a_class_is_graded_resumed_and_reported(
     expected = {
         f"grades/{s}/{f}"
         for s in ("ada", "bob", "cy")
-        for f in ("record.json", "grade.json", "junit.xml", "results.json", "report.html")
+        for f in (
+            "record.json",
+            "grade.json",
+            "junit.xml",
+            "results.json",
+            "report.html",
+            "staff.html",
+            f"source/{s}.cu",
+        )
     }
-    assert files == expected | {"import.json", "junit.xml", "gradebook.csv", "index.html", "journal.jsonl"}
+    of_class = {"import.json", "junit.xml", "gradebook.csv", "index.html", "similar.html", "journal.jsonl"}
+    assert files == expected | of_class
     first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}
     seeds = {json.loads((out / f"grades/{s}/grade.json").read_text())["seed"] for s in first}
 

@@ -8,7 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from grader.compare import MAP_CHARACTERS, MAP_COLUMNS, MAP_ROWS, compare, untouched, wrong_map
+from grader.compare import (
+    HEAT_COLUMNS,
+    HEAT_ROWS,
+    MAP_CHARACTERS,
+    MAP_COLUMNS,
+    MAP_ROWS,
+    MOST_SAMPLES,
+    compare,
+    heat_map,
+    states,
+    untouched,
+    wrong_map,
+)
+from grader.model import Launch
 
 
 def test_equal_arrays_are_right_with_an_error_of_zero() -> None:
@@ -207,3 +220,67 @@ def test_integers_are_told_apart_beyond_what_float64_holds() -> None:
     assert compare("C", expected, expected, 0.0).wrong == 0
     assert compare("C", np.array([2**53, 2**53, -5], np.int64), expected, 0.0).wrong == 1
     assert compare("C", np.array([2**64 - 1], np.uint64), np.array([2**64 - 2], np.uint64), 0.0).wrong == 1
+
+
+def test_a_heat_map_says_how_far_each_element_is_off() -> None:
+    """Right, little, more and much by the largest number expected; NaN and unwritten by themselves."""
+    expected = np.full((2, 3), 100.0)
+    got = np.array([[100.0, 100.5, 110.0], [150.0, np.nan, 7.0]])
+    poison = np.array([[False] * 3, [False, False, True]])
+    heat = heat_map(got, expected, 0.1, poison=poison)
+    assert heat.rows == (".12", "3n?")
+    assert [(sample.row, sample.column) for sample in heat.samples] == [
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 1),
+        (1, 2),
+    ]
+    first, *_, last = (sample.element for sample in heat.samples)
+    assert (first.index, first.got, first.expected, first.bound) == ((0, 1), 100.5, 100.0, 0.1)
+    assert last.unwritten
+
+
+def test_a_large_output_is_drawn_in_few_cells_with_the_worst_in_each() -> None:
+    """However large: some hundred samples, each the first wrong element of its cell."""
+    got = np.zeros((100, 640))
+    got[37, 100:] = 1.0
+    got[99, 639] = np.nan
+    heat = heat_map(got, np.ones((100, 640)), 0.0, poison=np.zeros((100, 640), bool))
+    assert heat.cell == (2, 10)
+    assert len(heat.rows) <= HEAT_ROWS
+    assert {len(row) for row in heat.rows} == {64} == {HEAT_COLUMNS}
+    assert 0 < len(heat.samples) <= MOST_SAMPLES
+    assert heat.samples[0].element.index == (0, 0)
+    for sample in heat.samples:
+        row, column = sample.element.index
+        assert (row // 2, column // 10) == (sample.row, sample.column)
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 3072, 3073, 100_000])
+def test_a_vector_is_folded_into_lines_with_nothing_behind_its_end(size: int) -> None:
+    """All lines are equally long; what is beyond the last element is neither right nor wrong."""
+    heat = heat_map(np.zeros(size), np.ones(size), 0.0, poison=np.zeros(size, bool))
+    assert len({len(row) for row in heat.rows}) == 1
+    cells = "".join(heat.rows)
+    assert cells.rstrip() == "3" * -(-size // heat.cell[1])
+    assert len(heat.rows) <= HEAT_ROWS + 1
+
+
+def test_blocks_are_known_where_the_grid_just_covers_the_output() -> None:
+    """A thread for each element; any other launch computes nobody knows what."""
+    wrong = (np.zeros((55, 43)), np.ones((55, 43)), 0.0)
+    poison = np.zeros((55, 43), bool)
+    fitting = Launch((3, 4, 1), (16, 16, 1))
+    assert heat_map(*wrong, poison=poison, launch=fitting).block == (16, 16)
+    assert heat_map(*wrong, poison=poison, launch=Launch((4, 3, 1), (16, 16, 1))).block == (0, 0)
+    line = (np.zeros(1000), np.ones(1000), 0.0)
+    launch = Launch((4, 1, 1), (256, 1, 1))
+    assert heat_map(*line, poison=np.zeros(1000, bool), launch=launch).block == (1, 256)
+
+
+def test_each_element_of_a_small_output_has_its_state() -> None:
+    """As in the map, and what may be anything is right."""
+    expected = np.ma.masked_array([1.0, 1.0, 1.0, 1.0], [False, False, False, True])
+    got = np.array([1.0, 2.0, np.nan, np.nan])
+    assert states(got, expected, 0.0, poison=np.array([False, False, True, True])) == ".x?."

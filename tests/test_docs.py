@@ -29,7 +29,7 @@ FOR_USERS = ["README.md", "docs/students.md", "docs/operating.md", "docs/format.
 GRADER = {page: [line for line in commands(page) if line.startswith("grader ")] for page in FOR_USERS}
 SUBCOMMANDS = {
     *("list", "check", "trace", "grade", "gradebook", "feedback", "report", "rescore", "questions"),
-    *("new", "validate", "export-student", "doctor"),
+    *("new", "validate", "export-student", "export-gradescope", "doctor"),
 }
 NEED_AN_ENGINE = [
     line for lines in GRADER.values() for line in lines if "--build-image" in line or "--attack" in line
@@ -53,9 +53,10 @@ def test_the_pages_show_every_command() -> None:
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, set[str]]:
-    """A folder with `mine.cu` and `submissions/`, and the commands that have been typed in it."""
+    """A folder with `mine.cu`, `program.cu`, `submissions/`, and the commands that were typed in it."""
     folder = tmp_path_factory.mktemp("reader")
     shutil.copy(SOLUTION, folder / "mine.cu")
+    shutil.copy(SOLUTION.with_name("matmul-program") / "solution.cu", folder / "program.cu")
     (folder / "submissions").mkdir()
     shutil.copy(SOLUTION, folder / "submissions/ada.cu")
     shutil.copy(RACY, folder / "submissions/bob.cu")

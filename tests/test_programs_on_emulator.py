@@ -521,6 +521,13 @@ def test_a_program_that_prints_passed_and_launches_nothing_fails(
     assert "no launch of `multiply` came to its end" in result.message
 
 
+def test_a_kernel_under_another_name_is_told_with_its_name(product: Callable[[str], CheckResult]) -> None:
+    """It ran, and it is not the one that was asked for."""
+    result = product(PRODUCT.replace("multiply", "times"))
+    assert result.verdict is Verdict.FAIL
+    assert "no kernel `multiply` ran; the program launched `times`" in result.message
+
+
 def test_an_array_that_is_too_small_is_told(product: Callable[[str], CheckResult]) -> None:
     """The kernel was given half of an input."""
     result = product(PRODUCT.replace("cudaMalloc(&B, b.size() * 4)", "cudaMalloc(&B, b.size())"))

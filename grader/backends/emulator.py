@@ -12,6 +12,7 @@ from grader.backends.backend import Backend, CaseRun, Runs
 from grader.emulator.stalled import much_work
 from grader.errors import OurError, described_bug
 from grader.model import Finding, Run
+from grader.steps import Step, begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,14 @@ class EmulatorBackend(Backend):
         timing: TimingJob | None,  # noqa: ARG002 - nothing is timed
     ) -> Runs:
         """Run the cases one after the other."""
-        return Runs(tuple(emulated_alone(emulated(case)) for case in cases), built, self.device)
+        return Runs(tuple(map(emulated_alone, emulated_one_by_one(cases))), built, self.device)
+
+
+def emulated_one_by_one(cases: tuple[PreparedCase, ...]) -> Iterator[Run]:
+    """The runs of all cases on the emulator, each said to begin."""
+    for number, prepared in enumerate(cases, start=1):
+        begin(Step("case", prepared.case.id, number, len(cases)))
+        yield emulated(prepared)
 
 
 def emulated(prepared: PreparedCase) -> Run:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.backends.backend import Backend, CaseRun, Runs
-from grader.backends.emulator import emulated, emulated_alone
+from grader.backends.emulator import emulated_alone, emulated_one_by_one
 from grader.errors import OurError, ToolMissing, described_bug
 from grader.gpu import RaceJudge, pool, trial
 from grader.gpu.request import DeviceCase
@@ -73,7 +73,7 @@ class GpuBackend(Backend):
         self, built: Build, cases: tuple[PreparedCase, ...], tools: Tools, timing: TimingJob | None
     ) -> Runs:
         """Run every case on the emulator, then those that ended on a GPU, build by build."""
-        runs = tuple(emulated(case) for case in cases)
+        runs = tuple(emulated_one_by_one(cases))
         launches = _launches(cases, runs)
         job = timing if len(launches) == len(cases) else None
         case_runs = [emulated_alone(run) for run in runs]

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.batch.resume import write
-from grader.course.adjustments import adjusted, decided_for
+from grader.course.adjustments import adjusted_class
 from grader.course.anonymous import identified
-from grader.course.decisions import FILE_NAME, Adjustments, OfStudent, read_adjustments
+from grader.course.decisions import FILE_NAME, Adjustments, read_adjustments
 from grader.errors import UsageError
 from grader.text import escaped
 
@@ -58,14 +58,11 @@ def adjust_class(
     out: OutFolder, grades: Sequence[Grade], adjustments: Adjustments, identities: Identities | None
 ) -> list[Grade]:
     """The grades with what was decided about them; what changes is written."""
-    known = [identified(grade, identities) for grade in grades]
-    decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in known])
-    final = []
-    for grade, whose in zip(grades, known, strict=True):
-        decision = decided.get(grade.submission_id, OfStudent())
-        final.append(replace(adjusted(whose, adjustments.decisions, decision), hand_in=grade.hand_in))
-        if final[-1] != grade:
-            write(out, final[-1])
+    final = adjusted_class([identified(grade, identities) for grade in grades], adjustments)
+    final = [replace(after, hand_in=before.hand_in) for before, after in zip(grades, final, strict=True)]
+    for before, after in zip(grades, final, strict=True):
+        if after != before:
+            write(out, after)
     return final
 
 

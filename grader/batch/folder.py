@@ -3,6 +3,7 @@
     OUT/journal.jsonl                 first line: what is being graded; then a line per finished submission,
                                       and a line that lists the class whenever a batch ends
     OUT/grades/<submission>/…         one submission's files
+    OUT/grades/<submission>/source/…  what was handed in, for the staff and for reports that quote it
     OUT/removed/<submission>/…        the same of who is in the class no more
     OUT/private/…                     in an anonymous class: what says who is who, for those who may know it
     OUT/…                             the class's files
@@ -24,12 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import StorageError, UsageError
 from grader.reports import record_json
+from grader.submission import lines
+from grader.submission.files import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from grader.model import Evidence, Grade
+    from grader.model import Evidence, Grade, Submission
 
 JOURNAL = "journal.jsonl"
 GRADES = "grades"
@@ -37,6 +40,7 @@ REMOVED = "removed"
 PRIVATE = "private"
 LOCK = ".lock"
 RECORD = "record.json"
+SOURCE = "source"
 EXPORT = "grade.json"
 """For other programs: never read here, but it tells of a grade whose record is missing."""
 
@@ -148,11 +152,35 @@ class OutFolder:
 
     def write_with_names(self, files: Mapping[str, str]) -> None:
         """Write files of the class that name students; raises StorageError, leaving no half file."""
-        _write(self.with_names, files)
+        _write_texts(self.with_names, files)
 
     def write(self, files: Mapping[str, str], submission: str | None = None) -> None:
         """Write files of one submission, or of the class; raises StorageError, leaving no half file."""
-        _write(self.path if submission is None else self.path / GRADES / submission, files)
+        _write_texts(self.path if submission is None else self.path / GRADES / submission, files)
+
+    def keep_source(self, submission: Submission) -> None:
+        """Keep what was handed in, instead of what was kept before; raises StorageError."""
+        folder = self.path / GRADES / submission.id / SOURCE
+        graded = ((submission.file, submission.source),) if submission.source else ()
+        kept = {safe(name): content for name, content in (*submission.headers, *graded)}
+        try:
+            for path in folder.glob("*"):
+                if path.name not in kept:
+                    path.unlink()
+        except OSError as problem:
+            raise StorageError(_cannot(folder, problem)) from None
+        for name, content in kept.items():
+            _write(folder / name, content)
+
+    def source_lines(self, grade: Grade) -> tuple[str, ...]:
+        """The lines of the file that was graded; none where it is not kept, as by older versions."""
+        try:
+            content = (
+                self.path / GRADES / grade.submission_id / SOURCE / safe(grade.submission_file)
+            ).read_bytes()
+        except OSError:
+            return ()
+        return tuple(lines(content))
 
     def record_path(self, submission: str) -> Path:
         """Where a submission's whole grade is kept, for `report` and `rescore`."""
@@ -235,15 +263,19 @@ class OutFolder:
         return records
 
 
-def _write(folder: Path, files: Mapping[str, str]) -> None:
+def _write_texts(folder: Path, files: Mapping[str, str]) -> None:
     for name, text in files.items():
-        part = folder / f".{name}.part"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            part.write_text(text, encoding="utf-8", errors="backslashreplace")
-            part.replace(folder / name)
-        except OSError as problem:
-            raise StorageError(_cannot(folder / name, problem)) from None
+        _write(folder / name, text.encode("utf-8", "backslashreplace"))
+
+
+def _write(path: Path, content: bytes) -> None:
+    part = path.parent / f".{path.name}.part"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as problem:
+        raise StorageError(_cannot(path, problem)) from None
 
 
 def _text(path: Path) -> str:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from grader import pipeline
 from grader.assignment import execution_digests, expand_cases
 from grader.batch.adjusting import adjustments_for
+from grader.batch.class_page import class_files
 from grader.batch.folder import evidence_of
 from grader.batch.identities import load_identified
-from grader.course.adjustments import adjusted, decided_for
+from grader.course.adjustments import adjusted_class
 from grader.course.anonymous import nameless
-from grader.course.decisions import OfStudent
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
 from grader.reports import files
@@ -60,18 +60,8 @@ def rescore(out: OutFolder, session: Session, assignment: Assignment) -> tuple[R
     grades, identities = load_identified(out)
     _must_be_the_same(out, assignment, grades)
     adjustments = adjustments_for(out, None, assignment.path)
-    decided = decided_for(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
-    changes = tuple(
-        Regraded(
-            grade,
-            adjusted(
-                _rescored(out, assignment, grade),
-                adjustments.decisions,
-                decided.get(grade.submission_id, OfStudent()),
-            ),
-        )
-        for grade in grades
-    )
+    rescored = adjusted_class([_rescored(out, assignment, grade) for grade in grades], adjustments)
+    changes = tuple(Regraded(*pair) for pair in zip(grades, rescored, strict=True))
     after = [replace(change.after, hand_in=nameless(change.after.hand_in, identities)) for change in changes]
     _write(out, replace(session, assignment_digest=assignment.digest), after)
     return changes
@@ -86,14 +76,14 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
 def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
     """The files of every submission and of the class, and a journal that vouches for them."""
     for grade in grades:
-        out.write(files.of_submission(grade), grade.submission_id)
+        out.write(files.of_submission(grade, source=out.source_lines(grade)), grade.submission_id)
     finished = out.finished()
     out.begin(session)
     for grade in grades:
         if grade.verdict is not Verdict.ERROR and grade.submission_id in finished:
             out.note(grade.submission_id, finished[grade.submission_id], grade.verdict)
     out.note_class([grade.submission_id for grade in grades])
-    out.write(files.of_class(grades))
+    out.write(class_files(out, grades))
 
 
 def _must_be_the_same(out: OutFolder, assignment: Assignment, grades: list[Grade]) -> None:

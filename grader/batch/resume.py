@@ -54,17 +54,18 @@ def _key(hand_in: HandIn | None) -> str:
     return hand_in.key if hand_in else ""
 
 
-def store(out: OutFolder, grade: Grade, digest: str) -> None:
+def store(out: OutFolder, grade: Grade, submission: Submission) -> None:
     """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
+    out.keep_source(submission)
     write(out, grade)
     if grade.verdict is not Verdict.ERROR:
-        out.note(grade.submission_id, digest, grade.verdict)
+        out.note(grade.submission_id, submission.digest, grade.verdict)
 
 
 def write(out: OutFolder, grade: Grade) -> None:
     """Write the files of a submission; raises StorageError with how to go on."""
     try:
-        out.write(files.of_submission(grade), grade.submission_id)
+        out.write(files.of_submission(grade, source=out.source_lines(grade)), grade.submission_id)
     except StorageError as problem:
         raise StorageError(
             f"{problem}; what is graded so far is kept, run the same command again to go on"

@@ -210,7 +210,8 @@ def _quote(judged: CaseVerdict) -> str:
     sentence = judged.reason
     told_apart = judged.case.changed_inputs or judged.case.launches == 0
     if judged.case.completed and not told_apart and wrong is not None:
-        sentence = element_sentence(wrong, added=_added(judged.case, wrong))
+        called = judged.case.program is not None  # a function, which launches as it likes
+        sentence = element_sentence(wrong, added=_added(judged.case, wrong), called=called)
     if case.kernel:
         sentence = text_of("kernel-is-wrong", kernel=case.kernel, sentence=sentence)
     name = "in-case-of-sizes" if case.shape else "in-case"
@@ -231,14 +232,18 @@ def _added(case: CaseEvidence, wrong: Comparison) -> bool:
     return reads and wrong.first is not None and isnan(wrong.first.got)
 
 
-def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
-    """`C[54][0]` should be …: the first wrong element, and how many; ``added``: to what it held before."""
+def element_sentence(wrong: Comparison, *, added: bool = False, called: bool = False) -> str:
+    """`C[54][0]` should be …: the first wrong element, and how many; ``added``: to what it held before.
+
+    A function is ``called``, a kernel launched.
+    """
+    of_call = "-call" if called else ""
     named = wording.parameter(wrong.array, wrong.label)
     held = wording.printable(wrong.label or wrong.array)
     elements = text_of("elements", count=wrong.total)
     total = text_of("wrong-of", count=wrong.wrong, wrong=wrong.wrong, elements=elements)
     if wrong.unwritten and not added:
-        total = text_of("as-before", sentence=total, unwritten=wrong.unwritten)
+        total = text_of(f"as-before{of_call}", sentence=total, unwritten=wrong.unwritten)
     if wrong.first is None:
         return text_of("output-wrong", array=named, total=total)
     first = wrong.first
@@ -247,9 +252,9 @@ def element_sentence(wrong: Comparison, *, added: bool = False) -> str:
     margin = text_of("margin", bound=wording.small(first.bound)) if first.bound else ""
     actual = text_of("element-is", value=wording.number(first.got))
     if added:  # bit for bit the poison, perhaps, but something was stored
-        actual = text_of("element-added", value=wording.number(first.got), array=held)
+        actual = text_of(f"element-added{of_call}", value=wording.number(first.got), array=held)
     elif first.unwritten:
-        actual = text_of("element-unwritten")
+        actual = text_of(f"element-unwritten{of_call}")
     expected = wording.number(first.expected)
     return text_of(
         "element-wrong", element=element, expected=expected, margin=margin, actual=actual, total=total

@@ -84,7 +84,8 @@ def judge_cases(item: RubricItem, evidence: Evidence, judge: Judge) -> CheckResu
     skipped = next((case.skipped for case in cases if case.skipped), "")
     if skipped and all(outcome.verdict is not Verdict.ERROR for outcome in outcomes):
         verdicts = tuple((case.case.id, Verdict.SKIP) for case in cases)
-        return CheckResult(item, Verdict.SKIP, NOTHING, wording.printable(skipped), case_verdicts=verdicts)
+        message = wording.printable(skipped)
+        return CheckResult(item, Verdict.SKIP, NOTHING, message, case_verdicts=verdicts, needs_gpu=True)
     result = add_up_verdicts(item, judged, _message(cases, outcomes), findings=_findings(cases, outcomes))
     if item.partial == "per-number" and result.verdict is Verdict.FAIL:
         shares = sum((outcome.share for outcome in outcomes), NOTHING)

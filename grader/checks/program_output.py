@@ -36,6 +36,13 @@ def content(run: ProgramRun, of: str) -> str | None:
     return None if data is None else decoded(data)
 
 
+def no_file(run: ProgramRun, file: str) -> str:
+    """That a run left no such file; a status of its own is told first, for it is the likely reason."""
+    if run.ending == "exit" and run.returncode:
+        return text_of("no-file-and-status", status=run.returncode, file=quoted(file))
+    return text_of("no-file", file=quoted(file))
+
+
 def decoded(content: bytes) -> str:
     """UTF-8 with U+FFFD for what is none, and lines that end in a line feed."""
     return content.decode("utf-8", "replace").replace("\r\n", "\n")

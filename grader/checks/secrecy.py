@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING
 from grader.checks.cases import is_visible
 from grader.messages import text_of
 from grader.messages.hidden import PLACES
-from grader.model import SEVERITIES, Evidence, Finding
+from grader.model import SEVERITIES, Evidence, Finding, FindingKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grader.checks.check import Check
     from grader.model import CaseEvidence
+
+PROGRAM = "program"
+"""The hazard of a hidden finding about how the program ended: that it did, and not how."""
 
 
 def visible_evidence(check: Check, evidence: Evidence) -> Evidence:
@@ -55,7 +58,10 @@ def _kinds_and_arrays(findings: Iterable[Finding], arrays: tuple[str, ...]) -> t
     gravest: dict[tuple[str, str], Finding] = {}
     for finding in findings:
         address = finding.array if finding.array in (*arrays, *PLACES) else ""
-        veiled = Finding(finding.kind, address=address, severity=finding.severity)
+        ended = bool(finding.hazard) and finding.kind in (FindingKind.FAULT, FindingKind.TIMEOUT)
+        veiled = Finding(
+            finding.kind, address=address, severity=finding.severity, hazard=PROGRAM if ended else ""
+        )
         previous = gravest.setdefault((finding.kind, address), veiled)
         if SEVERITIES.index(veiled.severity) > SEVERITIES.index(previous.severity):
             gravest[finding.kind, address] = veiled

@@ -107,8 +107,9 @@ class SpeedupCheck(Check):
         """Compare the measured speedup with the item's steps; skip where nothing is timed."""
         timing = evidence.timing
         if timing is None:
-            why = "nothing-timed" if evidence.measures_time else "needs-gpu"
-            return CheckResult(self.item, Verdict.SKIP, NOTHING, text_of(why))
+            needs_gpu = not evidence.measures_time
+            why = text_of("needs-gpu" if needs_gpu else "nothing-timed")
+            return CheckResult(self.item, Verdict.SKIP, NOTHING, why, needs_gpu=needs_gpu)
         if timing.error:
             return error_result(self.item, timing.error)
         wrong = tuple(finding for finding in timing.findings if finding.severity is not Severity.INFO)

@@ -92,7 +92,7 @@ class TextCheck(Check):
             return early
         text = program_output.content(run, self.of)
         if text is None:
-            return failed(text_of("no-file", file=quoted(self.of)))
+            return failed(text_of("no-file", file=quoted(self.of)), program_output.no_file(run, self.of))
         if self.exact is not None:
             return _exact(text, self.exact, self.of)
         if self.lines is not None:

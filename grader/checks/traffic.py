@@ -30,7 +30,7 @@ from grader.checks.cases import (
 from grader.checks.check import Check, key
 from grader.checks.credit import falling, shares_out_of_order
 from grader.messages import text_of
-from grader.model import CheckResult, Counters, Finding, FindingKind, LineCounters, Verdict
+from grader.model import Amounts, CheckResult, Counters, Finding, FindingKind, LineCounters, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -229,7 +229,17 @@ class TrafficCheck(Check):
         result = add_up_verdicts(
             self.item, tuple(CaseVerdict(case, verdict) for case in right), message, findings=tuple(findings)
         )
-        return replace(result, fraction=earned)
+        return replace(result, fraction=earned, amounts=self._amounts(shown))
+
+    def _amounts(self, shown: tuple[CaseEvidence, ...]) -> Amounts | None:
+        """The numbers of the visible cases, and what is asked of them; None where they move nothing."""
+        sums = self._sums(shown)
+        asked = self.credit()[-1][0] if self.credit() else None
+        if sums.baseline <= 0:
+            return None
+        return Amounts(
+            self.metric, sums.submission, self.of or self.baseline or "", round(sums.baseline), asked
+        )
 
     def _places(self, evidence: Evidence, cases: tuple[CaseEvidence, ...]) -> list[Finding]:
         """The lines that move a quarter or more of what is too much, where somebody counted by line."""

@@ -16,6 +16,9 @@ ASSIGNMENT = "an id such as tiled-matmul, or a path"
 FORMATS = ("github", "gcc", "sarif", "gitlab")
 """How annotations may be printed (`grader.reports.annotations`)."""
 
+JUDGES = ("prairielearn", "classroom50")
+"""Platforms that read one result from standard output (`grader.reports.judges`)."""
+
 SANDBOXES = ("auto", "docker", "bubblewrap", "local", "none")
 
 
@@ -48,10 +51,11 @@ def add_grading(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("text", *FORMATS),
+        choices=("text", *FORMATS, *JUDGES),
         default="text",
         help="how to print what is wrong: for people, as GitHub's annotations, in gcc's form for editors, as "
-        "SARIF or as GitLab's code quality (default: text)",
+        "SARIF, as GitLab's code quality, or as one submission's result for PrairieLearn or Classroom 50 "
+        "(default: text)",
     )
     parser.add_argument(
         "--fail-under",

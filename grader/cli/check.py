@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli import arguments, setup
+from grader.cli import arguments, progress, setup
 from grader.errors import StorageError
 from grader.kinds import kind_of
 from grader.model import Verdict
@@ -42,11 +42,15 @@ def run(options: argparse.Namespace) -> int:
     submission = setup.only_submission(options.file, assignment, "check")
     seed = setup.seed(options, assignment)
     seed = setup.PUBLIC_SEED if seed is None else seed
-    grade, backend = _graded(options, assignment, submission, seed, began)
+    with progress.of_check():
+        grade, backend = _graded(options, assignment, submission, seed, began)
     from grader.reports import text, words  # noqa: PLC0415 - loaded while nvcc ran
 
     source = lines(submission.source)
     console = setup.console(width=options.width)
+    if options.format in arguments.JUDGES:
+        _write_files(options, grade, source)
+        return setup.print_for_judge(options, grade, source)
     if options.format != "text":
         return _annotated(options, grade, source)
     shown = text.render(
@@ -144,7 +148,9 @@ def _write_files(options: argparse.Namespace, grade: Grade, source: list[str]) -
 
         shown = audience.student_view(grade)
         setup.write(options.json, grade_json.dump(grade))
-        setup.write(options.junit, junit.render([shown], options.junit_dialect))
+        setup.write(
+            options.junit, junit.render([shown], options.junit_dialect, {shown.submission_id: source})
+        )
         setup.write(options.html, html.render(grade, source_lines=source))
 
 

@@ -6,41 +6,51 @@ import os
 import secrets
 import sys
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
 from grader.batch import OutFolder, Session, adjusting, grade_class
+from grader.batch.class_page import PageInProgress, class_files, write_similar
 from grader.batch.folder import is_whole, load_grades
 from grader.batch.identities import keep as keep_identities
 from grader.batch.identities import require_identities
 from grader.batch.resume import must_be_known, store, waiting
-from grader.cli import arguments, course_file, interruption, setup
+from grader.cli import arguments, course_file, interruption, progress, setup
 from grader.course.adjustments import (
-    adjusted,
-    decided_for,
+    applying,
     must_be_certain,
     says_when,
+    unadjusted,
     unknown_times,
     without_submission,
 )
 from grader.course.anonymous import identified, nameless, pseudonym_of, pseudonymous
-from grader.course.decisions import FILE_NAME, OfStudent
+from grader.course.decisions import FILE_NAME
 from grader.course.entries import Left, Omission
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.reports import files, grade_json, html, import_table, junit
+from grader.reports import class_page, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
+from grader.submission import lines
 from grader.text import listed
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from grader.backends.backend import Backend
     from grader.course.decisions import Adjustments
@@ -63,7 +73,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "submissions",
         metavar="SUBMISSIONS",
         type=Path,
-        help="a file, a folder of files or of students' folders, an archive, or an LMS's download",
+        help="a file, a folder of files or of students' folders, a .zip or .tar of these, or the download of "
+        "Moodle, Canvas, Gradescope, Blackboard, Brightspace, GitHub Classroom and others, as it is",
     )
     parser.add_argument(
         "-o",
@@ -99,8 +110,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--adjustments",
         metavar="FILE",
         type=Path,
-        help="YAML of late policy, extensions, changed scores, who is excused (default: that of the last "
-        "batch, else adjustments.yaml beside the assignment)",
+        help="YAML of late policy, extensions, changed scores, who is excused (default: "
+        "adjustments.yaml beside the assignment, else what was given before)",
     )
     parser.add_argument(
         "--only",
@@ -117,6 +128,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fresh", action="store_true", help="grade everything again, also what is already done"
     )
+    parser.add_argument("--verbose", action="store_true", help="print a line for each student who is done")
     parser.add_argument(
         "--i-trust-these-files",
         action="store_true",
@@ -137,6 +149,7 @@ def run(options: argparse.Namespace) -> int:
         return _dry_run(options, download)
     download = _certain(download, skip=options.skip_unmatched)
     submissions = download.submissions
+    setup.must_be_one(options, len(submissions))
     gpus = setup.gpus(options)
     if setup.asks_questions(assignment):
         out = OutFolder(options.out)
@@ -197,8 +210,8 @@ def _path_of(given: Path, grade: Grade) -> Path:
     return path / grade.submission_file if path.is_dir() else path
 
 
-def _failed_by_all(grades: Sequence[Grade]) -> str:
-    """The item about compiling that nobody passes, where there are enough to wonder; else nothing."""
+def _wonder(grades: Sequence[Grade]) -> str:
+    """What all of a class have in common that makes it doubtful whether it is the right assignment."""
     if len(grades) < _ENOUGH_TO_WONDER:
         return ""
     failed = [
@@ -209,7 +222,9 @@ def _failed_by_all(grades: Sequence[Grade]) -> str:
         }
         for grade in grades
     ]
-    return min(set.intersection(*failed), default="")
+    if item := min(set.intersection(*failed), default=""):
+        return f"everybody fails `{item}`"
+    return "" if any(unadjusted(grade).score for grade in grades) else "nobody has a point"
 
 
 def _say_removed(gone: tuple[str, ...], out: OutFolder) -> None:
@@ -276,28 +291,37 @@ def _grade_class(
     waits = {one.id for one in waiting(tuple(written.values()), done, out, options.only)}
     to_grade = [submission for submission in submissions if submission.id in waits]
     plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
-    decided = decided_for(adjustments, hand_ins)
-    for grade in _graded(plan, to_grade, tools, options.jobs):
-        decision = decided.get(grade.submission_id, OfStudent())
-        own = written[grade.submission_id]
-        grade = replace(adjusted(grade, adjustments.decisions, decision), hand_in=own.hand_in)  # noqa: PLW2901
-        store(out, grade, own.digest)
-        interruption.stop_if_asked()
+    final = applying(adjustments, hand_ins)
     ids = sorted(name for name, _ in hand_ins)
+    regraded = {submission.id for submission in to_grade}
+    if to_grade:
+        done_before = [name for name in ids if name not in regraded]
+        _grade_all(options, plan, to_grade, tools, out, done_before, final, written)
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
     grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments, identities)
-    out.write(files.of_class(grades))
-    _write_files(options, grades)
+    if kind_of(assignment).compiles:
+        write_similar(out, assignment, submissions)
+    out.write(class_files(out, grades))
+    _write_files(options, grades, out)
+    if options.format in arguments.JUDGES:
+        return setup.print_for_judge(options, grades[0], lines(submissions[0].source))
     if options.format == "text":
         setup.print_class(grades, resumed=len(grades) - len(to_grade), out=out.path)
     else:
         sys.stdout.write(_annotated(options, grades))
+    return _code(options, assignment, grades, out)
+
+
+def _code(
+    options: argparse.Namespace, assignment: Assignment, grades: Sequence[Grade], out: OutFolder
+) -> int:
+    """The exit code; a class of which it may not be that of the assignment is a question."""
     if any(grade.verdict is Verdict.ERROR for grade in grades):
         return _OURS
-    if item := _failed_by_all(grades):
+    if doubt := _wonder(grades):
         setup.console(stderr=True).print(
-            f"everybody fails `{item}`: is `{assignment.id}` the assignment that these are for? "
+            f"{doubt}: is `{assignment.id}` the assignment that these are for? "
             f"The grades are stored in {out.path}",
             soft_wrap=True,
         )
@@ -367,25 +391,49 @@ def _already_done(
     return {}
 
 
-def _graded(plan: Plan, waiting: list[Submission], tools: Tools | None, jobs: int) -> Iterator[Grade]:
-    """Grades as they are finished, with a bar that shows how many are."""
+def _grade_all(
+    options: argparse.Namespace,
+    plan: Plan,
+    waiting: Sequence[Submission],
+    tools: Tools | None,
+    out: OutFolder,
+    done: Sequence[str],
+    final: Callable[[Grade], Grade],
+    written: Mapping[str, Submission],
+) -> None:
+    """Grade and store what is waiting; say how far it is, and keep the page of them and of the ``done``.
+
+    ``final`` gives a grade what was decided about it; ``written`` are the submissions as they are stored.
+    """
     columns = (
         TextColumn("grading"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TimeRemainingColumn(),
     )
     console = setup.console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    log = progress.BatchLog(
+        len(waiting),
+        partial(console.print, soft_wrap=True),
+        verbose=options.verbose,
+        every=0 if console.is_terminal else progress.MINUTE,
+    )
+    page = PageInProgress(out, load_grades(out, done), len(done) + len(waiting))
+    with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(waiting))
-        for grade in grade_class(plan, waiting, tools, jobs=jobs):
-            yield grade
+        for graded in grade_class(plan, waiting, tools, jobs=options.jobs):
+            own = written[graded.submission_id]
+            grade = replace(final(graded), hand_in=own.hand_in)
+            store(out, grade, own)
+            page.add(grade)
+            log.add(grade)
             bar.advance(task)
+            interruption.stop_if_asked()
 
 
-def _write_files(options: argparse.Namespace, grades: Sequence[Grade]) -> None:
+def _write_files(options: argparse.Namespace, grades: Sequence[Grade], out: OutFolder) -> None:
     """Write what --json, --junit and --html ask for."""
     setup.write(options.json, grade_json.dump_all(grades))
     setup.write(options.junit, junit.render(grades, options.junit_dialect))
-    setup.write(options.html, html.render_class(grades))
+    setup.write(options.html, class_page.render(grades, source_of=out.source_lines))

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _EXITS = (
-    "exit codes: 0 fine, 1 below full marks or --fail-under, 2 usage or a wrong assignment, 3 our own fault"
+    "exit codes: 0 fine, 1 below full marks or --fail-under, 2 usage, a wrong assignment or a question to "
+    "you, 3 our own fault, 130 stopped (the same command goes on)"
 )
 
 
@@ -46,7 +47,7 @@ COMMANDS = (
     ),
     Command(
         "grade",
-        "grade a file, a folder of files, or a class",
+        "grade a class: a folder, a zip file, or a platform's download",
         "grader grade tiled-matmul submissions/ -o out",
     ),
     Command("report", "write the reports again from stored grades, running nothing", "grader report out"),
@@ -84,6 +85,9 @@ COMMANDS = (
         "export-gradescope",
         "make an autograder for Gradescope, which grades there without a GPU",
         "grader export-gradescope tiled-matmul -o autograder.zip",
+    ),
+    Command(
+        "completion", "print what a shell needs to complete commands", 'eval "$(grader completion bash)"'
     ),
     Command("doctor", "say what this machine can do, and how to fix what it cannot", "grader doctor"),
 )
@@ -132,12 +136,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; gives the exit code."""
     if threading.current_thread() is threading.main_thread():
         interruption.listen()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what may be typed
+        _complete(os.environ.get("COMP_LINE", ""))
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:  # even while something else is being said
         interruption.forget()
         _say("stopped; run the same command again to go on where it stopped")
         return INTERRUPTED
+
+
+def _complete(line: str) -> None:
+    """Answer the shell, and end the process."""
+    words = line.split()[1:]
+    module_of("completion").answer(_parser(next((word for word in words if not word.startswith("-")), "")))
 
 
 def _run(arguments: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.batch import OutFolder
+from grader.batch.class_page import class_files
 from grader.batch.folder import load_grades
 from grader.cli import arguments, setup
 from grader.errors import UsageError
@@ -46,10 +47,10 @@ def run(options: argparse.Namespace) -> int:
     out = OutFolder(options.out)
     grades = load_grades(out, out.submissions())
     for grade in _with_released(out, grades, options):
-        written = files.of_submission(grade, options.released)
+        written = files.of_submission(grade, options.released, source=out.source_lines(grade))
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
-    out.write(files.of_class(grades))
+    out.write(class_files(out, grades))
     setup.print_class(grades, resumed=0, out=out.path, width=options.width)
     return 0
 

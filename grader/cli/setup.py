@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
@@ -11,13 +13,15 @@ from platformdirs import user_cache_path
 from grader import backends, sandbox_choice
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
+from grader.cli.arguments import JUDGES
 from grader.course.download import read_download
 from grader.course.entries import PLAIN, Doubt, Question
 from grader.course.matching import match_roster
 from grader.course.roster import read_roster
-from grader.errors import StorageError, ToolMissing, UsageError
+from grader.errors import OurError, StorageError, ToolMissing, UsageError
 from grader.kinds import kind_of
 from grader.reports import class_table
+from grader.reports.wording import unscored
 from grader.submission import ANSWERS, PROGRAM, SOURCE, read_submission
 from grader.submission.files import safe
 
@@ -241,6 +245,28 @@ def write_into(path: Path, text: str) -> None:
     write(path, text)
 
 
+def must_be_one(options: argparse.Namespace, number: int) -> None:
+    """Raise UsageError where several submissions are to be one result."""
+    if options.format in JUDGES and number != 1:
+        raise UsageError(f"--format {options.format} is the result of one submission; these are {number}")
+
+
+def print_for_judge(options: argparse.Namespace, grade: Grade, source: Sequence[str]) -> int:
+    """Print the result of a submission as --format asks; 0 with a grade, 1 below --fail-under, 3 without one.
+
+    Judges take another exit code than 0 for a grader that failed, whatever the score.
+    """
+    from grader.reports import judges  # noqa: PLC0415 - for these formats only
+
+    if options.format == "prairielearn":
+        sys.stdout.write(judges.prairielearn(grade, source))
+    else:
+        sys.stdout.write(judges.classroom50(grade, os.environ, datetime.now(UTC)))
+    if unscored(grade):
+        return OurError.exit_code
+    return int(options.fail_under is not None and below(grade, options.fail_under))
+
+
 def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int | None = None) -> None:
     """Print the table of the class and where its reports are."""
     screen = console(width=width)
@@ -251,5 +277,5 @@ def print_class(grades: Sequence[Grade], *, resumed: int, out: Path, width: int 
         seed = grades[0].seed
         screen.print(f"seed {seed}: with --seed {seed} another folder is graded on the same cases")
     screen.print(f"\nper submission  {out}/grades/<submission>/junit.xml, results.json, report.html;")
-    screen.print("                record.json and grade.json name hidden cases: for staff only")
+    screen.print("                staff.html, record.json and grade.json name hidden cases: for staff")
     screen.print(f"for the class   {out}/gradebook.csv, junit.xml, index.html: for staff only")

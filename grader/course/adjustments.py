@@ -20,7 +20,7 @@ from grader.model import Adjustment, Verdict
 from grader.text import escaped, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from grader.course.decisions import Adjustments, Decisions
     from grader.model import Grade, HandIn
@@ -46,18 +46,10 @@ def decided_for(
     A key of the file is an id, or any value by which exactly one submission's student is known. Raises
     `UsageError` for one that fits several, or a second one for the same submission.
     """
-    values = indexed(
-        (number, _values(submission, hand_in)) for number, (submission, hand_in) in enumerate(hand_ins)
-    )
+    meant = _meaning(adjustments, hand_ins)
     decided: dict[str, OfStudent] = {}
     for key, decision in adjustments.decisions.students.items():
-        fitting = [hand_ins[number][0] for number in sorted(values.get(folded(key), ()))]
-        if key in fitting:
-            fitting = [key]
-        if len(fitting) > 1:
-            names = listed([f"`{name}`" for name in fitting[:_MOST_NAMES]])
-            raise UsageError(f"{adjustments.name}: students.{escaped(key)}: could be {names}; use the id")
-        for submission in fitting:
+        for submission in meant(key, "students"):
             if submission in decided:
                 raise UsageError(
                     f"{adjustments.name}: students.{escaped(key)}: `{submission}` stands there twice; "
@@ -67,12 +59,48 @@ def decided_for(
     return decided
 
 
+def said_to_groups(
+    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]
+) -> dict[str, tuple[Adjustment, ...]]:
+    """The comments of groups that each submission is in, by its id; raises as `decided_for`."""
+    meant = _meaning(adjustments, hand_ins)
+    comments: dict[str, tuple[Adjustment, ...]] = {}
+    for group in adjustments.decisions.groups:
+        comment = Adjustment("comment", comment=group.comment, by=group.by)
+        names = [submission for key in group.students for submission in meant(key, "groups")]
+        for submission in dict.fromkeys(names):
+            comments[submission] = (*comments.get(submission, ()), comment)
+    return comments
+
+
+def _meaning(
+    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]
+) -> Callable[[str, str], list[str]]:
+    """A function from a key of the file, and the part where it stands, to the submission that is meant."""
+    values = indexed(
+        (number, _values(submission, hand_in)) for number, (submission, hand_in) in enumerate(hand_ins)
+    )
+
+    def meant(key: str, part: str) -> list[str]:
+        fitting = [hand_ins[number][0] for number in sorted(values.get(folded(key), ()))]
+        if key in fitting:
+            return [key]
+        if len(fitting) > 1:
+            names = listed([f"`{name}`" for name in fitting[:_MOST_NAMES]])
+            raise UsageError(f"{adjustments.name}: {part}.{escaped(key)}: could be {names}; use the id")
+        return fitting
+
+    return meant
+
+
 def without_submission(
     adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]
 ) -> tuple[str, ...]:
     """The keys of the file that no submission is known by."""
     values = {value for submission, hand_in in hand_ins for value in _values(submission, hand_in)}
-    return tuple(key for key in adjustments.decisions.students if folded(key) not in values)
+    decisions = adjustments.decisions
+    keys = [*decisions.students, *(key for group in decisions.groups for key in group.students)]
+    return tuple(dict.fromkeys(key for key in keys if folded(key) not in values))
 
 
 def _values(submission: str, hand_in: HandIn | None) -> set[str]:
@@ -93,6 +121,7 @@ def must_be_certain(
     Nobody may be meant by two keys, items must be in the rubric, and how late somebody is must be certain.
     """
     decided = decided_for(adjustments, hand_ins)
+    said_to_groups(adjustments, hand_ins)
     for submission, hand_in in hand_ins:
         decision = decided.get(submission, OfStudent())
         for item in decision.items:
@@ -136,7 +165,31 @@ def _is_final(decision: OfStudent) -> bool:
     return decision.days_late is not None or decision.score is not None or decision.excused
 
 
-def adjusted(grade: Grade, decisions: Decisions, decision: OfStudent) -> Grade:
+def adjusted_class(grades: Sequence[Grade], adjustments: Adjustments) -> list[Grade]:
+    """The grades with what was decided about each and said to groups; raises as `must_be_certain`."""
+    final = applying(adjustments, [(grade.submission_id, grade.hand_in) for grade in grades])
+    return [final(grade) for grade in grades]
+
+
+def applying(
+    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]]
+) -> Callable[[Grade], Grade]:
+    """A function that gives each grade of these submissions what was decided about it and said to groups.
+
+    Raises as `must_be_certain`, and so does the function.
+    """
+    decided, comments = decided_for(adjustments, hand_ins), said_to_groups(adjustments, hand_ins)
+
+    def final(grade: Grade) -> Grade:
+        decision = decided.get(grade.submission_id, OfStudent())
+        return adjusted(grade, adjustments.decisions, decision, comments.get(grade.submission_id, ()))
+
+    return final
+
+
+def adjusted(
+    grade: Grade, decisions: Decisions, decision: OfStudent, comments: Sequence[Adjustment] = ()
+) -> Grade:
     """The grade with what was decided about it; an error of ours stays one. Raises as `must_be_certain`."""
     grade = unadjusted(grade)
     if grade.verdict is Verdict.ERROR:
@@ -154,7 +207,7 @@ def adjusted(grade: Grade, decisions: Decisions, decision: OfStudent) -> Grade:
         ]
         made += _for_lateness(grade, made, decisions, decision)
     total = sum((one.points for one in made), _NOTHING)
-    return replace(grade, score=grade.score + total, adjustments=tuple(made))
+    return replace(grade, score=grade.score + total, adjustments=(*made, *comments))
 
 
 def _for_lateness(

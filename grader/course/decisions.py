@@ -12,6 +12,8 @@
       grace: {items: {edges: 20}, comment: the hidden case was wrong, by: Prof. Weber}
       linus: {score: 80, comment: shown in person, by: Prof. Weber}
       marie: {excused: true, comment: transferred, by: Prof. Weber}
+    groups:                          # a comment for several of them, beside what is decided about each
+      - {students: [ada, linus], comment: see the lecture on barriers, by: Tim}
 
 A score that is set is final: nothing is taken off for being late. How late somebody is must be certain; where
 the platform only says that it was late, ``days_late`` has to say by how many days.
@@ -138,12 +140,24 @@ class OfStudent(_Part):
     by: Annotated[str, BeforeValidator(_words)] = ""
 
 
+class OfGroup(_Part):
+    """What is said to several students."""
+
+    students: tuple[Annotated[str, BeforeValidator(_words)], ...]
+    comment: Annotated[str, BeforeValidator(_words)]
+    by: Annotated[str, BeforeValidator(_words)] = ""
+
+
 class Decisions(_Part):
     """The whole file."""
 
     due: Annotated[datetime, BeforeValidator(_moment)] | None = None
     late: LatePolicy = LatePolicy()
     students: dict[str, OfStudent] = {}
+    groups: tuple[OfGroup, ...] = ()
+
+
+_PARTS: dict[str, type[BaseModel]] = {"students": OfStudent, "groups": OfGroup, "late": LatePolicy}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +214,15 @@ def _decisions(content: bytes, name: str) -> Decisions:
 def _explained(error: Any) -> Flaw:  # noqa: ANN401 - pydantic's ErrorDetails, a dictionary
     path = tuple(error["loc"])
     if error["type"] == "extra_forbidden":
-        part = OfStudent if path[0] == "students" else LatePolicy if path[0] == "late" else Decisions
+        part = _PARTS.get(str(path[0]), Decisions)
         return Flaw(
             path, f"unknown key `{path[-1]}`; {suggestion(str(path[-1]), part.model_fields)}", at_key=True
         )
     if error["type"] == "value_error":
         return Flaw(path, str(error["ctx"]["error"]))
-    return Flaw(path, "expected a mapping")
+    if error["type"] == "missing":
+        return Flaw(path, f"expected `{path[-1]}`", at_key=True)
+    return Flaw(path, "expected a list" if error["type"] == "tuple_type" else "expected a mapping")
 
 
 def _line(name: str, position: document.Position, dotted: str, message: str) -> str:

@@ -125,9 +125,10 @@ def _students_level(
         below = next_level(level, wanted.opened, assignment, unwrap=unwrap)
         if not isinstance(below, OnDisk | Folder):
             return PLAIN, level, beside, None
-        others = [Omission(item.name, Left.BESIDE) for item in level.items if item.name != below.name]
+        next_to = tuple(item for item in level.items if item.name != below.name)
+        others = [Omission(item.name, Left.BESIDE) for item in next_to]
         beside = (*beside, *others, *(Omission(hidden, Left.HIDDEN) for hidden in level.hidden))
-        level = _level(below, below.name, wanted)
+        level = replace(_level(below, below.name, wanted), beside=next_to)
     return PLAIN, first, (), None
 
 

@@ -48,6 +48,8 @@ class Level:
     items: tuple[Item, ...]
     hidden: tuple[str, ...] = ()
     """Names of what operating systems and tools leave behind."""
+    beside: tuple[Item, ...] = ()
+    """What lies beside this folder, where it was gone down into."""
 
 
 @dataclass(frozen=True, slots=True)

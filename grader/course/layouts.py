@@ -10,7 +10,7 @@
     Brightspace   ``12345-67890 - Ada Lovelace - Nov 1, 2026 1000 AM``, a folder, or before `` - kernel.cu``
     Sakai         ``Lovelace, Ada(ada)/Submission attachment(s)/kernel.cu``
     ILIAS         ``Lovelace_Ada_ada_4711``, in ``Team 12`` where teams handed in
-    GitHub        ``hw3-submissions/hw3-ada``, beside ``grades.csv``; Artemis: ``CS101HW3-ada``
+    GitHub        ``hw3-submissions/hw3-ada``, with ``grades.csv`` in it or beside; Artemis: ``CS101HW3-ada``
 
 `gradescope` reads the one that explains itself in a file. Sources: Canvas' content_zipper.rb, Moodle's
 importziplib.php, the documents of the others. A name of any other form stays as it is: nobody guesses.
@@ -24,6 +24,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from grader.course.classroom import pushed_repositories
 from grader.course.entries import Entry, Left, Level
 from grader.course.gradescope import gradescope
 from grader.model import Student
@@ -33,6 +34,7 @@ from grader.submission.items import Bundle, Renamed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from grader.course.classroom import Pushed
     from grader.submission.items import Item
 
 _MOODLE = re.compile(
@@ -276,25 +278,30 @@ def ilias(level: Level) -> tuple[Entry, ...] | None:
 
 
 def repositories(level: Level) -> tuple[Entry, ...] | None:
-    """Repositories of one assignment, whose names begin alike: GitHub Classroom's and Artemis'."""
+    """Repositories of one assignment: GitHub Classroom's, by its list or a common beginning, and Artemis'."""
     folders = [item for item in level.items if item.is_folder]
+    pushed = pushed_repositories(level) if folders else {}
     classroom = _CLASSROOM.fullmatch(level.name)
     front = f"{classroom['slug']}-" if classroom else ""
     if not front and len(folders) >= _SEVERAL:
         keys = {match["key"] if (match := _ARTEMIS.fullmatch(item.name)) else "" for item in folders}
         front = f"{keys.pop()}-" if len(keys) == 1 else ""
     front = "" if front == "-" else front
-    if not front or not folders or not all(item.name.startswith(front) for item in folders):
+    named = front and all(item.name.startswith(front) for item in folders)
+    if not folders or not (named or all(item.name in pushed for item in folders)):
         return None
     return tuple(
-        Entry(item, login, login, item.name, (_of_repository(login, hub=bool(classroom)),), file=item.name)
+        _of_repository(item, item.name.removeprefix(front), pushed.get(item.name), hub=bool(classroom))
         for item in folders
-        for login in [item.name.removeprefix(front)]
     )
 
 
-def _of_repository(login: str, *, hub: bool) -> Student:
-    return Student(github=login) if hub else Student(login=login)
+def _of_repository(item: Item, login: str, pushed: Pushed | None, *, hub: bool) -> Entry:
+    if pushed is not None:
+        students, time = pushed.students, pushed.time
+    else:
+        students, time = (Student(github=login) if hub else Student(login=login),), ""
+    return Entry(item, login, login, item.name, students, time=time, file=item.name)
 
 
 LAYOUTS: dict[str, Callable[[Level], tuple[Entry, ...] | None]] = {

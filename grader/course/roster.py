@@ -97,7 +97,7 @@ def read_roster(path: Path) -> Roster:
         raise UsageError(f"the roster cannot be read: {problem}") from None
     if content.startswith(b"PK\x03\x04"):
         raise UsageError(f"{shown}: is an Excel workbook; save it as CSV")
-    rows = _rows(content, shown)
+    rows = csv_rows(content, shown)
     columns = _columns(rows[0], shown)
     students = [student for row in rows[1:] if (student := _student(row, columns))]
     if not students:
@@ -109,7 +109,8 @@ def read_roster(path: Path) -> Roster:
     return Roster(path.name, tuple(numbered), participants=numbered is not students)
 
 
-def _rows(content: bytes, shown: str) -> list[list[str]]:
+def csv_rows(content: bytes, shown: str) -> list[list[str]]:
+    """The rows of a CSV file in which anything stands; ``shown`` is its name. Raises `UsageError`."""
     text = _decoded(content)
     if "\0" in text:
         raise UsageError(f"{shown}: holds NUL characters; expected a CSV file")

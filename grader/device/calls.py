@@ -194,16 +194,8 @@ def _occupancy(device: Device, message: Occupancy, caller: int) -> Reply:
     kernel = device.launches.kernels[message.kernel]
     dynamic = device.shared_limits.get(message.kernel, MOST_DYNAMIC_SHARED)
     facts = (kernel.registers, kernel.static_shared, kernel.local, kernel.constants, kernel.most_threads)
-    return CudaError.SUCCESS, struct.pack("<7I", *facts, dynamic, _resident_blocks(message, *facts[:2]))
-
-
-def _resident_blocks(message: Occupancy, registers: int, static_shared: int) -> int:
-    """Blocks that a multiprocessor holds at once (CUDA C++ guide, compute capability 8.0)."""
-    warps = -(-message.threads // 32)
-    by_threads = min(2048 // (32 * warps), 32) if 0 < message.threads <= 1024 else 0  # noqa: PLR2004
-    by_registers = 65536 // max(1, -(-registers * 32 // 256) * 256 * warps)
-    shared = static_shared + message.shared_bytes + (1 << 10)
-    return max(0, min(by_threads, by_registers, (164 << 10) // shared))
+    blocks = kernel.resident_blocks(message.threads, message.shared_bytes)
+    return CudaError.SUCCESS, struct.pack("<7I", *facts, dynamic, blocks)
 
 
 # --- streams, events, waiting --------------------------------------------------------------------------

@@ -43,6 +43,17 @@ class LoadedKernel:
     constants: int
     most_threads: int
 
+    def resident_blocks(self, threads: int, shared_bytes: int) -> int:
+        """Blocks that a multiprocessor holds at once (CUDA C++ guide, compute capability 8.0).
+
+        Each has so many ``threads``, and ``shared_bytes`` of dynamic shared memory.
+        """
+        warps = -(-threads // 32)
+        by_threads = min(2048 // (32 * warps), 32) if 0 < threads <= 1024 else 0  # noqa: PLR2004
+        by_registers = 65536 // max(1, -(-self.registers * 32 // 256) * 256 * warps)
+        shared = self.static_shared + shared_bytes + (1 << 10)
+        return max(0, min(by_threads, by_registers, (164 << 10) // shared))
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchOutcome:

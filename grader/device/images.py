@@ -47,6 +47,8 @@ class MemoryImage:
     copied: Callable[[int], tuple[NDArray[np.uint8], NDArray[np.uint8]]] | None = None
     heap_bytes: int = HEAP_BYTES
     """What ``malloc`` of a kernel hands out at most."""
+    workspace: int = 0
+    """The address of what the blocks of a cooperative launch share."""
 
     def kept(self) -> MemoryImage:
         """The same image, which stays as it is when the memory changes."""
@@ -70,6 +72,7 @@ class MemoryImage:
         used, heap_bytes = len(self.bytes), self.heap_bytes if takes_memory(module) else 0
         data, written = (self.copied or self._new_copy)(heap_bytes)
         memory = GlobalMemory(_SPACE, self.arrays, data, written)
+        memory.workspace = self.workspace
         if heap_bytes:
             memory.heap = Heap(memory, used, used + heap_bytes)
         shared, shared_bytes = shared_layout(module, function, launch)

@@ -27,6 +27,7 @@ from grader.device.streams import Use, marked
 from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
+from grader.emulator.machine.geometry import SMS
 from grader.emulator.memory.layout import shared_layout
 from grader.emulator.memory.memory import Allocation as Array
 from grader.emulator.races.strength import synchronises_through_memory
@@ -60,8 +61,8 @@ _ENDS: Mapping[str, CudaError] = {
 }
 """What a launch that stops with a finding of this code gives the host."""
 
-_COOPERATIVE = "%envreg2"
-"""What a kernel reads to find what the blocks of a cooperative launch share."""
+_COOPERATIVE, _WORKSPACE_BYTES = "%envreg2", 8
+"""What a kernel reads to find what the blocks of a cooperative launch share: its size, and a barrier."""
 
 _BAD_ACCESSES = (FindingKind.OUT_OF_BOUNDS, FindingKind.MISALIGNED)
 
@@ -109,6 +110,8 @@ class EmulatedLaunches:
     """By where they start."""
     _touched: TouchedBytes | None = None
     """Which bytes the launch uses that runs now, if that was asked for."""
+    """Where what the blocks of the launch that runs now share lies; 0 unless it is cooperative."""
+    _shared_by_grid: Allocation | None = None
     _heap_was_left: bool = False
     """Whether a launch left blocks on its heap, which ends with it here and not on a device."""
 
@@ -130,6 +133,9 @@ class EmulatedLaunches:
                     self.variables[number, variable.name] = allocation
                     self._variable_names[allocation.start] = symbol_name(variable.name)
                     self._directions[allocation.start] = "const" if variable.space == "const" else "inout"
+        if any(_COOPERATIVE in build.ptx for _, build in self._files):
+            self._shared_by_grid = self.memory.allocate(_WORKSPACE_BYTES, Sharing.DEVICE, 0, Owner.VARIABLE)
+            self._variable_names[self._shared_by_grid.start] = "cooperative_groups::this_grid()"
         self.reset()
 
     def reset(self) -> None:
@@ -158,17 +164,16 @@ class EmulatedLaunches:
             request.shared_bytes,
         )
         reason = refused(launch, shared_limit, kernel.most_threads)
+        code = CudaError.INVALID_VALUE
+        if not reason and request.cooperative and not _fits_at_once(kernel, launch):
+            code, reason = CudaError.COOPERATIVE_LAUNCH_TOO_LARGE, "cooperative"
         if reason:
             details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
             self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
-            return LaunchOutcome(CudaError.INVALID_VALUE)
+            return LaunchOutcome(code)
         if self.gave_up or self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
-        if request.cooperative and _COOPERATIVE in self._files[kernel.module][1].ptx:
-            self.unsupported = (
-                "not supported here: the grid of a cooperative launch (cooperative_groups::this_grid())"
-            )
-        elif self._heap_was_left:
+        if self._heap_was_left:
             self.unsupported = "not supported here: memory of malloc() in a kernel that outlives its launch"
         if self.unsupported:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
@@ -177,7 +182,8 @@ class EmulatedLaunches:
         watched = name in self.observation.watched
         pointers = self._pointers(arguments) if watched else {}
         before = {position: self._bytes_from(address) for position, address in pointers.items()}
-        self._image = self._image_of(kernel, arguments)
+        workspace = self._cleared_workspace() if request.cooperative else 0
+        self._image = replace(self._image_of(kernel, arguments), workspace=workspace)
         self._copy.begin()
         self._heaps.clear()
         self._touched = TouchedBytes(self.memory.end) if watch else None
@@ -215,6 +221,14 @@ class EmulatedLaunches:
             changed=changed,
             uses=self._uses(kernel.module),
         )
+
+    def _cleared_workspace(self) -> int:
+        """The address of zeros that the blocks of a cooperative launch share; 0 if no kernel asks for it."""
+        if self._shared_by_grid is None:
+            return 0
+        part = slice(self._shared_by_grid.start, self._shared_by_grid.end)
+        self.memory.bytes[part], self.memory.written[part] = 0, 1
+        return self._shared_by_grid.address
 
     def _kernel(self, kernel: LoadedKernel) -> EmulatedKernel:
         key = kernel.module, kernel.name
@@ -281,9 +295,9 @@ class EmulatedLaunches:
         starts: list[int | None] = []
         for number, argument in enumerate(arguments):
             allocation = None
-            if number < len(types) and types[number].kind == "pointer":
-                (address,) = struct.unpack("<Q", np.asarray(argument.value).tobytes())
-                allocation = self.memory.holding(address)
+            value = np.asarray(argument.value).tobytes()
+            if number < len(types) and types[number].kind == "pointer" and len(value) == _POINTER_BYTES:
+                allocation = self.memory.holding(*struct.unpack("<Q", value))
             dtype = _ELEMENTS.get(types[number].name) if allocation is not None else None
             if allocation is not None and dtype is not None and allocation.size % dtype.itemsize == 0:
                 elements.setdefault(allocation.start, dtype)
@@ -302,7 +316,7 @@ class EmulatedLaunches:
             addresses,
             elements,
             copied,
-            self.memory.heap_bytes,
+            heap_bytes=self.memory.heap_bytes,
         )
 
     def _lay_out(
@@ -392,6 +406,12 @@ def refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
     if any(extent > most for extent, most in zip(launch.grid, MOST_BLOCKS, strict=True)):
         return "grid"
     return "shared" if launch.shared_bytes > shared_limit else ""
+
+
+def _fits_at_once(kernel: LoadedKernel, launch: Launch) -> bool:
+    """Whether a device holds all blocks of a launch at once, so that they may wait for each other."""
+    blocks = kernel.resident_blocks(math.prod(launch.block), launch.shared_bytes)
+    return math.prod(launch.grid) <= SMS * blocks
 
 
 def _shape(launch: Launch) -> tuple[tuple[str, int | str], ...]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from grader.messages import text_of
 from grader.model import Advice, AdviceKind
 
 if TYPE_CHECKING:
@@ -56,10 +57,7 @@ def line_advice(lines: tuple[LineCounters, ...], warps: int, file: str) -> tuple
 
 def unneeded_barriers(lines: Iterable[int], file: str) -> tuple[Advice, ...]:
     """Advice from the lines of barriers without which nothing changed."""
-    message = (
-        "this barrier is not needed: without it nothing changes in the cases that were run, and every thread"
-        " waits here for all others"
-    )
+    message = text_of("unneeded-barrier")
     return tuple(Advice(AdviceKind.UNNEEDED_BARRIER, message, file, line) for line in lines)
 
 
@@ -74,11 +72,12 @@ def _coalescing(lines: tuple[LineCounters, ...], way: str, file: str) -> Iterato
             continue
         if counters.global_stride <= NEIGHBOURS or (way == "store" and counters.global_atomics):
             continue
-        verb, name = ("read", "write")[way == "store"], _array(counters)
-        message = (
-            f"neighbouring threads {verb} {name} {counters.global_stride} bytes apart, so that a warp moves"
-            f" {_number(sectors / requests)} sectors of 32 bytes where {_number(least / requests)} would do:"
-            f" let `threadIdx.x` run along the last index of {name}"
+        message = text_of(
+            "coalesce-writes" if way == "store" else "coalesce-reads",
+            array=_array(counters),
+            stride=counters.global_stride,
+            sectors=_number(sectors / requests),
+            least=_number(least / requests),
         )
         yield Advice(AdviceKind.COALESCING, message, file, counters.line, counters.array, share)
 
@@ -94,11 +93,7 @@ def _redundant(lines: tuple[LineCounters, ...], file: str) -> Iterator[Advice]:
         spared = sum((1 - e.global_loads_distinct / e.global_loads) * e.global_load_bytes for e in group)
         if spared / total < LEAST_LOADS_SHARE:
             continue
-        arrays = " and of ".join(map(_array, group))
-        message = (
-            f"each element of {arrays} that a block uses is loaded {times} times from global memory by its"
-            " threads: load it once into shared memory, and read it from there"
-        )
+        message = text_of("load-once", arrays=text_of("and-of").join(map(_array, group)), times=times)
         array = group[0].array if len(group) == 1 else ""
         yield Advice(AdviceKind.REDUNDANT_LOADS, message, file, line, array, spared / total)
 
@@ -112,11 +107,11 @@ def _conflicts(lines: tuple[LineCounters, ...], file: str) -> Iterator[Advice]:
         if extra < LEAST_EXTRA_PASSES * counters.shared_requests:
             continue
         name, passes = _array(counters), _number(1 + extra / counters.shared_requests)
-        apart = f" {counters.shared_stride} bytes apart" if counters.shared_stride else ""
-        message = (
-            f"the threads of a warp use {name}{apart}, which falls on few of the 32 banks, so that a request"
-            f" takes {passes} passes instead of 1: make the rows of {name} one element longer, or let"
-            " `threadIdx.x` run along its last index"
+        message = text_of(
+            "spread-banks-apart" if counters.shared_stride else "spread-banks",
+            array=name,
+            stride=counters.shared_stride,
+            passes=passes,
         )
         yield Advice(AdviceKind.BANK_CONFLICTS, message, file, counters.line, counters.array, extra / total)
 
@@ -130,16 +125,12 @@ def _divergence(lines: tuple[LineCounters, ...], warps: int, file: str) -> Itera
     for line, (reached, divergent) in branches.items():
         if divergent <= LEAST_PARTED_SHARE * reached or divergent < LEAST_PARTED_TIMES * warps:
             continue
-        message = (
-            f"at {_number(100 * divergent / reached)} % of the branches on this line the threads of a warp"
-            " part, and both ways run one after the other: let whole warps go the same way, for example the"
-            " first threads of the block and not every second one"
-        )
+        message = text_of("go-the-same-way", share=_number(100 * divergent / reached))
         yield Advice(AdviceKind.DIVERGENCE, message, file, line, "", divergent / total)
 
 
 def _array(line: LineCounters) -> str:
-    return f"`{line.array}`" if line.array else "the array"
+    return f"`{line.array}`" if line.array else text_of("the-array")
 
 
 def _number(value: float) -> str:

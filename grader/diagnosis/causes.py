@@ -48,6 +48,8 @@ class SubmissionContext:
     misread: str = ""
     spilled: frozenset[tuple[str, int | None]] = frozenset()
     rewritten: frozenset[tuple[str, int | None]] = frozenset()
+    allocates: bool = False
+    """Whether host code of the submission allocates device memory: not all of that belongs to parameters."""
 
 
 NO_CONTEXT = SubmissionContext()
@@ -72,6 +74,7 @@ def context_of_submission(assignment: Assignment, evidence: Evidence) -> Submiss
         misread=label(arrays.get(shown, "")),
         spilled=_lines_storing_beyond(evidence, frozenset(label(parameter.name) for parameter in matrices)),
         rewritten=_lines_of_several_writers(evidence),
+        allocates=not isinstance(interface, KernelInterface),
     )
 
 
@@ -200,7 +203,9 @@ def mistake_behind(finding: Finding, context: SubmissionContext = NO_CONTEXT) ->
 def _out_of_bounds(finding: Finding, context: SubmissionContext) -> str:
     """A load or a store that leaves its array; or what the output shows."""
     array, way = finding.array, finding.direction
-    if way and ARRAY_NAME.match(array) and context.arrays and array not in context.arrays:
+    allocated = context.allocates and finding.access is not None and finding.access.space == "global"
+    named = ARRAY_NAME.match(array) and not allocated
+    if way and named and context.arrays and array not in context.arrays:
         return f"{way}-beyond-own-array"
     if context.shown in SIZES_EXCHANGED:
         return "sizes-exchanged"

@@ -116,8 +116,14 @@ class WrongOutput:
 
     @property
     def tiles(self) -> tuple[int, ...]:
-        """The tile sizes to think of: the constants' values, without those that tile nothing."""
-        return tuple(dict.fromkeys(value for _, value in self.constants if value > 1))
+        """The tile sizes to think of: the constants' values, without those that tile nothing.
+
+        Without constants, as where a function launches what it likes, a square block tells its tiles.
+        """
+        values = dict.fromkeys(value for _, value in self.constants if value > 1)
+        if not values and self.launch is not None and self.launch.block[0] == self.launch.block[1] > 1:
+            return self.launch.block[:1]
+        return tuple(values)
 
     @property
     def in_a_line(self) -> bool:

@@ -19,7 +19,16 @@ from grader.diagnosis.causes import mistake_behind
 from grader.diagnosis.facts import Diagnosis
 from grader.diagnosis.findings import explain_findings
 from grader.mistakes import texts_of_course
-from grader.model import Cause, FindingKind, KernelInterface, Severity, SourceRemark, Verdict, Visibility
+from grader.model import (
+    Cause,
+    FindingKind,
+    FunctionInterface,
+    KernelInterface,
+    Severity,
+    SourceRemark,
+    Verdict,
+    Visibility,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +98,8 @@ def first_cause(
     interface = assignment.interface
     failing = [result for result in results if result.verdict is Verdict.FAIL]
     shown = [result for result in failing if result.item.visibility is Visibility.VISIBLE]
-    if not evidence.build.ok or not isinstance(interface, KernelInterface):
+    judged_by_outputs = isinstance(interface, KernelInterface | FunctionInterface)
+    if not evidence.build.ok or not judged_by_outputs or _of_host(evidence):
         return None
     shown = [result for result in shown if result.item.check in JUDGED_BY_THEM]
     if not shown:
@@ -109,6 +119,12 @@ def first_cause(
         or _located(assignment, findings, context, item)
         or (None if diagnosis is None else _cause(diagnosis, item))
     )
+
+
+def _of_host(evidence: Evidence) -> bool:
+    """Whether host code did something wrong, which says more than what its kernels and results show."""
+    findings = (finding for case in evidence.cases for finding in case.findings)
+    return any(f.kind is FindingKind.HOST and f.severity is Severity.ERROR for f in findings)
 
 
 def _cause(diagnosis: Diagnosis, item: str, line: int | None = None) -> Cause:

@@ -282,11 +282,11 @@ class Execution:
         all_at_once: bool = False,
     ) -> None:
         self.priority, self.apart = priority, apart
-        self.all_at_once = all_at_once
         self.function = kernel.module.function(kernel.entry)
         self.launch = launch
         self.layout = kernel.lay_out(kernel.module, self.function, launch, arguments, track=options.detect)
         self.code: Code
+        self.all_at_once = all_at_once or bool(self.layout.memory.workspace)
         program = kernel.program(self.layout)
         self.code = program.link(kernel.entry)
         shapes = dict(kernel.shapes)

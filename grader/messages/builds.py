@@ -122,7 +122,7 @@ _COMPILER: Mapping[FindingCode, str] = {
 SENTENCES: Mapping[FindingCode, str] = {**_KERNELS, **_FUNCTIONS, **_COMPILER}
 
 CLAUSES: Mapping[str, str] = {
-    "and-more": " and {number} more",
+    "and-others": " and {number} more",
     "asked-for-too": "; {names} are asked for, too",
     "asked-for-too-one": "; {names} is asked for, too",
     "rename": "; if `{name}` is the one, rename it",

@@ -93,11 +93,14 @@ _OUTPUT: Mapping[str, str] = {
     "wrong-of": "{wrong:,} of {elements} are wrong",
     "wrong-of-one": "{wrong:,} of {elements} is wrong",
     "as-before": "{sentence}, {unwritten:,} as before the launch",
+    "as-before-call": "{sentence}, {unwritten:,} as before the call",
     "element-wrong": "{element} should be {expected}{margin} but {actual} ({total})",
     "margin": " (at most {bound} off)",
     "element-is": "is {value}",
     "element-added": "is {value}, because `{array}` held NaN before the launch and `+=` keeps it",
+    "element-added-call": "is {value}, because `{array}` held NaN before the call and `+=` keeps it",
     "element-unwritten": "is still what it was before the launch",
+    "element-unwritten-call": "is still what it was before the call",
 }
 
 _STRUCTURE: Mapping[str, str] = {

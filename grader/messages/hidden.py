@@ -37,7 +37,9 @@ SENTENCES: Mapping[str, str] = {
         "some threads of a block wait at `__syncthreads()`{at} and the others never get there{who}"
     ),
     FindingKind.FAULT: "the kernel stopped with a fault{at}{who}",
+    "fault-program": "the program did not come to its end{at}{who}",
     FindingKind.TIMEOUT: "the kernel did not come to an end{at}{who}",
+    "timeout-program": "the program did not come to its end{at}{who}",
     FindingKind.SLOW: "the kernel is slow{at}{who}",
     FindingKind.TRAFFIC: "the kernel moves too much memory{at}{who}",
     FindingKind.MISTAKE: "there is a known mistake{at}{who}",
@@ -86,6 +88,9 @@ def key(finding: Finding, *, texture: bool = False) -> str:
         FindingKind.RACE: finding.hazard.lower(),
         FindingKind.OUT_OF_BOUNDS: finding.direction,
         FindingKind.UNSUPPORTED: "texture" if texture else "",
+        # how a program ended; a kernel that stops has none
+        FindingKind.FAULT: "program" if finding.hazard else "",
+        FindingKind.TIMEOUT: "program" if finding.hazard else "",
     }
     name = f"{finding.kind}-{parts.get(finding.kind, '')}"
     return name if name in SENTENCES else finding.kind

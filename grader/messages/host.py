@@ -82,6 +82,7 @@ CLAUSES: Mapping[str, str] = {
     "refused-block": "a block may have 1,024, 1,024 and 64 threads in its three dimensions",
     "refused-grid": "a grid may have 65,535 blocks in its second and third dimension",
     "refused-shared": "{bytes:,} bytes of dynamic shared memory are more than a block may have",
+    "refused-cooperative": "its blocks may wait for each other, and a device does not hold them all at once",
     "from-host-to-host": "from the host to the host",
     "from-host-to-device": "from the host to the device",
     "from-device-to-host": "from the device to the host",

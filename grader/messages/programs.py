@@ -41,6 +41,9 @@ _PRINTED: Mapping[str, str] = {
     "stderr": "what your program prints to standard error",
     "file": "the file {file}",
     "no-file": "the program left no file {file}, or one that is too large",
+    "no-file-and-status": (
+        "the program ends with status {status} and leaves no file {file}, or one that is too large"
+    ),
     "differs-in-blanks": "{name} differs from what is expected in blanks or line ends",
     "line-differs-at-end": "line {line} of {name} differs from what is expected in blanks at its end",
     "line-ends": "there are {count:,} line ends at the end of {name}; expected {expected}",
@@ -106,6 +109,7 @@ _ARRAYS: Mapping[str, str] = {
     "big-endian": "big-endian {type}",
     "no-extent": "no extent",
     "no-launch-ended": "no launch of `{kernel}` came to its end",
+    "other-kernels-ran": "no kernel `{kernel}` ran; the program launched {names}",
     "argument-too-small": (
         "argument {number} of `{kernel}`, `{argument}`, has {bytes:,} bytes; "
         "expected {needed:,} for {extents} of {type}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.messages.page import PAGE
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -20,7 +22,7 @@ _HEADINGS: Mapping[str, str] = {
     "points": "{points} points",
     "points-one": "{points} point",
     "not-judged-here": "{points} not judged here",
-    "first": "Repair this first",
+    "first": "Start here",
     "start-here": "start here",
     "skipped": "Not judged here: {points}, counted neither for nor against",
     "advice": "Advice, which costs no points",
@@ -110,5 +112,5 @@ _SPEED: Mapping[str, str] = {
     "against-itself": "{baseline} against itself {ratio}",
 }
 
-TEXTS: Mapping[str, str] = {**_HEADINGS, **_ITEMS, **_FINDINGS, **_ADJUSTMENTS, **_SPEED}
+TEXTS: Mapping[str, str] = {**_HEADINGS, **_ITEMS, **_FINDINGS, **_ADJUSTMENTS, **_SPEED, **PAGE}
 """By name, with fields for what is filled in; ``-one`` is for a ``count`` of 1."""

@@ -7,6 +7,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from grader.messages import (
+    advice,
     barriers,
     builds,
     checks,
@@ -44,24 +45,28 @@ TEMPLATES: Mapping[FindingCode, str] = {
 }
 """The sentence of each code."""
 
-CLAUSES: Mapping[str, str] = {
-    **memory.CLAUSES,
-    **races.CLAUSES,
-    **barriers.CLAUSES,
-    **faults.CLAUSES,
-    **device.CLAUSES,
-    **hidden.CLAUSES,
-    **host.CLAUSES,
-    **builds.CLAUSES,
-    **submissions.CLAUSES,
-    **remarks.REMARKS,
-    **remarks.WORDS,
-}
+CLAUSE_TABLES = (
+    memory.CLAUSES,
+    races.CLAUSES,
+    barriers.CLAUSES,
+    faults.CLAUSES,
+    device.CLAUSES,
+    hidden.CLAUSES,
+    host.CLAUSES,
+    builds.CLAUSES,
+    submissions.CLAUSES,
+    remarks.REMARKS,
+    remarks.WORDS,
+)
+"""A name stands in one of them only."""
+
+CLAUSES: Mapping[str, str] = {name: text for table in CLAUSE_TABLES for name, text in table.items()}
 """The parts that sentences are put together with, by name."""
 
 TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
     "hints": hints.TEXTS,
+    "advice": advice.TEXTS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""

@@ -28,13 +28,17 @@ from grader.model.assignment import (
 from grader.model.course import Adjustment, HandIn, Student
 from grader.model.findings import Access, Clause, Detail, Finding, FindingCode
 from grader.model.grade import (
+    Amounts,
     CaseEvidence,
     CaseGrade,
     Cause,
     CheckResult,
     Comparison,
     Evidence,
+    ExampleArray,
     Grade,
+    HeatMap,
+    HeatSample,
     ItemGrade,
     WrongElement,
 )
@@ -76,6 +80,7 @@ __all__ = [
     "Adjustment",
     "Advice",
     "AdviceKind",
+    "Amounts",
     "AnswerEvidence",
     "AnswersInterface",
     "Argument",
@@ -95,6 +100,7 @@ __all__ = [
     "Dim3",
     "DrawnNumber",
     "Evidence",
+    "ExampleArray",
     "ExpectedNumber",
     "Finding",
     "FindingCode",
@@ -102,6 +108,8 @@ __all__ = [
     "FunctionInterface",
     "Grade",
     "HandIn",
+    "HeatMap",
+    "HeatSample",
     "ItemGrade",
     "KernelCounters",
     "KernelInterface",

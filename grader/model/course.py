@@ -50,7 +50,8 @@ class HandIn:
 class Adjustment:
     """What staff decided about a grade: ``points`` are added to its score, which holds them already.
 
-    ``kind`` is ``late`` (of ``days``), ``item`` (which), ``score`` or ``excused``.
+    ``kind`` is ``late`` (of ``days``), ``item`` (which), ``score``, ``excused``, or a ``comment``
+    alone.
     """
 
     kind: str

@@ -31,6 +31,58 @@ class WrongElement:
 
 
 @dataclass(frozen=True, slots=True)
+class HeatSample:
+    """The first wrong element behind a cell of a heat map, which is counted in cells from the top left."""
+
+    row: int
+    column: int
+    element: WrongElement
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """How far an output is off, and where: a character of `grader.compare.HEAT` for each cell of it.
+
+    ``cell`` is how many rows and columns of elements a cell stands for; ``block`` how many a block of the
+    launch computes, (0, 0) where nobody knows. A vector is folded into lines.
+    """
+
+    rows: tuple[str, ...]
+    cell: tuple[int, int] = (1, 1)
+    samples: tuple[HeatSample, ...] = ()
+    block: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleArray:
+    """An array of a run that is small enough to be followed on paper, in C order.
+
+    ``expected`` and ``states`` are those of an output: what should be there, and a character of
+    `grader.compare.MAP_CHARACTERS` for each element. Of an input both are empty.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    values: tuple[float, ...]
+    expected: tuple[float, ...] = ()
+    states: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What a kernel moves in the visible cases, beside a kernel of the staff: the numbers behind a sentence.
+
+    ``asked`` is the share of the baseline's that earns all points, None where there is no upper limit.
+    """
+
+    metric: str
+    submission: int
+    baseline_name: str
+    baseline: int
+    asked: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """One output array against the oracle.
 
@@ -63,6 +115,8 @@ class Comparison:
     """What the student's kernel calls the array; empty where nobody knows."""
     kernel: str = ""
     """The kernel whose launch left it in device memory; empty for what was handed back."""
+    heat: HeatMap | None = None
+    """How far it is off, and where; only of visible cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +177,8 @@ class CaseEvidence:
     smallest: Named[int] = ()
     """The smallest shape that was found to fail in the same way, where there is a smaller one; visible cases
     only."""
+    example: tuple[ExampleArray, ...] = ()
+    """The run at that shape, or of the case itself where it is small: inputs and outputs. As above."""
     skipped: str = ""
     """Why the case was not run and nobody is to blame: it needs a GPU, and there is none."""
 
@@ -177,6 +233,10 @@ class CheckResult:
     """What the staff say about this outcome in their own words, to be shown before ``message``."""
     judged: bool = True
     """False for a fail of which nothing is known but that something else it needs has failed."""
+    needs_gpu: bool = False
+    """Whether it was skipped because it needs a GPU, and there is none."""
+    amounts: Amounts | None = None
+    """What a traffic item compared, in the visible cases."""
 
 
 @dataclass(frozen=True, slots=True)

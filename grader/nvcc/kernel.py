@@ -132,7 +132,7 @@ def others_there(
         code,
         named=f"`{wanted}`",
         others=", ".join(f"`{name}`" for name in distinct[:MOST_LISTED]),
-        more=part("and-more", number=left_out) if left_out > 0 else (),
+        more=part("and-others", number=left_out) if left_out > 0 else (),
         beside=part("asked-for-too", names=also, count=len(also)) if also else (),
         rename=part("rename", name=by_lower_case[alike[0]]) if alike else (),
     )

@@ -94,7 +94,7 @@ def _case(grade: CaseGrade, alias: Mapping[str, str]) -> CaseGrade:
     bare = replace(
         case, id=alias[case.id], shape=(), inputs="", arguments=(), stdin="", kernel="", files=(), sizes=()
     )
-    return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters())
+    return CaseGrade(bare, grade.verdict, None, None, 0.0, Counters(), too_much_work=grade.too_much_work)
 
 
 def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibility]) -> ItemGrade:
@@ -111,7 +111,7 @@ def _item(grade: ItemGrade, alias: Mapping[str, str], shown: Collection[Visibili
         message = text_of(WORDS[result.verdict])
         item = replace(item, hint="")
         result = replace(result, item=item, message=message, message_staff="", hint="", findings=())
-        result = replace(result, case_verdicts=())
+        result = replace(result, case_verdicts=(), amounts=None)
     elif _names_hidden(result.message + result.hint, alias):
         message = text_of(f"{WORDS[result.verdict]}-hidden")
         result = replace(result, message=message, hint=item.hint)

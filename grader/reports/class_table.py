@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from grader.model import Grade, ItemGrade
 
 LONGEST_NAME = 24
+_END = 8
+"""Characters of a longer name that are kept from its end."""
 SHORTEST_NOTE = 30
 
 SHORT = {
@@ -41,7 +43,7 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     """Lay out a class, in the order given; marks stand for whole verdicts, numbers for partial credit."""
     page = Page(width, ascii_only)
     items = item_titles(grades)
-    names = [one_line(grade.submission_id, LONGEST_NAME) for grade in grades]
+    names = [_name(grade.submission_id, max(LONGEST_NAME, width // 5)) for grade in grades]
     room = max((cell_len(name) for name in ["submission", *names]), default=0)
     scores = [score_of(grade) for grade in grades]
     score_room = max((len(score) for score in ["score", *scores]), default=0)
@@ -60,6 +62,12 @@ def render_class(grades: Sequence[Grade], *, width: int = 100, ascii_only: bool 
     for sentence in lookalikes([grade.submission_id for grade in grades]):
         page.paragraph(one_line(sentence))
     return page.text()
+
+
+def _name(submission: str, limit: int) -> str:
+    """An id as a row has room for it: its end stays, where platforms write the number that tells it apart."""
+    name = one_line(submission)
+    return name if len(name) <= limit else f"{name[: limit - _END - 1]}…{name[-_END:]}"
 
 
 def item_titles(grades: Sequence[Grade]) -> dict[str, str]:

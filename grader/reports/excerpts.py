@@ -22,6 +22,10 @@ FAR_APART = 6
 """Lines further apart than this are quoted without what lies between them."""
 
 
+SHORTER, LONGEST = 160, 4_000
+"""Characters of a line that are looked at: of a long one a terminal shows the part that matters."""
+
+
 class QuotedLine(NamedTuple):
     """One row of a quotation: the number in the margin, and the code; ``marked`` where the finding is."""
 
@@ -48,24 +52,30 @@ def lines_in_words(finding: Finding) -> str:
 
 
 def quote(
-    finding: Finding, submission_file: str, source: Sequence[str], width: int | None = None
+    finding: Finding,
+    submission_file: str,
+    source: Sequence[str],
+    width: int | None = None,
+    *,
+    around: int = 0,
 ) -> list[QuotedLine]:
     """Quote the finding's lines with a mark in the margin and the array underlined.
 
     Nothing is quoted where the finding is in another file, or its lines lie beyond the source. Of a line that
-    is longer than a row of ``width`` that part is shown where the array is.
+    is longer than a row of ``width`` that part is shown where the array is. So many lines ``around`` those of
+    the finding are quoted, too.
     """
     lines = [line for line in lines_of(finding) if 1 <= line <= len(source)]
-    names = {"", submission_file, PurePath(submission_file).name}
-    if not lines or finding.file not in names:
+    if not lines or not is_in(finding, submission_file):
         return []
-    room = len(str(lines[-1]))
+    room = len(str(lines[-1] + around))
     rows = []
-    for line in _between(lines):
+    for line in _between(lines, around, len(source)):
         if not line:
             rows.append(QuotedLine(f"  {'…':>{room}} |", "", marked=False))
             continue
-        code, marked = source_line(source[line - 1]), line in lines
+        code = source_line(source[line - 1], LONGEST if width else SHORTER)
+        marked = line in lines
         gutter = f"{'>' if marked else ' '} {line:>{room}} | "
         carets = _carets(code, finding.array) if marked else ""
         if carets and width is not None:
@@ -76,12 +86,18 @@ def quote(
     return rows
 
 
-def _between(lines: list[int]) -> list[int]:
-    """List the lines to show, with 0 for a gap."""
+def is_in(finding: Finding, submission_file: str) -> bool:
+    """Whether the lines of a finding are those of the file that was graded."""
+    return finding.file in {"", submission_file, PurePath(submission_file).name}
+
+
+def _between(lines: list[int], around: int, end: int) -> list[int]:
+    """List the lines to show, with 0 for a gap; ``end`` is the last that there is."""
     first, last = lines[0], lines[-1]
+    before, after = range(max(1, first - around), first), range(last + 1, min(end, last + around) + 1)
     if last - first <= FAR_APART:
-        return list(range(first, last + 1))
-    return [first, 0, last]
+        return [*before, *range(first, last + 1), *after]
+    return [*before, first, 0, last, *after]
 
 
 def _carets(code: str, name: str) -> str:

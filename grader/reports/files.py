@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json
+from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json
 from grader.reports.audience import student_view
 
 if TYPE_CHECKING:
@@ -12,26 +12,35 @@ if TYPE_CHECKING:
 
     from grader.model import Grade
     from grader.reports.audience import Released
+    from grader.reports.class_page import SourceOf
 
 
-def of_submission(grade: Grade, released: Released = "") -> dict[str, str]:
-    """The files of one submission: record.json and grade.json are the staff's.
+def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str] = ()) -> dict[str, str]:
+    """The files of one submission; ``source`` are its lines, to quote from.
 
-    The others show what a student may see: what is ``released`` by now; Gradescope knows the day by itself.
+    record.json, grade.json and staff.html are the staff's. The others show what a student may see: what is
+    ``released`` by now; Gradescope knows the day by itself.
     """
     return {
         "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([student_view(grade, released)]),
         "results.json": gradescope.render(grade),
-        "report.html": html.render(grade, released=released),
+        "report.html": html.render(grade, source_lines=source, released=released),
+        "staff.html": html.render(grade, audience="staff", source_lines=source),
     }
 
 
-def of_class(grades: Sequence[Grade]) -> dict[str, str]:
-    """The files of a class, which are for its staff."""
+def of_class(
+    grades: Sequence[Grade], source_of: SourceOf | None = None, *, similar: bool = False
+) -> dict[str, str]:
+    """The files of a class, which are for its staff.
+
+    ``source_of`` gives a submission's lines to quote, ``similar`` says whether there is a page of those that
+    are alike.
+    """
     return {
         "junit.xml": junit.render(grades),
         "gradebook.csv": gradebook.render(grades),
-        "index.html": html.render_class(grades),
+        "index.html": class_page.render(grades, source_of=source_of, similar=similar),
     }

@@ -5,8 +5,8 @@ is what a student may see once it is shown: Gradescope keeps a test that is ``af
 ``after_published`` until then. Of a hidden test nothing but the verdict is told, so a wrong setting there
 leaks nothing. Extra credit and penalties have a maximum of 0; the whole score counts them in.
 
-Where there is no whole score, Gradescope adds up those of the tests. So a grade that is an error of ours has
-neither: what was judged would look like all that the student earned.
+Where there is no whole score, Gradescope adds up those of the tests. So a grade that is an error of ours, or
+one of which staff have to decide something, has neither: what was judged would look like all that was earned.
 """
 
 from __future__ import annotations
@@ -53,14 +53,16 @@ def render(
     ``extra`` is kept beside the results, and shown to nobody but staff.
     """
     shown = student_view(grade)
-    about = [many_lines("\n".join(remarks))] if remarks else []
+    # Of an error the page itself says so.
+    doubt = "" if grade.verdict is Verdict.ERROR else wording.unscored(grade)
+    about = [many_lines(part) for part in ("\n".join(remarks), doubt) if part]
     results: dict[str, Any] = {
         "output": "\n\n".join([*about, text.render(shown, width=WIDTH, source_lines=source_lines).plain]),
         "output_format": "text",
         "stdout_visibility": "hidden",
         "tests": list(_tests(grade, source_lines)),
     }
-    if grade.verdict != Verdict.ERROR:
+    if not wording.unscored(grade):
         results["score"] = wording.number(grade.score)
     fast = wording.measured(shown)
     if fast is not None:
@@ -98,7 +100,7 @@ def _test(view: Grade, item: ItemGrade, source_lines: Sequence[str]) -> dict[str
     }
     if result.verdict in _STATUS:
         test["status"] = _STATUS[result.verdict]
-        if view.verdict is not Verdict.ERROR:
+        if not wording.unscored(view):
             test["score"] = wording.number(item.points)
             test["max_score"] = wording.number(item.max_points) if result.item.counts else 0
     return test

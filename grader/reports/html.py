@@ -1,23 +1,23 @@
-"""Pages for a browser: one per submission, and one for the class. One file each, no script, no request.
+"""A page for a browser per submission: one file, and no request. What all pages share is here as well.
 
 The pages are templates, in the folder beside this file, and whatever a template fills in is escaped. All text
-is made visible (`grader.text`) as well. The page forbids itself scripts and requests by a content security
-policy, should anything slip through.
+is made visible (`grader.text`) as well. A page works without its script; by a content security policy it
+forbids itself requests, and scripts and styles other than ours, should anything slip through.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from textwrap import dedent
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from grader.messages import text_of
-from grader.model import Verdict
-from grader.reports import excerpts, text, wording
+from grader.reports import excerpts, pictures, submission_page, text, wording
 from grader.reports.audience import FAILED, student_view
-from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
-from grader.reports.wording import look
+from grader.reports.prose import prose
 from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
 
@@ -26,23 +26,14 @@ if TYPE_CHECKING:
 
     from jinja2 import Template
 
-    from grader.model import CheckResult, Finding, Grade, ItemGrade
+    from grader.model import Grade, ItemGrade
     from grader.reports.audience import Released
     from grader.reports.text import Audience
 
 LONGEST_LINE = 1_500
 LONGEST_BLOCK = 4_000
-
-
-class ClassRow(NamedTuple):
-    """A row of the class's page; ``folder`` is quoted for a link, and an item that is missing is None."""
-
-    folder: str
-    name: str
-    score: str
-    speed: str
-    items: tuple[ItemGrade | None, ...]
-    note: str
+MOST_SAMPLES = 12
+"""Wrong elements in the table below a heat map."""
 
 
 @in_its_words
@@ -55,51 +46,36 @@ def render(
 ) -> str:
     """Write the page of one submission; ``released`` is what students may see by now."""
     shown = student_view(grade, released) if audience == "student" else grade
-
-    def quoted(finding: Finding) -> list[str]:
-        rows = excerpts.quote(finding, shown.submission_file, source_lines)
-        return [(row.gutter + row.code).rstrip() for row in rows]
-
-    return template("submission.html.j2").render(
+    return page(
+        "submission.html.j2",
+        style=asset("submission.css"),
+        script=asset("submission.js"),
         heading=f"{shown.assignment_title}: {shown.submission_file or shown.submission_id}",
-        grade=shown,
-        speed=wording.speed(shown),
-        quote=quoted,
-        failing_cases=lambda item: _failing_cases(shown, item),
-        simply_passes=_simply_passes,
-        where=excerpts.lines_in_words,
-        map_is_telling=excerpts.says_something,
-        map_legend=excerpts.legend,
-        map_rows=excerpts.drawing,
-        look=look,
-        score=wording.score,
-        adjustment=wording.adjustment,
-        counted=wording.counted,
-        of_item=wording.of_item,
-        title=text.title,
-        apart=text.apart,
-        caused=text.caused,
-        sentence=text.sentence,
-        is_told=text.is_told,
-        untold_repair=text.untold_repair,
-        most_findings=text.MOST_FINDINGS,
-        advised=text.advised,
+        failing_cases=lambda item: _failing_cases(grade, shown, item),
         most_advice=text.MOST_ADVICE,
+        most_samples=MOST_SAMPLES,
+        **submission_page.view(grade, shown, source_lines),
+        **_TELLING,
     )
 
 
-def render_class(grades: Sequence[Grade]) -> str:
-    """Write the page of a class; it links to ``grades/<submission>/report.html``."""
-    items = item_titles(grades)
-    return template("class.html.j2").render(
-        heading=grades[0].assignment_title if grades else "no submissions",
-        items=items,
-        timed=any(map(wording.measured, grades)),
-        rows=[_class_row(grade, list(items)) for grade in grades],
-        look=look,
-        mark_of=mark_of,
-        lookalikes=list(lookalikes([grade.submission_id for grade in grades])),
-    )
+_TELLING = {
+    "map_is_telling": excerpts.says_something,
+    "map_legend": excerpts.legend,
+    "map_rows": excerpts.drawing,
+    "number": pictures.shown,
+    "example_tables": submission_page.example_tables,
+    "score": wording.score,
+    "adjustment": wording.adjustment,
+    "counted": wording.counted,
+    "of_item": wording.of_item,
+    "title": text.title,
+    "apart": text.apart,
+    "sentence": text.sentence,
+    "untold_repair": text.untold_repair,
+    "advised": text.advised,
+}
+"""Functions with which the template tells of a record."""
 
 
 @cache
@@ -122,10 +98,36 @@ def template(name: str) -> Template:
         "headline": headline,
         "below_headline": _below_headline,
         "line": lambda words: one_line(words, LONGEST_LINE),
+        "prose": lambda words: prose(one_line(words, LONGEST_LINE)),
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
     }
     environment.globals["words"] = text_of
     return environment.get_template(name)
+
+
+def page(name: str, *, style: str = "", script: str = "", **values: object) -> str:
+    """Fill a template that extends ``page.html.j2``, with the style sheet of all pages and its own."""
+    from markupsafe import Markup  # noqa: PLC0415 - as Jinja2
+
+    style = asset("style.css") + style
+    return template(name).render(
+        style=Markup(style),  # noqa: S704 - ours
+        style_hash=hash_of(style),
+        script=Markup(script),  # noqa: S704 - ours
+        script_hash=hash_of(script),
+        **values,
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """Read a file of the templates' folder that is put into pages as it is."""
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def hash_of(text: str) -> str:
+    """Write the hash by which a content security policy allows a script or a style (CSP 3, section 2.3.1)."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _below_headline(message: str) -> str:
@@ -133,26 +135,15 @@ def _below_headline(message: str) -> str:
     return dedent(message.partition("\n")[2])
 
 
-def _simply_passes(result: CheckResult) -> bool:
-    """Whether there is nothing to tell of an item but that it passes."""
-    return result.verdict == Verdict.PASS and not (result.findings or result.message_staff)
+def _failing_cases(grade: Grade, shown: Grade, item: ItemGrade) -> list[str]:
+    """The names of the cases in which an item fails, the hidden ones counted.
 
-
-def _failing_cases(grade: Grade, item: ItemGrade) -> list[str]:
-    """The names of the cases in which an item fails; of questions, none, which are cases of their own."""
+    Of questions there are none, which are cases of their own.
+    """
     if item.result.item.check == text.ANSWERS:
         return []
     failed = {name for name, verdict in item.result.case_verdicts if verdict in FAILED}
-    return [text.case_name(case) for case in grade.cases if case.case.id in failed]
-
-
-def _class_row(grade: Grade, items: Sequence[str]) -> ClassRow:
-    by_id = {item.result.item.id: item for item in grade.items}
-    return ClassRow(
-        quote(grade.submission_id, safe="", errors="backslashreplace"),
-        grade.submission_id,
-        score_of(grade),
-        wording.times(grade),
-        tuple(by_id.get(item) for item in items),
-        note(grade),
-    )
+    ids = {case.case.id for case in grade.cases}  # a hidden case has another one where it is shown
+    named = [text.case_name(case) for case in shown.cases if case.case.id in failed & ids]
+    hidden = len(failed - ids)
+    return [*named, *([text_of("hidden-cases", count=hidden)] if hidden else [])]

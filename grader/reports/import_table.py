@@ -180,7 +180,7 @@ def dump(download: Download) -> str:
 
 def _as_json(submission: Submission) -> dict[str, Any]:
     hand_in = submission.hand_in or HandIn(submission.file)
-    return {
+    document = {
         "id": submission.id,
         **asdict(hand_in),
         "file": submission.file,
@@ -189,6 +189,8 @@ def _as_json(submission: Submission) -> dict[str, Any]:
         "headers": [name for name, _ in submission.headers],
         "problem": submission.problem.message if submission.problem else "",
     }
+    del document["anonymous"]  # the table is of names, and for those who may know them
+    return document
 
 
 def _omitted(omission: Omission) -> dict[str, str]:

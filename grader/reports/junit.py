@@ -20,6 +20,7 @@ import re
 import xml.etree.ElementTree as ET  # only written here, never parsed
 from collections import Counter
 from fractions import Fraction
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from junit_xml import TestCase, TestSuite
@@ -33,7 +34,7 @@ from grader.reports.words import in_its_words
 from grader.text import headline, many_lines, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from grader.model import CaseGrade, Finding, Grade, ItemGrade
 
@@ -58,11 +59,18 @@ class ItemOutcome(NamedTuple):
 DIALECTS = ("strict", "extended", "items")
 
 
-def render(grades: Sequence[Grade], dialect: str = "strict") -> str:
-    """Write a document with a suite per grade, in the order given, in one of `DIALECTS`."""
+def render(
+    grades: Sequence[Grade],
+    dialect: str = "strict",
+    sources: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> str:
+    """Write a document with a suite per grade, in the order given, in one of `DIALECTS`.
+
+    ``sources`` are the lines of submissions' files by their ids, to quote from where they are there.
+    """
     root = ET.Element("testsuites")
     for grade in grades:
-        root.append(_suite_element(grade, dialect))
+        root.append(_suite_element(grade, dialect, sources.get(grade.submission_id, ())))
     for count in ("tests", "failures", "errors"):
         root.set(count, str(sum(int(suite.get(count, 0)) for suite in root)))
     ET.indent(root)
@@ -70,9 +78,9 @@ def render(grades: Sequence[Grade], dialect: str = "strict") -> str:
 
 
 @in_its_words
-def _suite_element(grade: Grade, dialect: str) -> ET.Element:
+def _suite_element(grade: Grade, dialect: str, source: Sequence[str]) -> ET.Element:
     listed = list(_per_item(grade) if dialect == "items" else outcomes(grade))
-    suite: ET.Element = _suite(grade, listed).build_xml_doc()
+    suite: ET.Element = _suite(grade, listed, source).build_xml_doc()
     # The schema has no such attribute, and nothing is ever disabled.
     del suite.attrib["disabled"]
     _add_times(suite, listed)
@@ -147,10 +155,10 @@ def _cases_of(item: ItemGrade, grade: Grade) -> list[CaseGrade]:
     ]
 
 
-def _suite(grade: Grade, listed: Sequence[ItemOutcome]) -> TestSuite:
+def _suite(grade: Grade, listed: Sequence[ItemOutcome], source: Sequence[str]) -> TestSuite:
     name = one_line(grade.submission_id) or "submission"
     classname = f"{one_line(grade.assignment_id)}.{name.replace('.', '_')}"
-    tests = [_test(grade, outcome, classname) for outcome in listed]
+    tests = [_test(grade, outcome, classname, source) for outcome in listed]
     if grade.error and not any(test.is_error() for test in tests):
         tests.append(_ungraded(grade, classname))
     return TestSuite(name, tests, properties=_properties(grade))
@@ -180,13 +188,13 @@ def _properties(grade: Grade) -> dict[str, str]:
     return {one_line(key): one_line(value) for key, value in shown.items()}
 
 
-def _test(grade: Grade, outcome: ItemOutcome, classname: str) -> TestCase:
+def _test(grade: Grade, outcome: ItemOutcome, classname: str, source: Sequence[str]) -> TestCase:
     name = one_line(outcome.item.result.item.id)
     if outcome.case is not None:
         name += f": {one_line(outcome.case.case.id)}"
     test = TestCase(name, classname, stdout=_points(outcome))
     message = _plain(one_line(_message(outcome), LONGEST_MESSAGE))
-    output = _plain(many_lines(_output(grade, outcome), LONGEST_OUTPUT))
+    output = _plain(many_lines(_output(grade, outcome, source), LONGEST_OUTPUT))
     if outcome.verdict == Verdict.FAIL:
         test.add_failure_info(message, output, _kind(outcome))
     elif outcome.verdict == Verdict.ERROR:
@@ -259,7 +267,7 @@ def _kind(outcome: ItemOutcome) -> str:
     return findings[0].kind.value if findings else outcome.item.result.item.check
 
 
-def _output(grade: Grade, outcome: ItemOutcome) -> str:
+def _output(grade: Grade, outcome: ItemOutcome, source: Sequence[str]) -> str:
     """Give what is said of this case alone, else of the item: every finding with its place, and the hint."""
     result = outcome.item.result
     of_case = outcome.case and [one for one in result.findings if one.case == outcome.case.case.id]
@@ -267,7 +275,9 @@ def _output(grade: Grade, outcome: ItemOutcome) -> str:
     lines = [*([result.message_staff] if result.message_staff else []), *whole]
     for finding in _findings(outcome):
         where = excerpts.lines_in_words(finding)
-        lines.append(f"{where}: {finding.message}" if where else finding.message)
+        message = f"{where}: {finding.message}" if where else finding.message
+        quoted = excerpts.quote(finding, grade.submission_file, source)
+        lines.append("\n".join([message, *(f"  {row.gutter}{row.code}".rstrip() for row in quoted)]))
     if result.hint and outcome.verdict == Verdict.FAIL:
         lines.append(f"{text_of('try')} {result.hint}")
     if grade.error and outcome.verdict == Verdict.ERROR:

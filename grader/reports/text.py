@@ -11,7 +11,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from grader.messages import text_of
-from grader.model import FindingKind, Severity, Verdict
+from grader.model import Finding, FindingKind, Severity, Verdict
 from grader.reports import excerpts, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.layout import Page
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from grader.model import Advice, CaseGrade, Cause, Finding, Grade, ItemGrade
+    from grader.model import Advice, CaseGrade, Cause, Grade, ItemGrade
 
 Audience: TypeAlias = Literal["student", "staff"]
 SourceLines: TypeAlias = Sequence[str]
@@ -62,7 +62,7 @@ def render(
     page = Page(width, ascii_only)
     _headline(page, shown)
     _overview(page, shown)
-    _cause(page, shown)
+    _cause(page, shown, source_lines)
     shapes = True
     for items in _worth_telling(shown):
         _item(page, shown, items, source_lines, shapes=shapes)
@@ -109,13 +109,15 @@ def _overview(page: Page, grade: Grade) -> None:
         page.line("  ", (mark, seen.style), f"  {text:>{room}}  {title(item)}{apart(item)}")
 
 
-def _cause(page: Page, grade: Grade) -> None:
-    """What explains the rest, before the items one after the other."""
+def _cause(page: Page, grade: Grade, source: SourceLines) -> None:
+    """What explains the rest and the line that shows it, before the items one after the other."""
     if grade.cause is None:
         return
     page.blank()
     page.line((text_of("first"), "bold red"))
     page.paragraph(caused(grade.cause), indent=4)
+    line = Finding(FindingKind.MISTAKE, line=grade.cause.line)
+    _quotation(page, excerpts.quote(line, grade.submission_file, source, page.width - len(_QUOTED)))
     hint = many_lines(sentence(grade.cause.hint), LONG)
     page.paragraph(hint, indent=4, opening=_try(), style="cyan")
 
@@ -277,7 +279,11 @@ def _finding(page: Page, grade: Grade, finding: Finding, message: str, source: S
         page.paragraph(_finding_in_words(finding), indent=4, opening="- ")
     if where:
         page.line(f"      {where}")
-    for row in quoted:
+    _quotation(page, quoted)
+
+
+def _quotation(page: Page, rows: Sequence[excerpts.QuotedLine]) -> None:
+    for row in rows:
         page.line(_QUOTED, (row.gutter, "dim"), (row.code, "bold" if row.marked else ""))
 
 

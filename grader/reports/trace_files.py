@@ -21,13 +21,11 @@ from __future__ import annotations
 
 import json
 import math
-from base64 import b64encode
 from dataclasses import fields
-from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from grader.reports.html import template
+from grader.reports.html import hash_of, template
 from grader.reports.trace_text import described
 from grader.text import one_line, source_line
 
@@ -200,19 +198,15 @@ def render(scene: TraceScene) -> str:
         scene=one_line(described(scene), 400),
         file=scene.file,
         style=Markup(style),  # noqa: S704 - ours
-        style_hash=_hash(style),
+        style_hash=hash_of(style),
         script=Markup(script),  # noqa: S704 - ours
-        script_hash=_hash(script),
+        script_hash=hash_of(script),
         data=Markup(_harmless(dump(scene).strip())),  # noqa: S704 - made harmless
     )
 
 
 def _part(name: str) -> str:
     return files(__package__).joinpath("trace_page", name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _harmless(data: str) -> str:

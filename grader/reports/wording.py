@@ -93,7 +93,7 @@ def _rows(timing: Timing) -> Iterator[KernelTime]:
     for name, shown in zip(names, milliseconds(*(taken[name] for name in names)), strict=True):
         rate = f"{_number(gflops[name])} GFLOP/s" if name in gflops else ""
         ratio = speedups.get(name)
-        speedup = _ratio_in_words(ratio, "×") if ratio else ""
+        speedup = ratio_in_words(ratio, "×") if ratio else ""
         yield KernelTime(one_line(labels.get(name, name), 40), f"{shown} ms", rate, speedup)
 
 
@@ -107,11 +107,11 @@ def _remarks(timing: Timing) -> Iterator[str]:
         parts.append(text_of("first-launch", time=milliseconds(timing.first_milliseconds)[0]))
     if timing.control:
         baseline = one_line(timing.baseline, 40)
-        parts.append(text_of("against-itself", baseline=baseline, ratio=_ratio_in_words(timing.control)))
+        parts.append(text_of("against-itself", baseline=baseline, ratio=ratio_in_words(timing.control)))
     yield "; ".join(parts)
 
 
-def _ratio_in_words(ratio: Ratio, unit: str = "") -> str:
+def ratio_in_words(ratio: Ratio, unit: str = "") -> str:
     """`1.52× (1.51 to 1.53)`."""
     ends = (ratio.median, ratio.low, ratio.high)
     median, low, high = (f"{value:.{decimals(ends)}f}" for value in ends)
@@ -163,6 +163,16 @@ def signed(points: Fraction) -> str:
     return f"{'+' if rounded > 0 else '−' if rounded < 0 else ''}{abs(rounded)}"
 
 
+def unscored(grade: Grade) -> str:
+    """Why a platform that records a number gets none: our error, or a doubt for staff; else empty."""
+    if grade.verdict is Verdict.ERROR:
+        reason = one_line(grade.error or "see below", 1000)
+        return f"not graded, through no fault of the submission: {reason}"
+    if grade.took_too_much_work:
+        return "no score yet: what took too much work to be judged here is for the course's staff to decide"
+    return ""
+
+
 def of_item(item: ItemGrade) -> str:
     """``5 of 10``, ``+5 of +10`` (extra credit), ``−10 of −10`` (a penalty); a dash where not judged."""
     judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL} and item.result.judged
@@ -180,6 +190,8 @@ def score(grade: Grade) -> str:
 
 def adjustment(one: Adjustment) -> str:
     """What staff decided: ``late by 2 days: −20 points``, ``edges: +6.25 points, by …: why``."""
+    if one.kind == "comment":
+        return f"{one.by}: {one.comment}" if one.by else one.comment
     points = _in_points(signed(one.points), one.points)
     if one.kind == "excused":
         sentence = text_of("excused")

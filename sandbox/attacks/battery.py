@@ -100,8 +100,7 @@ class Battery:
         tools = replace(self.tools, sandbox=watched, cache=cache)
         plan = self._plan(attack.is_kernel)
         if not attack.is_kernel:
-            arguments = self.world.arguments(attack)
-            plan = replace(plan, cases=tuple(replace(case, arguments=arguments) for case in plan.cases))
+            plan = _with_arguments(plan, attack, self.world.arguments(attack))
         grade = pipeline.grade(plan, submission, tools)
         return Trial(attack, grade, tuple(watched.seen), time.monotonic() - began)
 
@@ -148,6 +147,16 @@ class Battery:
             few = tuple(case for case in plan.cases if case.id in _CASES)
             self._plans[is_kernel] = replace(plan, cases=few)
         return self._plans[is_kernel]
+
+
+def _with_arguments(plan: Plan, attack: Attack, arguments: tuple[str, ...]) -> Plan:
+    """A plan whose case tells an attack where the bait is, or, on the device, a case for each of its ways."""
+    (case,) = plan.cases
+    if not attack.device:
+        return replace(plan, cases=(replace(case, arguments=arguments),))
+    names = [name for name, _ in attack.device]
+    cases = (replace(case, id=name, arguments=(*arguments, f"device={name}")) for name in names)
+    return replace(plan, cases=tuple(cases), backend=EMULATOR)
 
 
 def _neighbour(is_kernel: bool) -> Submission:  # noqa: FBT001 - one of two

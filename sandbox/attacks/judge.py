@@ -48,19 +48,38 @@ class Trial:
 
 def complaints(trial: Trial, canary: str) -> Iterator[str]:
     """What is not as it should be, a sentence each; nothing where the attack was contained."""
-    if trial.grade.error:
+    attack, ended = trial.attack, trial.ended
+    if trial.grade.error and not attack.device:
         yield f"an error of ours: {trial.grade.error[:_SHOWN]}"
         return
     yield from _reached(trial)
     yield from _leaks(trial, canary)
-    attack, ended = trial.attack, trial.ended
-    if ended not in attack.ends:
+    if attack.device:
+        yield from _refusals(trial)
+    elif ended not in attack.ends:
         yield f"ended by {ended}, expected {' or '.join(sorted(attack.ends))}"
     elif ended == "exit" and _TRIED not in trial.last.outcome.stdout:
         yield "it ended well without having tried anything"
     got = trial.grade.verdict.value
     if attack.verdict not in (got, "either"):
         yield f"its grade is {got}, expected {attack.verdict}"
+
+
+def _refusals(trial: Trial) -> Iterator[str]:
+    """What is not as it should be with attacks on the device: each is refused for its reason, or goes on."""
+    cases = {case.case.id: case for case in trial.grade.evidence.cases} if trial.grade.evidence else {}
+    for name, reason in trial.attack.device:
+        if name not in cases:
+            yield f"{name}: it never ran ({trial.grade.error[:_SHOWN]})"
+            continue
+        error, run = cases[name].error, cases[name].program
+        ending = run.ending if run else "nothing"
+        if reason not in error or bool(reason) is not bool(error):
+            yield f"{name}: ended by {error[:_SHOWN] or ending}, expected {reason or 'no error'}"
+        elif not reason and ending not in trial.attack.ends:
+            yield f"{name}: ended by {ending}, expected {' or '.join(sorted(trial.attack.ends))}"
+        elif run and ending == "exit" and _TRIED not in run.stdout:
+            yield f"{name}: it ended well without having tried anything"
 
 
 def _reached(trial: Trial) -> Iterator[str]:

@@ -22,10 +22,10 @@ BATTERIES = ("programs", "compile")
 
 DOES_NOT_COMPILE, COMPILES = "does-not-compile", "compiles"
 ENDS = frozenset({*(status.value for status in Status), DOES_NOT_COMPILE, COMPILES})
-VERDICTS = ("pass", "fail", "either")
+VERDICTS = ("pass", "fail", "error", "either")
 SANDBOXES = ("docker", "bubblewrap")
 
-_KEYS = {"tries", "ends", "verdict", "contained_by", "needs", "again", "as", "named", "link"}
+_KEYS = {"tries", "ends", "verdict", "contained_by", "needs", "again", "as", "named", "link", "device"}
 _NEEDED = {"tries", "ends", "verdict"}
 
 
@@ -45,6 +45,8 @@ class Attack:
     is_kernel: bool = False
     named: str = ""
     is_link: bool = False
+    device: tuple[tuple[str, str], ...] = ()
+    """The attacks on the device, and what each is refused with; empty where the call alone is refused."""
 
 
 def load_attacks(folder: Path | None = None) -> tuple[Attack, ...]:
@@ -91,6 +93,7 @@ def _attack(folder: Path, name: str, entry: dict[str, Any]) -> Attack:
         is_kernel="as" in entry,
         named=entry.get("named", ""),
         is_link=entry.get("link") is True,
+        device=tuple(entry.get("device", {}).items()),
     )
 
 

@@ -35,6 +35,15 @@ submission_102:
   :created_at: 2026-11-02 23:59:59 Z
 """
 
+PUSHED = (
+    b"assignment_name,assignment_url,starter_code_url,github_username,roster_identifier,student_repository_name,"
+    b"student_repository_url,submission_timestamp,points_awarded,points_available,group_name\r\n"
+    b"HW3,u,s,ada-l,ada@example.edu,hw3-ada-l,r,2026-11-01T10:00:00Z,0,100,\r\n"
+    b"HW3,u,s,grace,4712,uni/hw3-team-12,r,2026-11-02T10:00:00Z,0,100,Team 12\r\n"
+    b'HW3,u,s,linus,"4713",uni/hw3-team-12,r,2026-11-02T10:00:00Z,0,100,Team 12\r\n'
+    b"HW3,u,s,marie,4714,,r,,0,100,\r\n"
+)
+
 LAYOUTS: dict[str, dict[str, bytes]] = {
     "moodle-folders": {
         "Ada Lovelace_12345_assignsubmission_file/kernel.cu": KERNEL,
@@ -183,6 +192,18 @@ LAYOUTS: dict[str, dict[str, bytes]] = {
         "hw3-submissions/hw3-ada-l/.github/workflows/classroom.yml": b"on: push",
         "hw3-submissions/hw3-grace/src/kernel.cu": KERNEL,
         "hw3-submissions/grades.csv": b"x",
+    },
+    "github-classroom-with-times": {
+        "hw3-submissions/hw3-ada-l/kernel.cu": KERNEL,
+        "hw3-submissions/hw3-ada-l/.git/HEAD": b"ref: refs/heads/main",
+        "hw3-submissions/hw3-team-12/kernel.cu": KERNEL,
+        "hw3-submissions/hw3-eve/kernel.cu": KERNEL,
+        "grades.csv": PUSHED,
+    },
+    "github-classroom-by-its-list": {
+        "hw3-ada-l/kernel.cu": KERNEL,
+        "hw3-team-12/kernel.cu": KERNEL,
+        "grades.csv": PUSHED,
     },
     "classroom-50": {
         "gpu-hw3-ada/kernel.cu": KERNEL,

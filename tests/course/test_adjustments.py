@@ -14,6 +14,7 @@ from grader.assignment import find_assignment
 from grader.cli import main
 from grader.course.adjustments import (
     adjusted,
+    adjusted_class,
     decided_for,
     must_be_certain,
     unadjusted,
@@ -24,6 +25,7 @@ from grader.course.decisions import OfStudent, read_adjustments
 from grader.errors import SpecError, UsageError
 from grader.model import HandIn, Student, Verdict
 from grader.reports import record_json, wording
+from tests.course.layouts import PUSHED
 from tests.course.test_import_commands import QUESTIONS, answers
 from tests.course.test_layouts import written
 from tests.reports.sample_grades import partial_credit
@@ -378,3 +380,82 @@ def test_decisions_about_another_assignment_are_given_up_with_it(tmp_path: Path)
     assert main(["grade", "tile-phases", *command[2:], "--fresh"]) == 0
     assert not (out / "adjustments.yaml").exists()
     assert "adjustments" not in json.loads((out / "grades/ada_12345/grade.json").read_text())
+
+
+def test_a_push_to_github_has_the_time_that_classroom_says(tmp_path: Path) -> None:
+    """Whatever the repository itself says of its commits; each member of a team is in the table."""
+    files = {
+        "hw3-submissions/hw3-ada-l/answers.yaml": b"answers: {}\n",
+        "hw3-submissions/hw3-ada-l/.git/logs/HEAD": b"0 1 Ada <a@x> 1700000000 +0000\tcommit: in time\n",
+        "hw3-submissions/hw3-team-12/answers.yaml": b"answers: {}\n",
+        "hw3-submissions/grades.csv": PUSHED,
+    }
+    download, out = written(tmp_path / "d", files), tmp_path / "out"
+    (tmp_path / "decided.yaml").write_text(
+        f"{DUE.replace('23:59', '23:59 +00:00')}students: {{team-12: {{items: {{traffic: 15}}, {STAFF}}}}}\n"
+    )
+    command = [
+        "grade",
+        QUESTIONS,
+        str(download),
+        "--adjustments",
+        str(tmp_path / "decided.yaml"),
+        "-o",
+        str(out),
+    ]
+    assert main(command) == 0
+    days = {
+        path.parent.name: [
+            one["days"] for one in json.loads(path.read_text()).get("adjustments", ()) if one["days"]
+        ]
+        for path in out.glob("grades/*/grade.json")
+    }
+    assert days == {"ada-l": [], "team-12": [1]}
+
+
+GROUPS = """\
+students: {ada: {score: 80, comment: shown in person, by: Tim}}
+groups:
+  - {students: [ada, bob, ada, nobody], comment: see the lecture on barriers, by: Tim}
+  - {students: [bob], comment: and read chapter 3}
+"""
+
+
+def test_a_group_gets_one_comment_beside_what_is_decided_about_each(tmp_path: Path) -> None:
+    """It changes no score; who is in two groups gets both, and who stands in one twice gets it once."""
+    ada, bob = (replace(partial_credit(), submission_id=name) for name in ("ada", "bob"))
+    adjustments = given(tmp_path, GROUPS)
+    first, second = adjusted_class([ada, bob], adjustments)
+    assert [wording.adjustment(one) for one in first.adjustments][1:] == ["Tim: see the lecture on barriers"]
+    assert [first.score, second.score] == [Fraction(80), bob.score]
+    assert [one.comment for one in second.adjustments] == [
+        "see the lecture on barriers",
+        "and read chapter 3",
+    ]
+    assert adjusted_class([first, second], adjustments) == [first, second]
+    assert without_submission(adjustments, [("ada", None), ("bob", None)]) == ("nobody",)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("groups: {a: b}\n", "adjustments.yaml:1:9: groups: expected a list"),
+        ("groups: [{students: ada, comment: x}]\n", "groups[0].students: expected a list"),
+        ("groups: [{students: [ada]}]\n", "expected `comment`"),
+        ("groups: [{students: [ada], comment: x, note: y}]\n", "unknown key `note`"),
+        ("groups: [{students: [[ada]], comment: x}]\n", "groups[0].students[0]: expected a text"),
+    ],
+)
+def test_a_group_that_is_none_is_refused(text: str, says: str, tmp_path: Path) -> None:
+    """With its line, and what was expected."""
+    with pytest.raises(SpecError) as refused:
+        given(tmp_path, text)
+    assert says in str(refused.value)
+
+
+def test_a_name_in_a_group_that_fits_two_is_asked_about(tmp_path: Path) -> None:
+    """Before anything is graded."""
+    two = [(name, HandIn(name, students=(Student("Ada Lovelace"),))) for name in ("ada_1", "ada_2")]
+    adjustments = given(tmp_path, "groups: [{students: [Ada Lovelace], comment: x}]\n")
+    with pytest.raises(UsageError, match=r"groups\.Ada Lovelace: could be `ada_1` and `ada_2`; use the id"):
+        must_be_certain(adjustments, two, ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from grader.errors import UsageError
 from grader.model import Student
 from grader.reports import import_table
 from grader.submission.archives import Folder, Member
-from tests.course.layouts import KERNEL, LAYOUTS, METADATA
+from tests.course.layouts import KERNEL, LAYOUTS, METADATA, PUSHED
 from tests.course.test_layouts import written
 from tests.submission.packing import Raw, raw_zip
 
@@ -132,6 +133,40 @@ def test_metadata_without_names_costs_nobody_their_grade(tmp_path: Path, case: s
     assert submission.hand_in
     names = [student.name for student in submission.hand_in.students]
     assert names == (["aGk="] if case == "tags inside" else [])
+
+
+LISTS = {
+    "a quote that is never closed": PUSHED + b'"x',
+    "bytes of no encoding": PUSHED.replace(b"ada-l,", b"\x81\xff\xfe,", 1),
+    "NUL": PUSHED.replace(b"grace", b"gr\0ce"),
+    "a field without end": PUSHED + b"x" * 200_000,
+    "formulas and control characters": PUSHED.replace(b"Team 12", b"=1+1\x1b[2J"),
+    "headings twice": PUSHED.split(b"\n")[0].strip() * 2 + PUSHED,
+    "a folder": None,
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+def test_a_list_of_repositories_that_is_none_is_refused_or_harmless(tmp_path: Path, case: str) -> None:
+    """Nobody's submission is lost for it, and nothing in it acts."""
+    folder = written(
+        tmp_path / "d", {f"hw3-submissions/hw3-{who}/k.cu": KERNEL for who in ("ada-l", "team-12")}
+    )
+    content = LISTS[case]
+    if content is None:
+        written(folder / "hw3-submissions/grades.csv", {"k.cu": KERNEL})
+    else:
+        written(folder, {"hw3-submissions/grades.csv": content})
+    try:
+        download = read_download(folder)
+    except UsageError as problem:
+        assert re.fullmatch(r"[^\x00-\x1f]*grades\.csv[^\x00-\x1f]*", str(problem))  # noqa: PT017 - either way is right
+        return
+    assert {one.source for one in download.submissions} == {KERNEL}
+    assert len(download.submissions) == (3 if case == "a folder" else 2)
+    for one in download.submissions:
+        assert one.hand_in
+        assert all(student.group.isprintable() for student in one.hand_in.students)
 
 
 @pytest.mark.parametrize("place", ["submission_metadata.yml", "HW3_ada_attempt_2026-11-01-10-00-00.txt"])

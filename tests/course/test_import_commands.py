@@ -314,7 +314,7 @@ def test_reports_go_back_under_the_names_of_a_moodle_download(tmp_path: Path) ->
 
 
 TEAMS = {
-    f"{name}_assignsubmission_file/answers.yaml": b"answers: {}\n"
+    f"{name}_assignsubmission_file/answers.yaml": answers("901")
     for name in ("Team 12_77", "Team 13_78", "Ada Lovelace_901", "Default group")
 }
 WORKSHEET = (
@@ -360,6 +360,22 @@ def test_numbers_of_teams_are_taken_for_nobodys_unasked(
     assert main(["grade", QUESTIONS, str(download), "-o", str(out)]) == 0
     assert main(["feedback", str(out), "--for", "moodle", "-o", str(pack)]) == 0
     assert "if teams handed in, grade with the worksheet as --roster" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sheet", [b"answers: {}\n", b"answers: {of_another: 5}\n", b"not: [yaml"])
+def test_a_class_of_zeros_is_a_question(
+    tmp_path: Path, sheet: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Answers to another assignment, or to nothing: the grades are stored, and exit 2 asks."""
+    download = written(tmp_path / "d", {f"{name}.yaml": sheet for name in ("ada", "bob", "cy")})
+    command = ["grade", QUESTIONS, str(download), "-o", str(tmp_path / "out")]
+    assert main(command) == 2
+    assert (
+        f"nobody has a point: is `{QUESTIONS}` the assignment that these are for?" in capsys.readouterr().err
+    )
+    assert len(grades(tmp_path / "out")) == 3
+    (download / "cy.yaml").write_bytes(answers("cy"))
+    assert main(command) == 0
 
 
 @pytest.mark.slow

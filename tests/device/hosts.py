@@ -98,16 +98,27 @@ def compile_host(source: str, folder: Path, own: Tools) -> Path:
     return folder / "host"
 
 
-def serve(program: Path, *arguments: str, device: Device | None = None, seconds: float = 20.0) -> Ran:
-    """Run a program to its end against a device."""
+def serve(
+    program: Path,
+    *arguments: str,
+    device: Device | None = None,
+    seconds: float = 20.0,
+    folder: Path | None = None,
+) -> Ran:
+    """Run a program to its end against a device, in ``folder`` if it leaves files."""
     device = device or Device(DeviceMemory(64 << 20), NoLaunches())
     deadline = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"{folder}/s")
+    with tempfile.TemporaryDirectory() as channel, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{channel}/s")
         listener.listen(1)
-        environment = {**os.environ, "GRADER_DEVICE": f"{folder}/s"}
+        environment = {**os.environ, "GRADER_DEVICE": f"{channel}/s"}
         with subprocess.Popen(
-            [program, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [program, *arguments],
+            env=environment,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         ) as process:
             watch = threading.Timer(seconds + 1, process.kill)
             watch.start()

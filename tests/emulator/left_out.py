@@ -61,8 +61,8 @@ message names the instruction, its PTX line and the line of the source.
 _AFTER = """
 Of the functions that the device's runtime provides there are `vprintf` (its text is kept, up to a bound),
 `__assertfail`, `malloc`, `free` and aligned `malloc`. Kernels launch no kernels (dynamic parallelism), and
-`grid.sync()` traps, as it does in a launch that is not cooperative; a program's cooperative launch of a file
-that uses it is refused.
+`grid.sync()` traps, as it does in a launch that is not cooperative; all blocks of a program's
+cooperative launch run side by side.
 
 Three things differ from a device without being refused. The sign and the payload of a NaN that arithmetic
 makes are NumPy's. What PTX calls approximate (`ex2.approx`, `sin.approx`, …) is computed to the nearest

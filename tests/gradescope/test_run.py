@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import time
 from typing import TYPE_CHECKING, NoReturn
@@ -101,6 +102,19 @@ def test_grading_ends_before_its_time_is_over(tmp_path: Path, monkeypatch: pytes
     root = lay_out(tmp_path / "autograder", {"tiled.cu": SOLUTION}, seconds=0.2)
     assert run.main(root) == 3
     assert "grading took longer than 0 s and was ended" in results_of(root)["output"]
+
+
+def test_a_submission_that_takes_too_long_is_ended_alone(tmp_path: Path) -> None:
+    """There are results of every item, which nobody's fault and no score is in."""
+    for_ever = SOLUTION.replace(b"{", b"{ for (volatile long long i = 0; i < 1LL << 40; ++i) {}", 1)
+    root = lay_out(tmp_path / "autograder", {"tiled.cu": for_ever}, seconds=grading.WRITING_SECONDS + 1)
+    assert run.main(root) == 0
+    results = results_of(root)
+    assert "not graded, through no fault of the submission" in results["output"]
+    assert "took longer than 1 s and was ended" in results["output"]
+    assert len(results["tests"]) == 4
+    assert "score" not in json.dumps(results["tests"])
+    assert "score" not in results
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"assignment": "small"}', '{"assignment": 1, "seed": "x"}'])

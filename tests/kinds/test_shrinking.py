@@ -83,12 +83,37 @@ def test_the_smallest_shape_is_told_of_a_visible_case(graded: dict[Visibility, G
     assert back.items[2].result.findings == edges.findings
 
 
+def test_the_smallest_run_is_kept_as_numbers(graded: dict[Visibility, Grade]) -> None:
+    """Inputs, what is expected and what came out, with the first tile's share missing; it reads back."""
+    evidence = graded[Visibility.VISIBLE].evidence
+    assert evidence is not None
+    (case,) = evidence.cases
+    a, b, c = case.example
+    assert [(array.name, array.shape) for array in case.example] == [
+        ("A", (1, 17)),
+        ("B", (17, 1)),
+        ("C", (1, 1)),
+    ]
+    products = [x * y for x, y in zip(a.values, b.values, strict=True)]
+    assert c.expected == pytest.approx([sum(products)])
+    assert c.values == pytest.approx([sum(products[:16])], rel=1e-5)
+    assert c.states == "x"
+    assert case.comparisons[0].heat is not None
+    assert case.comparisons[0].heat.block == (16, 16)
+    back = record_json.load(record_json.dump(graded[Visibility.VISIBLE])).evidence
+    assert back is not None
+    assert back.cases == evidence.cases
+
+
 def test_of_a_hidden_case_nothing_is_tried_and_nothing_told(graded: dict[Visibility, Grade]) -> None:
     """No shape, no map, no element."""
     grade = graded[Visibility.HIDDEN]
     stored = grade_json.dump(grade)
     assert "smallest" not in stored
     assert "wrong_map" not in stored
+    record = record_json.dump(grade)
+    assert '"heat"' not in record
+    assert '"example"' not in record
     assert [i.points for i in grade.items] == [i.points for i in graded[Visibility.VISIBLE].items]
 
 

@@ -14,6 +14,7 @@ import grader
 from grader.checks.program_cases import EXPLAINED_SIGNALS
 from grader.messages import remarked, worded
 from grader.messages.sentences import (
+    CLAUSE_TABLES,
     CLAUSES,
     ENGLISH,
     TEMPLATES,
@@ -121,6 +122,7 @@ FAMILIES = {
     for names, endings in (
         (("item-passes", "item-fails", "item-is-skipped", "item-is-in-error"), ("-hidden",)),
         (("severity",), ("-warning", "-info")),
+        (("as-before", "element-added", "element-unwritten"), ("-call",)),
         (("speed",), ("-at", "-on", "-at-on")),
         (tuple(Verdict), ("",)),
         (("number", "no-words"), ("-stdout", "-stderr", "-file")),
@@ -161,6 +163,7 @@ def test_every_text_of_a_check_is_asked_for() -> None:
 def test_no_text_stands_in_two_tables() -> None:
     """A name says which text is meant."""
     assert len(TEXTS) == sum(map(len, TEXT_TABLES.values()))
+    assert len(CLAUSES) == sum(map(len, CLAUSE_TABLES))
 
 
 def text_names() -> Iterator[str]:
@@ -180,7 +183,7 @@ def test_every_text_that_a_check_asks_for_is_there() -> None:
     assert len(names) > 40
     assert names <= set(TEXTS)
     asked = set(texts_of_templates())
-    assert {"first", "language"} <= asked <= set(TEXTS)
+    assert {"start", "language"} <= asked <= set(TEXTS)
 
 
 def test_a_clause_about_one_is_in_the_singular() -> None:

@@ -223,6 +223,16 @@ def our_error() -> Grade:
     return graded("barbara", results, tuple((case.id, Verdict.ERROR) for case in CASES), error=reason)
 
 
+def given_up() -> Grade:
+    """The emulator gave the hidden case up: the item that it is of is not judged."""
+    whole = full_marks()
+    results = [item.result for item in whole.items]
+    results[2] = skipping(ITEMS[2], "not judged: too much work for the emulator")
+    grade = graded("gerda", tuple(results))
+    cases = (*grade.cases[:-1], replace(grade.cases[-1], verdict=Verdict.SKIP, too_much_work=True))
+    return replace(grade, cases=cases)
+
+
 def hidden_item() -> Grade:
     """An item that students may not look into, and a message that says too much about a hidden case."""
     secret = replace(ITEMS[3], visibility=Visibility.HIDDEN, hint="the secret hint")

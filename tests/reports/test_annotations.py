@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import ValidationError
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
 from grader.cli import main
 from grader.reports.annotations import Annotation, annotations_of, render
@@ -94,6 +96,32 @@ def test_sarif_has_what_its_readers_need() -> None:
     assert render(annotations_of(moved, "k.cu"), "sarif", "1") == render(
         annotations_of(grade, "k.cu"), "sarif", "1"
     )
+
+
+@pytest.mark.parametrize("grade", [*GRADES, "hostile", "hidden_item"])
+def test_sarif_is_valid_by_its_schema(grade: str) -> None:
+    """By models that were generated from the schema of SARIF 2.1.0, which allow no key that it has not."""
+    Sarif.model_validate_json(
+        render(annotations_of(getattr(sample_grades, grade)(), "a b/k.cu"), "sarif", "1")
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"level": "fatal"}, "level"),
+        ({"colour": "red"}, "colour"),
+        ({"message": None}, "message"),
+        ({"ruleIndex": -2}, "ruleIndex"),
+    ],
+)
+def test_what_the_schema_does_not_allow_is_seen(change: dict[str, object], where: str) -> None:
+    """An unknown level, an unknown key, no message, a wrong index: the test before this one would fail."""
+    sarif = json.loads(render([HOSTILE], "sarif", "1"))
+    Sarif.model_validate(sarif)
+    sarif["runs"][0]["results"][0] |= change
+    with pytest.raises(ValidationError, match=where):
+        Sarif.model_validate(sarif)
 
 
 def test_check_prints_annotations_and_a_summary_for_the_job(

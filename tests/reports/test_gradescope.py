@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.reports import gradescope
+from tests.reports import sample_grades
 from tests.reports.sample_grades import (
     GRADES,
     SOURCE,
@@ -53,6 +54,14 @@ def test_an_error_of_ours_records_no_score() -> None:
     assert not [test for test in results["tests"] if "score" in test or "max_score" in test]
     assert results["tests"][0]["status"] == "passed"
     assert _results(full_marks())["score"] > 0
+
+
+def test_what_staff_have_to_decide_has_no_score_either() -> None:
+    """A case that was given up, a hidden one too, is not a student's loss: staff are asked."""
+    results = _results(sample_grades.given_up())
+    assert results["output"].startswith("no score yet: what took too much work to be judged here")
+    assert not [test for test in results["tests"] if "score" in test]
+    assert "score" not in results
 
 
 def test_a_failure_before_there_is_a_grade_is_a_sentence_without_a_score() -> None:

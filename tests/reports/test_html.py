@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from grader.reports import html
+from grader.reports import class_page, html
+from tests.reports.pages import content
 from tests.reports.sample_grades import GRADES, SOURCE, hidden_item, hostile, missing_barrier, sample_class
 
 if TYPE_CHECKING:
@@ -23,32 +24,40 @@ def _elements(page: str) -> list[etree._Element]:
 
 def test_page_of_a_submission(golden: Golden) -> None:
     """The page shows what the terminal shows."""
-    golden("reports/missing-barrier.html", html.render(missing_barrier(), source_lines=SOURCE))
+    golden("reports/missing-barrier.html", content(html.render(missing_barrier(), source_lines=SOURCE)))
 
 
 def test_page_of_a_class(golden: Golden) -> None:
     """A row per submission, with a link to its page."""
-    golden("reports/class.html", html.render_class(sample_class()[:-1]))
+    golden("reports/class.html", content(class_page.render(sample_class()[:-1])))
 
 
 @pytest.mark.parametrize("name", GRADES)
 def test_pages_hold_nothing_active(name: str) -> None:
     """No element that loads or runs anything, and no attribute but our own, whatever a file is called."""
     grade = GRADES[name]()
-    for page in (html.render(grade, source_lines=SOURCE), html.render_class([grade])):
+    of_class = class_page.render([grade], source_of=lambda _: SOURCE)
+    for page, ours in (
+        (html.render(grade, source_lines=SOURCE), {"script"}),
+        (of_class, {"script", "form"}),
+    ):
+        tags = [element.tag for element in _elements(page)]
+        assert not set(tags) & ACTIVE - ours
+        assert all(tags.count(tag) == 1 for tag in ours)
         for element in _elements(page):
-            assert element.tag not in ACTIVE
             assert not any(attribute.startswith("on") for attribute in element.attrib)
 
 
 def test_a_link_stays_inside_the_folder() -> None:
     """A hostile name is percent-encoded as one part of a path."""
     links = [
-        element.get("href") for element in _elements(html.render_class([hostile()])) if element.tag == "a"
+        str(element.get("href"))
+        for element in _elements(class_page.render([hostile()]))
+        if element.tag == "a"
     ]
-    assert len(links) == 1
-    assert str(links[0]).startswith("grades/%3Dcmd")
-    assert str(links[0]).count("/") == 2
+    pages = {link for link in links if not link.startswith("#")}
+    assert {link.rpartition("/")[2] for link in pages} == {"staff.html", "report.html"}
+    assert all(link.startswith("grades/%3Dcmd") and link.count("/") == 2 for link in pages)
 
 
 def test_a_students_page_hides_what_is_hidden() -> None:
@@ -56,4 +65,4 @@ def test_a_students_page_hides_what_is_hidden() -> None:
     page = html.render(hidden_item(), source_lines=SOURCE)
     assert "secret" not in page
     assert "dot-product" not in page
-    assert "the secret message" in html.render(hidden_item(), audience="staff")
+    assert "The secret message" in html.render(hidden_item(), audience="staff")

@@ -27,7 +27,7 @@ from grader.model import (
     RubricItem,
     Verdict,
 )
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
+from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from grader.text import UNSEEN, is_visible, many_lines
@@ -43,6 +43,11 @@ TIMED = timed()
 BENIGN = "plain words"
 LITERAL = 75
 """A payload of so few visible characters must be there word by word."""
+
+LINK = re.compile(
+    r"grades/[^/?#:]+/(?:report|staff)\.html|#[a-z]+(-\d+)?|https://docs\.nvidia\.com/[\w/.#-]+"
+)
+"""Where a page may lead: to a submission's page, to a part of itself, to a chapter of a manual."""
 
 FINDING = Finding(
     FindingKind.RACE,
@@ -134,14 +139,20 @@ def _terminal(grade: Grade, source: list[str]) -> tuple[object, str]:
 
 def _pages(grade: Grade, source: list[str]) -> tuple[object, str]:
     seen, words = [], ""
-    for page in (html.render(grade, source_lines=source), html.render_class([grade])):
+    for page in (
+        html.render(grade, source_lines=source),
+        class_page.render([grade], source_of=lambda _: source),
+    ):
         _shown(page)
         root = lxml.html.document_fromstring(page)
         for element in root.iter():
             attributes = {name: value for name, value in element.attrib.items() if name != "href"}
-            seen.append((element.tag, attributes))
+            if element.tag == "code":  # what stands in backticks, a student's as well
+                assert not attributes
+            else:
+                seen.append((element.tag, attributes))
         links = [str(element.get("href")) for element in root.iter("a")]
-        assert all(re.fullmatch(r"grades/[^/?#:]+/report\.html", link) for link in links)
+        assert all(LINK.fullmatch(link) for link in links)
         words += root.text_content()
     return seen, words
 

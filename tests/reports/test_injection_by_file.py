@@ -98,8 +98,10 @@ def test_a_hostile_file_stays_text_in_every_report(
 
 ELEMENTS = {
     "html": {
-        "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "td", "th", "span",
-        "strong", "em", "pre", "code", "ul", "li", "a",
+        "html", "head", "meta", "title", "style", "script", "body", "header", "main", "section", "footer",
+        "div", "h1", "h2", "h3", "p", "table", "caption", "tr", "td", "th", "span", "strong", "small", "i",
+        "mark", "pre", "ul", "ol", "li", "a", "figure", "figcaption", "details", "summary", "svg", "g",
+        "rect", "path", "line",
     },
     "junit": {
         "testsuites", "testsuite", "properties", "property", "testcase", "failure", "error", "skipped",

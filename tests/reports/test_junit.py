@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from grader.reports.audience import student_view
 from grader.text import one_line
 from tests.reports.sample_grades import (
     GRADES,
+    SOURCE,
     compile_error,
     full_marks,
     graded,
@@ -178,6 +180,18 @@ def test_a_test_case_speaks_of_its_own_case() -> None:
     assert "A_tile" not in other.split("\n", 1)[0]
 
 
+def test_a_body_quotes_the_lines_that_it_speaks_of() -> None:
+    """Where the source is at hand: with a mark in the margin, in the test case that it is about."""
+    grade = missing_barrier()
+    document = _parse(junit.render([grade], sources={grade.submission_id: SOURCE}))
+    JENKINS.assertValid(document)
+    bodies = {str(test.get("name")): str(test.findtext("failure")) for test in document.iter("testcase")}
+    assert "\n  >  9 |         A_tile[threadIdx.y][threadIdx.x] = row < M" in bodies["barriers: mp3"]
+    assert ">  9 |" not in bodies["edges: mp3"]
+    marked = [line.replace("A_tile", "[[ATTACHMENT|x]]") for line in SOURCE]
+    assert "[[ATTACHMENT" not in junit.render([grade], sources={grade.submission_id: marked})
+
+
 def test_the_extended_dialect_says_file_and_line() -> None:
     """As GitLab and annotating actions read them; a test case that passes has no line."""
     (suite,) = _parse(junit.render([missing_barrier()], "extended"))
@@ -197,3 +211,38 @@ def test_one_test_case_for_each_item_where_tests_are_counted(name: str) -> None:
     items = [one_line(item.result.item.id) for item in grade.items]
     assert names[: len(items)] == items
     assert names[len(items) :] in ([], ["grading"])
+
+
+RESULTS = ("failure", "error", "skipped")
+
+
+@pytest.mark.parametrize("dialect", junit.DIALECTS)
+@pytest.mark.parametrize("name", GRADES)
+def test_each_dialect_keeps_to_what_its_readers_use(name: str, dialect: str) -> None:
+    """What is read of them by dorny/test-reporter, GitLab, Artemis and Jenkins.
+
+    Flat suites with a name; no second test case of one name, which GitLab drops; one result at most, of which
+    Artemis shows the ``message``; a time without an exponent.
+    """
+    root = _parse(junit.render([GRADES[name]()], dialect, {GRADES[name]().submission_id: SOURCE}))
+    assert [suite.tag for suite in root] == ["testsuite"]
+    assert root[0].get("name")
+    tests = list(root.iter("testcase"))
+    assert len(tests) == int(str(root.get("tests"))) == int(str(root[0].get("tests")))
+    assert len({(test.get("classname"), test.get("name")) for test in tests}) == len(tests)
+    for test in tests:
+        results = [child for child in test if child.tag in RESULTS]
+        assert len(results) <= 1
+        assert all(result.get("message") for result in results)
+        assert re.fullmatch(r"\d+\.\d{3}", str(test.get("time")))
+
+
+@pytest.mark.parametrize("name", GRADES)
+def test_the_extended_dialect_is_the_strict_one_with_places(name: str) -> None:
+    """Without ``file`` and ``line`` it is valid; action-junit-report wants whole numbers from 1 on."""
+    root = _parse(junit.render([GRADES[name]()], "extended"))
+    for test in root.iter("testcase"):
+        assert test.attrib.pop("file") or not GRADES[name]().submission_file
+        assert int(str(test.attrib.pop("line", "1"))) >= 1
+    SCHEMA.assertValid(root)
+    assert etree.tostring(root) == etree.tostring(_parse(junit.render([GRADES[name]()])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.reports import html
+from grader.reports import class_page
 from grader.reports.class_table import lookalikes, render_class
 from grader.submission.files import ids
 from tests.reports.sample_grades import compile_error
@@ -37,6 +37,6 @@ def test_the_class_s_table_and_page_say_so() -> None:
     other = replace(compile_error(), submission_id=f"{CYRILLIC}-2")
     words = "looks like `admin`, but has U+0430 CYRILLIC SMALL LETTER A"
     assert words in " ".join(render_class([one, other]).plain.split())
-    assert words in html.render_class([one, other])
+    assert words in class_page.render([one, other])
     assert "\\u0430dmin" in render_class([one, other], ascii_only=True).plain
-    assert "looks like" not in render_class([one]).plain + html.render_class([one])
+    assert "looks like" not in render_class([one]).plain + class_page.render([one])

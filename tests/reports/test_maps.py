@@ -19,6 +19,7 @@ from grader.model import (
     Visibility,
 )
 from grader.reports import excerpts, html, text
+from tests.reports.pages import words_of
 
 FINDING = Finding(
     FindingKind.WRONG_OUTPUT,
@@ -75,8 +76,8 @@ def test_a_terminal_without_unicode_shows_it_in_ascii() -> None:
 def test_html_shows_it_as_a_block() -> None:
     """Its lines keep their form."""
     shown = html.render(graded(FINDING))
-    assert "<pre>··█\n··○\nnn█</pre>" in shown
-    assert "where C is wrong in case `wide`" in shown
+    assert '<pre tabindex="0">··█\n··○\nnn█</pre>' in shown
+    assert "where C is wrong in case wide" in words_of(shown)
 
 
 def test_a_vector_is_shown_as_well_and_one_character_says_nothing() -> None:

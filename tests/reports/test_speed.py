@@ -27,7 +27,7 @@ from grader.model import (
     Verdict,
     Visibility,
 )
-from grader.reports import grade_json, gradebook, gradescope, html, junit, record_json, text
+from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json, text
 from grader.reports.audience import student_view
 from grader.reports.class_table import render_class
 from tests.checks.judging import judge
@@ -145,10 +145,10 @@ def test_a_class_has_a_column_for_the_speed(width: int, golden: Golden) -> None:
 
 def test_the_page_of_a_class_has_it_too() -> None:
     """Only where anything was timed."""
-    page = html.render_class([timed(), compile_error()])
-    assert '<th>score</th><th>speed</th><th title="Compiles' in page
+    page = class_page.render([timed(), compile_error()])
+    assert 'score</th><th class="n">speed</th><th class="mark" title="Compiles' in page
     assert '<td class="n">1.13×</td>' in page
-    assert "<th>speed</th>" not in html.render_class([compile_error()])
+    assert ">speed</th>" not in class_page.render([compile_error()])
 
 
 def test_the_gradebook_has_the_measured_speedup_beside_the_points() -> None:

@@ -292,3 +292,15 @@ def test_the_place_is_seen_on_a_narrow_terminal() -> None:
     assert excerpts.quote(finding, "a.cu", [long])[0].code == long
     near = replace(finding, address="tile[0]")
     assert excerpts.quote(near, "a.cu", [long], 60)[0].code == long
+    far = excerpts.quote(finding, "a.cu", ["x = 1;" * 200 + long], 80)
+    assert far[0].code[far[1].code.index("^") :].startswith("input[i]")
+
+
+def test_the_class_table_keeps_the_end_of_a_long_id() -> None:
+    """There platforms write the number by which two of one name are told apart."""
+    long = "Fernandez_Garcia_de_la_Vega_y_Montenegro_"
+    grades = [replace(full_marks(), submission_id=f"{long}{number}") for number in (10345, 10346)]
+    narrow, wide = (render_class(grades, width=width).plain for width in (80, 300))
+    assert "…ro_10345 " in narrow
+    assert "…ro_10346 " in narrow
+    assert f"{long}10345" in wide

@@ -16,6 +16,7 @@ from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.reports.audience import student_view
 from tests.reports import sample_grades
+from tests.reports.pages import content
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ def test_a_report_speaks_the_words_that_its_grade_keeps(name: str) -> None:
 def test_headings_and_verdicts_are_those_of_the_course() -> None:
     """On the page and in the terminal; the page says its language."""
     grade = replace(sample_grades.missing_barrier(), words=GERMAN)
-    page, shown = html.render(grade), text.render(grade).plain
+    page, shown = content(html.render(grade)), text.render(grade).plain
     assert '<html lang="de">' in page
     assert "versuche:" in shown
     assert "Versuche:" in page
@@ -65,4 +66,4 @@ def test_a_foreign_grade_says_nothing_but_texts_with_their_fields() -> None:
 def test_outside_of_a_report_texts_are_english() -> None:
     """No report leaves its language behind."""
     text.render(replace(sample_grades.full_marks(), words=GERMAN))
-    assert text_of("first") == "Repair this first"
+    assert text_of("first") == "Start here"

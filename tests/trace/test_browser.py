@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import html
-import os
 import re
-import shutil
-import subprocess
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.reports import trace_files
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, run, seen, shown
 from tests.trace.tracing import MATMUL, TILED, product, scene, tiles
 
 if TYPE_CHECKING:
@@ -21,39 +19,6 @@ if TYPE_CHECKING:
     from grader.model.trace import TraceScene
 
 pytestmark = pytest.mark.browser
-
-
-def browser() -> str:
-    """The browser to use: Debian's chromium, or what GRADER_BROWSER names."""
-    found = os.environ.get("GRADER_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
-    assert found, "no browser: apt-get install --no-install-recommends chromium"
-    return found
-
-
-def run(page: Path, fragment: str, home: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Open the page at a fragment, without a window and without a network."""
-    command = [
-        browser(),
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--hide-scrollbars",
-        "--enable-logging=stderr",
-        f"--user-data-dir={home}",
-        "--window-size=1280,800",
-        *options,
-        f"{page.as_uri()}#{fragment}",
-    ]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=90)
-
-
-def shown(page: Path, fragment: str, home: Path) -> str:
-    """The page's elements after its script ran; nothing may have been refused or thrown."""
-    done = run(page, fragment, home, "--dump-dom")
-    told = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert not told, "\n".join(told)
-    return done.stdout
 
 
 def cells(page: str, grid: str) -> list[str]:
@@ -149,3 +114,45 @@ def test_the_page_can_be_looked_at(lesson: Path, tmp_path: Path) -> None:
         run(lesson, "step=3", tmp_path / "home", f"--screenshot={picture}", f"--window-size={size}")
         assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         assert picture.stat().st_size > 10_000
+
+
+@cache
+def _large() -> str:
+    return trace_files.render(scene(product(TILED, tiles(64, 16), tiles(64, 16), 16), TILED))
+
+
+def test_an_array_of_thousands_of_elements_is_enlarged_until_it_has_numbers(tmp_path: Path) -> None:
+    """And made small again; the cells that are used come into view, and what scrolls can be focused."""
+    script = """const figure = document.querySelector("figure");
+      const [less, more] = figure.querySelectorAll("button");
+      const told = () => [...figure.querySelectorAll(".cell")].filter((cell) => cell.textContent).length;
+      const press = (button) => { for (let n = 0; n < 9; n++) button.click(); };
+      const before = told(), first = less.disabled;
+      press(more);
+      const after = told(), focusable = figure.querySelector(".scroll").tabIndex;
+      press(less);
+      return { before, first, after, focusable, last: more.disabled, again: told() };"""
+    answer = seen(_large(), script, tmp_path)
+    assert answer == {"before": 0, "first": True, "after": 4096, "focusable": 0, "last": False, "again": 0}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+def test_the_page_of_a_trace_can_be_read(size: str, scheme: int, tmp_path: Path) -> None:
+    """Contrast, and nobody scrolls sideways."""
+    page = trace_files.render(_lesson())
+    words = f"document.getElementById('on').click(); {CONTRAST} return [{SCROLLS}, faint];"
+    assert seen(page, words, tmp_path, size=size, scheme=scheme) == [False, []]
+
+
+def test_on_a_phone_the_line_is_above_the_arrays_and_the_source_a_button_away(tmp_path: Path) -> None:
+    """On a laptop the source stands beside them, and neither is there."""
+    script = """const line = document.getElementById("line"), to = document.getElementById("to-source");
+      for (let n = 0; n < 3; n++) document.getElementById("on").click();
+      const told = line.textContent; to.click();
+      return [line.checkVisibility(), to.checkVisibility(), told, to.textContent];"""
+    page = trace_files.render(_lesson())
+    above, button, told, back = seen(page, script, tmp_path, size="phone")
+    assert (above, button, back) == (True, True, "arrays")
+    assert re.match(r"\d+  \S", told)
+    assert seen(page, script, tmp_path, size="laptop")[:2] == [False, False]

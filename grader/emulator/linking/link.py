@@ -300,8 +300,6 @@ _EPOCH = 1_700_000_000 * 10**9
 
 _FIXED = {
     "%nsmid": SMS,
-    "%envreg1": 0,
-    "%envreg2": 0,
     **{f"%reserved_smem_offset_{which}": 0 for which in ("begin", "end", "cap", "0", "1")},
     "%is_explicit_cluster": 0,
     "%cluster_ctarank": 0,
@@ -309,8 +307,11 @@ _FIXED = {
     **{f"%cluster_ctaid.{axis}": 0 for axis in "xyz"},
     **{f"%cluster_nctaid.{axis}": 1 for axis in "xyz"},
 }
-"""No launch here is cooperative (``%envreg1`` and 2 point to what such a one shares), none has clusters of
-more than one block, and the system takes no shared memory for itself."""
+"""No launch here has clusters of more than one block, and the system takes no shared memory for itself."""
+
+_WORKSPACE = {"%envreg1": 32, "%envreg2": 0}
+"""How far the address of what the blocks of a cooperative launch share is shifted to the right (CUDA's
+``cooperative_groups/details/driver_abi.h``)."""
 
 _SAME = {
     **{f"%clusterid.{axis}": f"%ctaid.{axis}" for axis in "xyz"},
@@ -328,6 +329,9 @@ def _special(name: str, dtype: np.dtype[Any]) -> Fetch | None:
     if name in _FIXED:
         fixed = dtype.type(_FIXED[name])
         return lambda _machine, _lanes: fixed
+    if name in _WORKSPACE:
+        shift, mask = _WORKSPACE[name], 2**32 - 1
+        return lambda machine, _lanes: dtype.type(machine.memory.workspace >> shift & mask)
     if name == "%dynamic_smem_size":
         return lambda machine, _lanes: dtype.type(machine.geometry.launch.shared_bytes)
     if name in ("%total_smem_size", "%aggr_smem_size"):

@@ -192,6 +192,8 @@ class GlobalMemory(Region):
         self._has_constants = any(allocation.constant for allocation in self.allocations)
         self._table: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]] | None = None
         self.heap: Heap | None = None
+        self.workspace = 0
+        """The address of what the blocks of a cooperative launch share, two words; 0 for any other launch."""
 
     @classmethod
     def planned(cls, plan: MemoryPlan, space: AddressSpace, *, track: bool) -> GlobalMemory:

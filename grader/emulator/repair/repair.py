@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.emulator.memory.layout import lay_out
 from grader.emulator.repair.statements import Source, Statements, calls, uses_strong
+from grader.messages import text_of
 from grader.model import FindingKind, Severity
 from grader.ptx import Immediate, Instruction
 from grader.ptx.nodes import edited, exchanged
@@ -257,12 +258,13 @@ class RepairSearch:
             ended = self._for_good(module, races) if self._holds(module, races) else frozenset()
             if not ended:
                 continue
-            how = f"add {_CALLED[barrier]} {gap.at_words}"
+            repair = text_of("add-barrier", barrier=_CALLED[barrier], place=gap.at_words)
             if barrier is BLOCK_BARRIER and not set(self._wanted()) - races:
                 with suppress(_OutOfWorkError):
                     spare = self._spare(cut, races, located)
-                    how = f"move the {_CALLED[barrier]} of line {spare} {gap.to_words}" if spare else how
-            self.repair_of.update(dict.fromkeys(ended, f"{how}: tried, and the race is gone"))
+                    words = {"barrier": _CALLED[barrier], "place": gap.to_words}
+                    repair = text_of("move-barrier", line=spare, **words) if spare else repair
+            self.repair_of.update(dict.fromkeys(ended, repair))
             return True
         return False
 
@@ -336,8 +338,8 @@ class RepairSearch:
             located = replace(BLOCK_BARRIER, location=statements.function.body[gap.at].location)
             moved = edited(statements.function, {gap.at: located}, barriers)
             if self._holds(exchanged(self.module, moved), frozenset({divergence}), thoroughly=True):
-                how = f"move the {_CALLED[BLOCK_BARRIER]} of line {line} {gap.to_words}"
-                self.repair_of[divergence] = f"{how}: tried, and every thread reaches it"
+                words = {"barrier": _CALLED[BLOCK_BARRIER], "place": gap.to_words}
+                self.repair_of[divergence] = text_of("move-barrier-for-all", line=line or 0, **words)
                 return
 
     def _holds(self, module: Module, gone: frozenset[Key], *, thoroughly: bool = False) -> bool:

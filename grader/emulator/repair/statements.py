@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from grader.cpp import CppText
+from grader.messages import text_of
 from grader.ptx import Address, Symbol
 from grader.ptx.flow import Flow
 
@@ -165,17 +166,17 @@ class Statements:
             brace = self.source.closing(head)
             if not brace:
                 return None
-            where = f"the end of the loop that begins on line {head}, before the `}}` on line {brace}"
-            return Gap(at, f"at {where}", f"to {where}")
+            loop = {"head": head, "brace": brace}
+            return Gap(at, text_of("at-loop-end", **loop), text_of("to-loop-end", **loop))
         above = max((number for number in self.lines if 0 < number < line), default=0)
         if not above:
             return None
-        where = f"between lines {above} and {line}"
         inner = [self._extent(loop) for loop in self.flow.loops if loop not in around]
         ended = [first for first, last in inner if first <= above <= last < line]
+        between = {"above": above, "line": line, "head": min(ended, default=0)}
         if ended:
-            where += f", after the loop that begins on line {min(ended)}"
-        return Gap(at, where, f"to the place {where}")
+            return Gap(at, text_of("at-after-loop", **between), text_of("to-after-loop", **between))
+        return Gap(at, text_of("at-between", **between), text_of("to-between", **between))
 
     def _extent(self, loop: Loop) -> tuple[int, int]:
         """The first and the last line of a loop."""

@@ -23,6 +23,7 @@ from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
 from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
+from grader.kinds.function.smallest import SmallerCalls
 from grader.kinds.function.timing import is_right, timed, value_word
 from grader.kinds.function.timing import staff as timing_of_staff
 from grader.kinds.kernel.planning import untimed
@@ -101,8 +102,11 @@ def gather(
     evidence = replace(evidence, timing=_timing(plan, submission, tools, evidence))
     if not plan.feedback:
         return evidence, ()
-    cases = agree_on_mistakes(assignment, built, evidence.cases)
-    return replace(evidence, cases=tuple(map(_explained_by_host, cases))), ()
+    named = agree_on_mistakes(assignment, built, evidence.cases)
+    cases = tuple(map(_explained_by_host, named))
+    if plan.backend.pool is None:  # else a call takes its turn on a GPU
+        cases = SmallerCalls(plan, submission, built, tools, task_of).with_smallest(cases)
+    return replace(evidence, cases=cases), ()
 
 
 def task_of(plan: Plan, built: Build) -> Task:
@@ -175,8 +179,8 @@ class _Calls:
         assignment = self.plan.assignment
         arguments = _arguments(assignment, self.built, case, self.oracle)
         left = self._left(arguments, run, device)
-        launches = device.seen if device is not None else None
-        of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches)
+        launches, ran = (device.seen, device.ran) if device is not None else (None, ())
+        of_launches, missing = compared_with_oracle(assignment, case, run, self.oracle, launches, ran)
         if left is None:
             findings = (*_why_cut_short(case, run, seen, emulated=device is not None), *seen, *missing)
             return CaseEvidence(
@@ -186,7 +190,8 @@ class _Calls:
         changed = [a.name for a in arrays if a.direction == "in" and _differs(a, left[a.name])]
         outputs = tuple((a.name, left[a.name]) for a in arrays if a.direction != "in")
         finished = Run(outputs, tuple(changed), seen, seconds=run.seconds)
-        launched = Launched(case, arguments, (), CaseRun(finished, uncounted=_UNCOUNTED))
+        case_run = CaseRun(finished, uncounted=_UNCOUNTED)
+        launched = Launched(case, arguments, (), case_run, device.only_launch if device else None)
         evidence = compared(launched, self.oracle, assignment if self.plan.feedback else None)
         return replace(
             evidence,

@@ -13,16 +13,17 @@ a courtesy: it changes no verdict, and where anything goes wrong nothing is said
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.compare import compare
+from grader.compare import compare, states, untouched
 from grader.errors import log_swallowed
 from grader.kinds.kernel.planning import arguments
-from grader.model import Finding, Visibility
+from grader.model import ExampleArray, Finding, Visibility
 from grader.nvcc.launch import plan_launch
 from grader.oracle import are_right
 from grader.precision import numbers
@@ -30,11 +31,14 @@ from grader.precision import numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from numpy.typing import NDArray
+
     from grader.backends.emulated_kernel import EmulatedKernel
     from grader.model import Assignment, Case, CaseEvidence, Named
     from grader.oracle import Oracle
 
     Sizes = tuple[int, ...]
+    Reals = NDArray[Any]
     from collections.abc import Sequence
 
     from grader.model import Argument, Launch, Parameter
@@ -53,6 +57,9 @@ WORK = 20_000
 LEAST = 50
 """Work of an attempt however small it is: inputs are drawn, and the answer is computed."""
 
+MOST_NUMBERS = 256
+"""Elements of an array up to which its numbers are shown."""
+
 MOST_CASES = 4
 """Cases that are made smaller at most: the others mostly fail in the same way."""
 
@@ -69,7 +76,9 @@ def with_smallest(
             results.append(case)
         else:
             attempts = Attempts(assignment, kernel, oracle, case.case, budget)
-            results.append(replace(case, smallest=attempts.smallest(wrong.mistake)))
+            smallest = attempts.smallest(wrong.mistake)
+            example = attempts.example(smallest or case.case.shape)
+            results.append(replace(case, smallest=smallest, example=example))
     return tuple(results)
 
 
@@ -81,6 +90,8 @@ class Budget:
     cases: int = MOST_CASES
     smallest: dict[tuple[str, str, str], Named[int]] = field(default_factory=dict)
     """The smallest shapes so far, by kernel, kind of inputs and mistake."""
+    examples: dict[tuple[str, str, Named[int]], tuple[ExampleArray, ...]] = field(default_factory=dict)
+    """The arrays of runs that went wrong and are small, by kernel, kind of inputs and shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +124,14 @@ class Attempts:
         self.budget.smallest[key] = tuple(zip(names, smallest_sizes, strict=True))
         return self.budget.smallest[key]
 
+    def example(self, shape: Named[int]) -> tuple[ExampleArray, ...]:
+        """The numbers of a run at this shape, which is run for them if it is small and was not run before."""
+        key = (self.case.kernel, self.case.inputs, shape)
+        sizes = tuple(size for _, size in shape)
+        if key not in self.budget.examples and math.prod(sizes) <= MOST_NUMBERS:
+            self.fails(sizes)
+        return self.budget.examples.get(key, ())
+
     def fails(self, sizes: Sizes) -> bool:
         """Whether some output is wrong at these sizes; not if nobody can tell, or the budget is spent."""
         if self.budget.left <= 0:
@@ -142,7 +161,37 @@ class Attempts:
             if a.direction in ("in", "inout") and _is_array(a.value)
         }
         expected = self.oracle.expected(read, shape)
-        return any(compare(name, got, *expected[name]).wrong for name, got in run.outputs)
+        if not any(compare(name, got, *expected[name]).wrong for name, got in run.outputs):
+            return False
+        arrays = _numbers(given, read, [(name, got, *expected[name]) for name, got in run.outputs])
+        self.budget.examples[case.kernel, case.inputs, case.shape] = arrays
+        return True
+
+
+def _numbers(
+    given: tuple[Argument, ...], read: dict[str, Reals], outputs: list[tuple[str, Reals, Reals, Reals]]
+) -> tuple[ExampleArray, ...]:
+    """The inputs and outputs of a run that are small, under the student's own names."""
+    arguments = {argument.name: argument for argument in given}
+    arrays = [
+        ExampleArray(arguments[name].label, array.shape, _floats(array))
+        for name, array in read.items()
+        if array.size <= MOST_NUMBERS
+    ]
+    for name, got, expected, bound in outputs:
+        if got.size <= MOST_NUMBERS:
+            before = np.asarray(arguments[name].value)
+            picture = states(got, expected, bound, poison=untouched(got, before))
+            values = numbers(got)
+            label = arguments[name].label
+            arrays.append(
+                ExampleArray(label, got.shape, _floats(values), _floats(np.ma.getdata(expected)), picture)
+            )
+    return tuple(arrays)
+
+
+def _floats(array: Reals) -> tuple[float, ...]:
+    return tuple(float(value) for value in array.flat)
 
 
 def _is_array(value: object) -> bool:

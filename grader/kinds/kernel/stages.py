@@ -18,7 +18,7 @@ from grader.assignment import reference_folder
 from grader.backends.backend import PreparedCase
 from grader.backends.emulated_kernel import EmulatedKernel, is_clean
 from grader.backends.emulator import limited
-from grader.compare import compare, untouched
+from grader.compare import compare, heat_map, untouched
 from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_apart, fitting, load_hypotheses
 from grader.emulator.by_hand import handwriting
 from grader.errors import OurError, log_swallowed
@@ -38,6 +38,7 @@ from grader.model import (
     Finding,
     FindingCode,
     FindingKind,
+    HeatMap,
     Run,
     Severity,
     Visibility,
@@ -281,6 +282,8 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
                 launched, comparison, *_without_masked(got, values, bound, unwritten), inputs
             )
             comparison = _explained(explained, load_hypotheses(oracle.folder), comparison, wrong)
+            if case.visibility is Visibility.VISIBLE:
+                comparison = replace(comparison, heat=_heat(wrong))
         comparisons.append(comparison)
     return CaseEvidence(
         case=case,
@@ -297,6 +300,10 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
         uncounted=case_run.uncounted,
         undecided=case_run.undecided,
     )
+
+
+def _heat(wrong: WrongOutput) -> HeatMap:
+    return heat_map(wrong.values, wrong.expected, wrong.bound, poison=wrong.unwritten, launch=wrong.launch)
 
 
 def _unlike(label: str, graded: Comparison, unoptimised: Comparison) -> list[Finding]:

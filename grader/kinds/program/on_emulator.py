@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.device.device import Device
+from grader.device.device import MOST_MISTAKES, Device
 from grader.device.launches import EmulatedLaunches
 from grader.device.memory import PAGE, DeviceMemory, OutOfMemoryError, Owner
 from grader.device.mistakes import HostCode, HostMistake
@@ -19,6 +20,7 @@ from grader.kinds.program.counting import kernel_counters
 from grader.kinds.program.too_large import too_large
 from grader.messages import worded
 from grader.model import TOO_MUCH_WORK, Clause, Finding, FindingCode, FindingKind, Severity
+from grader.nvcc.signature import read_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from grader.device.memory import Allocation
     from grader.device.observation import SeenLaunch
-    from grader.model import Argument, Build, Case, Detail, KernelCounters, Named
+    from grader.model import Argument, Build, Case, Detail, KernelCounters, Launch, Named
 
 CODES = {
     code: FindingCode[f"HOST_{code.name}"]
@@ -157,6 +159,11 @@ class EmulatedDevice:
         return self._launches.seen
 
     @property
+    def ran(self) -> tuple[str, ...]:
+        """The names of the kernels that were launched, in the order of the launches."""
+        return tuple(read_name(launched.kernel).name for launched in self._launches.runs)
+
+    @property
     def executed(self) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
         """The kernels that ran, launch by launch, each with the instructions that threads came to."""
         return ((launched.kernel, launched.run.executed) for launched in self._launches.runs)
@@ -165,6 +172,12 @@ class EmulatedDevice:
     def kernels(self) -> tuple[KernelCounters, ...]:
         """What the launches of each kernel did together."""
         return kernel_counters(self._launches.runs, self._file)
+
+    @property
+    def only_launch(self) -> Launch | None:
+        """How its kernel was launched, where the program launches one, and always in the same way."""
+        launches = dict.fromkeys((ran.kernel, ran.launch) for ran in self._launches.runs)
+        return next(iter(launches))[1] if len(launches) == 1 else None
 
     @property
     def unsupported(self) -> str:
@@ -197,8 +210,9 @@ class EmulatedDevice:
         One that has not ``succeeded`` by its own word may leave things undone.
         """
         launches = [f for run in self._launches.runs for f in run.run.findings]
+        names = self._names()
         host = [
-            self._finding(mistake)
+            self._finding(mistake, names)
             for mistake in (*self.device.mistakes, *self._at_the_end(succeeded=succeeded))
         ]
         merged = list(dict.fromkeys((*host, *launches)))
@@ -216,18 +230,17 @@ class EmulatedDevice:
             yield HostMistake(HostCode.ERRORS_NEVER_ASKED, 0)
         if not succeeded:  # it never came to what is missing
             return
-        for allocation in self._memory.in_order():
-            if allocation.owner is Owner.PROGRAM:
-                details = (("size", allocation.size),)
-                yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
+        left = (a for a in self._memory.in_order() if a.owner is Owner.PROGRAM)
+        for allocation in islice(left, MOST_MISTAKES):
+            details = (("size", allocation.size),)
+            yield HostMistake(HostCode.LEAK, allocation.caller, allocation.number, details)
         if self.device.unread and not self._held and not any(a.sharing for a in self._memory.in_order()):
             caller, name = self.device.unread
             yield HostMistake(HostCode.NEVER_COPIED_BACK, caller, details=(("kernel", name),))
         if self.device.printed:
             yield HostMistake(HostCode.OUTPUT_LOST, 0)
 
-    def _finding(self, mistake: HostMistake) -> Finding:
-        names = self._names()
+    def _finding(self, mistake: HostMistake, names: Mapping[int, str]) -> Finding:
         callers = (mistake.caller, *mistake.callers)
         where = next((caller for caller in callers if self._source.line_of(caller)), 0)
         line, file = self._source.line_of(where), self._source.file_of(where)

@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.checks.array import ArrayCheck
 from grader.checks.kernel_output import KernelOutputCheck
-from grader.checks.program_output import quoted
+from grader.checks.program_output import no_file, quoted
 from grader.compare import compare
 from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
@@ -27,7 +27,7 @@ from grader.model import Finding, FindingKind
 from grader.oracle import draw_inputs, expected_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -46,10 +46,12 @@ def compared(
     run: ProgramRun,
     oracle: Oracle | None,
     seen: Mapping[str, SeenLaunch] | None = None,
+    ran: Collection[str] = (),
 ) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
     """The comparisons of what a run wrote, and a finding for each file that holds no array to compare.
 
-    So with what launches left in device memory, where they were ``seen``.
+    So with what launches left in device memory, where they were ``seen``; ``ran`` are the names of all
+    kernels that did.
 
     Both carry the name of the oracle's output: a comparison as ``array``, a finding as ``address``. Nothing
     is compared where the run did not come to its end.
@@ -64,7 +66,10 @@ def compared(
     kernels = [check for check in kernel_checks(assignment) if check.item.looks_at(case)]
     results = [_in_file(assignment, check, case, run, oracle) for check in files]
     if seen is not None:
-        results += [_in_device_memory(assignment, c, case, seen.get(c.kernel), oracle) for c in kernels]
+        results += [
+            _in_device_memory(assignment, c, case, seen.get(c.kernel) or _not_seen(c, ran), oracle)
+            for c in kernels
+        ]
     comparisons = tuple(result for result in results if not isinstance(result, Finding))
     findings = tuple(replace(result, case=case.id) for result in results if isinstance(result, Finding))
     return comparisons, findings
@@ -138,14 +143,13 @@ def _in_device_memory(
     assignment: Assignment,
     check: KernelOutputCheck,
     case: Case,
-    launch: SeenLaunch | None,
+    launch: SeenLaunch | Finding,
     oracle: Oracle | None,
 ) -> Comparison | Finding:
     """What a launch left, against what the oracle computes of what it was given."""
     name = check.compared_as
-    if launch is None:
-        message = text_of("no-launch-ended", kernel=check.kernel)
-        return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
+    if isinstance(launch, Finding):
+        return launch
     able = _able(check, oracle)
     given = _given(check, able, case)
     inputs: dict[str, Array] = {}
@@ -174,6 +178,15 @@ def _in_device_memory(
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
     wrong = WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs))
     return replace(_explained(assignment, wrong, able), kernel=check.kernel)
+
+
+def _not_seen(check: KernelOutputCheck, ran: Collection[str]) -> Finding:
+    """That no launch of the kernel came to its end, and which kernels ran instead of it."""
+    others = ", ".join(f"`{name}`" for name in dict.fromkeys(ran))
+    message = text_of("no-launch-ended", kernel=check.kernel)
+    if others and check.kernel not in ran:
+        message = text_of("other-kernels-ran", kernel=check.kernel, names=others)
+    return Finding(FindingKind.WRONG_OUTPUT, message, address=check.compared_as)
 
 
 def _as_array(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array | None:
@@ -257,7 +270,7 @@ def _read(run: ProgramRun, file: str, dtype: np.dtype[Any], shape: tuple[int, ..
     """The array in a file that the program wrote, or what is wrong with the file."""
     content = dict(run.files).get(file)
     if content is None:
-        return text_of("no-file", file=quoted(file))
+        return no_file(run, file)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about old versions of Python

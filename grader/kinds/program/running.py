@@ -33,6 +33,7 @@ from grader.nvcc.program import LIMITS as BUILD_LIMITS
 from grader.nvcc.units import label_of
 from grader.plan import size
 from grader.sandbox import Job, Limits, Stage, Status
+from grader.steps import Step, begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -212,7 +213,8 @@ def run_cases(
             runner = _Runner(
                 plan, submission, first, tools, sandbox, task, gpu, folder, executed, trials, observation
             )
-            for case in plan.cases:
+            for number, case in enumerate(plan.cases, start=1):
+                begin(Step("case", case.id, number, len(plan.cases)))
                 evidence = runner.with_build(builds, case).evidence(case, limits)
                 cases.append(replace(evidence, baselines=baselines.get(case.id, ())))
                 if evidence.program is not None and evidence.program.ending == Status.TIME:

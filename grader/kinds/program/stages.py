@@ -93,9 +93,10 @@ class _ProgramTask:
     ) -> CaseEvidence:
         """What a run printed and wrote, beside what was ``seen`` of it and of its launches."""
         launches: Mapping[str, SeenLaunch] | None = None if self.calls_device else {}
+        ran: tuple[str, ...] = ()
         if device is not None:
-            launches = device.seen
-        comparisons, findings = compared(self.assignment, case, run, self.oracle, launches)
+            launches, ran = device.seen, device.ran
+        comparisons, findings = compared(self.assignment, case, run, self.oracle, launches, ran)
         return CaseEvidence(
             case,
             comparisons=comparisons,

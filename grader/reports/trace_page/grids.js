@@ -25,16 +25,59 @@ function drawGrid(parent, caption, small, columns, keys, beside) {
   make("strong", "", heading, caption);
   make("small", "", heading, " " + small);
   const scroll = make("div", "scroll", figure);
-  const size = cellSize(columns, Math.ceil(keys.length / Math.max(1, columns)), beside);
-  const box = make("div", size < 9 ? "cells dense" : "cells", scroll);
-  box.style.gridTemplateColumns = "repeat(" + columns + ", " + size + "px)";
-  const height = size >= 22 ? Math.max(20, Math.min(size, 26)) : size;
-  box.style.gridAutoRows = height + "px";
-  box.style.fontSize = Math.max(8, Math.min(12, size / 2.9)) + "px";
-  box.style.lineHeight = height + "px";
+  const box = make("div", "cells", scroll);
   const cells = new Map();
   for (const key of keys) cells.set(key, make("i", "cell", box));
-  return { figure, box, cells, wide: size >= 22, digits: size >= 34 ? 3 : 2, seen: new Map() };
+  const grid = { figure, scroll, box, cells, columns, seen: new Map() };
+  const size = cellSize(columns, Math.ceil(keys.length / Math.max(1, columns)), beside);
+  setSize(grid, size);
+  if (size < READABLE) addZoom(grid, caption, heading, size);
+  return grid;
+}
+
+const READABLE = 34; // pixels that a cell needs for three digits
+const ZOOMS = 4;
+
+function setSize(grid, size) {
+  const height = size >= 22 ? Math.max(20, Math.min(size, 26)) : size;
+  grid.size = size;
+  grid.wide = size >= 22;
+  grid.digits = size >= READABLE ? 3 : 2;
+  grid.box.className = size < 9 ? "cells dense" : "cells";
+  grid.box.style.gridTemplateColumns = "repeat(" + grid.columns + ", " + size + "px)";
+  grid.box.style.gridAutoRows = height + "px";
+  grid.box.style.fontSize = Math.max(8, Math.min(12, size / 2.9)) + "px";
+  grid.box.style.lineHeight = height + "px";
+  grid.seen.clear();
+}
+
+// An array of which not every number has room is made larger step by step, up to where all have.
+function addZoom(grid, caption, heading, least) {
+  let level = 0;
+  const buttons = [-1, 1].map((step) => {
+    const button = make("button", "zoom", heading, step < 0 ? "−" : "+");
+    button.type = "button";
+    button.setAttribute("aria-label", (step < 0 ? "smaller cells of " : "larger cells of ") + caption);
+    button.addEventListener("click", () => zoom(step));
+    return button;
+  });
+  function zoom(step) {
+    level = Math.max(0, Math.min(ZOOMS, level + step));
+    setSize(grid, Math.round(least + (READABLE + 4 - least) * level / ZOOMS));
+    buttons[0].disabled = level === 0;
+    buttons[1].disabled = level === ZOOMS;
+    makeReachable(grid);
+    paint();
+    const now = grid.box.querySelector(".bad, .now, .chosen");
+    if (now) grid.scroll.scrollTo(now.offsetLeft - grid.scroll.clientWidth / 2, now.offsetTop - grid.scroll.clientHeight / 2);
+  }
+  buttons[0].disabled = true;
+}
+
+// What scrolls is reached by keyboard, too.
+function makeReachable(grid) {
+  const scrolls = grid.scroll.scrollWidth > grid.scroll.clientWidth || grid.scroll.scrollHeight > grid.scroll.clientHeight;
+  if (scrolls) grid.scroll.tabIndex = 0; else grid.scroll.removeAttribute("tabindex");
 }
 
 function look(grid, key, words, text) {
@@ -99,6 +142,18 @@ function drawAll() {
     if (!beside(space)) for (const part of document.querySelectorAll("." + space)) part.hidden = true;
   }
   drawThreads(inBlock);
+  for (const grid of [...arrayGrids, ...sumGrids]) makeReachable(grid);
+  fitStage();
+}
+
+// Arrays that need little room leave the rest of a wide window to the source.
+function fitStage() {
+  const main = document.querySelector("main");
+  main.style.gridTemplateColumns = "";
+  if (innerWidth <= 800) return;
+  const left = stage.getBoundingClientRect().left;
+  const needed = Math.max(...[...stage.querySelectorAll("figure")].map((figure) => figure.getBoundingClientRect().right - left), 352);
+  if (needed < stage.clientWidth - 24) main.style.gridTemplateColumns = "minmax(20rem, 1fr) " + Math.ceil(needed + 8) + "px";
 }
 
 function drawThreads(inBlock) {

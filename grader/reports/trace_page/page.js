@@ -45,6 +45,8 @@ function markSource(frame, wrong) {
       box.scrollTop = first.offsetTop - box.clientHeight / 2;
     }
   }
+  // On a phone the source is below the arrays: there its line stands above them.
+  byId("line").textContent = [...lines].map((line) => line + "  " + (trace.source[line - 1] || "").trim()).join("\n");
   for (const told of byId("findings").children) {
     told.classList.toggle("here", wrong.has(Number(told.dataset.finding)));
   }
@@ -201,6 +203,8 @@ function listen() {
   byId("scrubber").addEventListener("input", () => { play(false); show(Number(byId("scrubber").value)); });
   byId("speed").addEventListener("change", () => { if (timer) play(true); });
   byId("table").addEventListener("toggle", tellTable);
+  byId("to-source").addEventListener("click", toSource);
+  addEventListener("resize", fitStage);
   addEventListener("hashchange", fromFragment);
   document.addEventListener("keydown", (key) => {
     const within = key.target.closest ? key.target.closest("button, select, input, summary") : null;
@@ -210,6 +214,13 @@ function listen() {
     key.preventDefault();
     moves[key.key]();
   });
+}
+
+// On a phone, where the source is below the arrays: there, and back again.
+function toSource() {
+  const isThere = byId("to-source").textContent !== "source";
+  (isThere ? stage : byId("code-title")).scrollIntoView({ block: "start" });
+  byId("to-source").textContent = isThere ? "source" : "arrays";
 }
 
 function fromFragment() {

@@ -1,0 +1,78 @@
+"""The pages of a class: when a batch is done, and while it runs what is graded so far."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grader.assignment import reference_folder
+from grader.course.similarity import similar
+from grader.reports import class_page, files, similar_page
+from grader.submission import decode, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from grader.batch.folder import OutFolder
+    from grader.model import Assignment, Grade, Submission
+
+PAGE, SIMILAR = "index.html", "similar.html"
+_SHARE = 20
+"""At most one part in so many of the time goes into writing the page."""
+
+
+def class_files(out: OutFolder, grades: Sequence[Grade]) -> dict[str, str]:
+    """The files of a class; its page links to that of similar submissions where there is one."""
+    return files.of_class(grades, out.source_lines, similar=(out.path / SIMILAR).is_file())
+
+
+def write_similar(out: OutFolder, assignment: Assignment, submissions: Sequence[Submission]) -> None:
+    """Write the page of submissions that are alike, where there are several; raises StorageError."""
+    texts = {one.id: decode(one.source) for one in submissions if one.source}
+    if len(texts) > 1:
+        pairs = similar(texts, _given(assignment))
+        sources = {one.id: lines(one.source) for one in submissions}
+        out.write({SIMILAR: similar_page.render(assignment.title, pairs, sources)})
+
+
+def _given(assignment: Assignment) -> list[str]:
+    """What is handed out with an assignment, and the staff's own kernels."""
+    path = assignment.path
+    folders = [path if path.is_dir() else path.parent] if path else []
+    return [
+        decode(file.read_bytes())
+        for folder in (*folders, reference_folder(assignment))
+        for file in sorted(folder.glob("*.cu"))
+    ]
+
+
+class PageInProgress:
+    """Collects grades and writes the page of those that there are, the first one at once."""
+
+    def __init__(
+        self, out: OutFolder, graded: Iterable[Grade], total: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._out, self._total, self._clock = out, total, clock
+        self._grades = {grade.submission_id: _lean(grade) for grade in graded}
+        self._next = clock()
+
+    def add(self, grade: Grade) -> None:
+        """Take a grade in; write the page where that is due. Raises StorageError."""
+        self._grades[grade.submission_id] = _lean(grade)
+        began = self._clock()
+        if began < self._next:
+            return
+        waiting = max(0, self._total - len(self._grades))
+        grades = [self._grades[name] for name in sorted(self._grades)]
+        page = class_page.render(grades, source_of=self._out.source_lines, waiting=waiting)
+        self._out.write({PAGE: page})
+        took = self._clock() - began
+        self._next = began + max(class_page.REFRESH_SECONDS, _SHARE * took)
+
+
+def _lean(grade: Grade) -> Grade:
+    """The grade without the evidence of its cases, which no page shows and which takes much memory."""
+    if grade.evidence is None:
+        return grade
+    return replace(grade, evidence=replace(grade.evidence, cases=()))

@@ -1,0 +1,156 @@
+"""Submissions that are alike: by tokens without names and numbers, less what staff gave to everybody.
+
+The method is winnowing (Schleimer, Wilkerson, Aiken: *Winnowing: Local Algorithms for Document
+Fingerprinting*, SIGMOD 2003): runs of tokens are hashed, and of every few neighbouring hashes the smallest is
+kept. What is found is a place to look at, not a verdict: short tasks have few ways to be solved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import numpy as np
+
+from grader.cpp import CppText, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+RUN = 16
+"""Tokens of a run: some two lines. Shorter ones are shared by chance."""
+
+WINDOW = 8
+"""Of so many neighbouring runs one is kept."""
+
+FEWEST = 8
+"""Kept runs that a submission must have of its own to be compared at all."""
+
+LEAST_SHARE = 0.5
+"""Of the smaller one's runs: what is less alike is not told."""
+
+MOST_OWNERS = 40
+"""What so many (groups of) submissions share is how the task is solved, and tells nothing."""
+
+COMMON_SHARE = 0.25
+"""The same as a share of the class, where that is less; but two or three may always share something."""
+
+_KEPT = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"})
+_TEXTS = {"string_literal", "char_literal", "raw_string_literal", "system_lib_string"}
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Two submissions that are alike, with the lines (from 1) whose tokens the other one has, too.
+
+    ``share`` is that of the smaller one's runs, 0 to 1. ``same`` are others with the tokens of one of them.
+    """
+
+    first: str
+    second: str
+    share: float
+    first_lines: frozenset[int]
+    second_lines: frozenset[int]
+    same: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The hashes of all runs of tokens, the line of each token, and the hashes that are kept."""
+
+    hashes: NDArray[np.uint64]
+    lines: tuple[int, ...]
+    kept: frozenset[int]
+
+
+def similar(submissions: Mapping[str, str], given: Iterable[str]) -> tuple[Alike, ...]:
+    """The pairs of texts that are alike, the most alike first; ``given`` is what everybody may have."""
+    known = frozenset(value for text in given for value in _runs(text).hashes.tolist())
+    by_tokens: dict[bytes, list[str]] = defaultdict(list)
+    every = {name: _runs(text) for name, text in submissions.items()}
+    for name, one in every.items():
+        by_tokens[one.hashes.tobytes()].append(name)
+    twins = {names[0]: tuple(names[1:]) for names in by_tokens.values()}
+    own = {name: replace(every[name], kept=every[name].kept - known) for name in twins}
+    runs = _without_common(own, len(submissions))
+    pairs = [*_between(runs, twins), *_identical(runs, twins, every)]
+    return tuple(
+        sorted(pairs, key=lambda pair: (-pair.share, -len(pair.first_lines), pair.first, pair.second))
+    )
+
+
+def _runs(text: str) -> _Runs:
+    """All runs of a text's tokens; none where it cannot be parsed or is too short."""
+    tokens = list(_tokens(text))
+    if len(tokens) < RUN + WINDOW:
+        return _Runs(np.empty(0, np.uint64), (), frozenset())
+    codes = np.array([crc32(word.encode("utf-8", "backslashreplace")) for word, _ in tokens], np.uint64)
+    powers = np.array([pow(int(_BASE), power, 1 << 64) for power in range(RUN)], np.uint64)
+    hashes = np.lib.stride_tricks.sliding_window_view(codes, RUN) @ powers
+    hashes = hashes ^ (hashes >> np.uint64(29))
+    windows = np.lib.stride_tricks.sliding_window_view(hashes, min(WINDOW, len(hashes)))
+    kept = frozenset(np.unique(windows.min(axis=1)).tolist())
+    return _Runs(hashes, tuple(line for _, line in tokens), kept)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """The tokens of a text with their lines; names, numbers and texts as one word each, no comment."""
+    source = CppText(text)
+    for node in walk(source.root, lambda node: node.type not in {"comment", "preproc_include", *_TEXTS}):
+        if node.type in _TEXTS:
+            yield "text", node.start_point[0] + 1
+        elif node.child_count == 0 and node.type not in {"comment", "preproc_include"}:
+            word = source.of(node)
+            if node.type.endswith("identifier") and word not in _KEPT and not word.startswith("__"):
+                word = "name"
+            elif node.type == "number_literal":
+                word = "number"
+            yield word, node.start_point[0] + 1
+
+
+def _without_common(runs: Mapping[str, _Runs], size: int) -> dict[str, _Runs]:
+    """The runs without those that too many have."""
+    owners = Counter(value for one in runs.values() for value in one.kept)
+    most = max(3, min(MOST_OWNERS, int(COMMON_SHARE * size)))
+    return {
+        name: replace(one, kept=frozenset(value for value in one.kept if owners[value] <= most))
+        for name, one in runs.items()
+    }
+
+
+def _between(runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]]) -> Iterator[Alike]:
+    owners: dict[int, list[str]] = defaultdict(list)
+    for name, one in runs.items():
+        if len(one.kept) >= FEWEST:
+            for value in one.kept:
+                owners[value].append(name)
+    shared = Counter(pair for names in owners.values() for pair in combinations(names, 2))
+    for (first, second), number in shared.items():
+        share = number / min(len(runs[first].kept), len(runs[second].kept))
+        if share >= LEAST_SHARE:
+            lines = _shared_lines(runs[first], runs[second]), _shared_lines(runs[second], runs[first])
+            yield Alike(first, second, share, *lines, (*twins[first], *twins[second]))
+
+
+def _identical(
+    runs: Mapping[str, _Runs], twins: Mapping[str, tuple[str, ...]], every: Mapping[str, _Runs]
+) -> Iterator[Alike]:
+    """Those whose tokens are all the same, unless it is what many write."""
+    for name, others in twins.items():
+        one = runs[name]
+        if others and len(one.kept) >= FEWEST and len(others) <= max(3, COMMON_SHARE * len(every)):
+            other = every[others[0]]
+            lines = _shared_lines(one, other), _shared_lines(other, one)
+            yield Alike(name, others[0], 1.0, *lines, others[1:])
+
+
+def _shared_lines(one: _Runs, other: _Runs) -> frozenset[int]:
+    """The lines of tokens that are in a run which the other one has."""
+    starts = np.flatnonzero(np.isin(one.hashes, other.hashes))
+    return frozenset(one.lines[start + offset] for start in starts for offset in range(RUN))

@@ -1,0 +1,194 @@
+"""The class as a page for staff: scores, items, mistakes and who shares them, every submission, the cases.
+
+It works without its script, which searches, filters and sorts. While a batch runs the page loads itself again
+now and then; what is searched for stands in its address, and so stays.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from grader.reports import svg, wording
+from grader.reports.class_statistics import (
+    case_catches,
+    counting,
+    item_outcomes,
+    scores_of,
+    share,
+    shared_causes,
+)
+from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
+from grader.reports.html import asset, page
+from grader.reports.text import case_name
+from grader.reports.wording import look
+from grader.text import one_line, source_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from markupsafe import Markup
+
+    from grader.model import Grade, ItemGrade
+    from grader.reports.class_statistics import Group, ItemOutcomes, Scores, SharedCause
+
+    SourceOf = Callable[[Grade], Sequence[str]]
+
+REFRESH_SECONDS = 15
+"""How often the page loads itself again while the batch runs."""
+
+MOST_NAMES = 12
+"""Ids that a group shows before it is opened."""
+
+MOST_FREQUENT = 7
+SHORT_TITLE = 38
+"""How many mistakes the overview names, and in how many characters."""
+
+AROUND = 1
+"""Lines that are shown above and below a line of code."""
+
+
+STATES = ("to look at", "full marks", "partly", "nothing", "excused")
+"""What a submission is to whoever looks through the class."""
+
+
+class Row(NamedTuple):
+    """A submission in the table; ``folder`` is quoted for a link, and an item that is missing is None."""
+
+    folder: str
+    name: str
+    people: str
+    section: str
+    late: bool
+    state: str
+    score: str
+    share: float
+    speed: str
+    items: tuple[ItemGrade | None, ...]
+    cause: int
+    """The number of its mistake in the list of all of them, from 1; 0 for none."""
+    note: str
+
+
+def render(
+    grades: Sequence[Grade], *, source_of: SourceOf | None = None, waiting: int = 0, similar: bool = False
+) -> str:
+    """Write the page; ``source_of`` gives a file's lines to quote, ``waiting`` are still to be graded."""
+    items = item_titles(grades)
+    causes = shared_causes(grades)
+    number_of = {name: number for number, cause in enumerate(causes, 1) for name in cause.ids}
+    rows = [_row(grade, list(items), number_of.get(grade.submission_id)) for grade in grades]
+    sentences = list(lookalikes([grade.submission_id for grade in grades]))
+    return page(
+        "class.html.j2",
+        script=asset("class.js"),
+        style=asset("class.css"),
+        heading=grades[0].assignment_title if grades else "no submissions",
+        waiting=waiting,
+        similar=similar,
+        progress=svg.bar([svg.Part(len(grades) / max(len(grades) + waiting, 1), "fill")]),
+        refresh=REFRESH_SECONDS,
+        rows=rows,
+        scores=scores_of(grades),
+        counted=len(counting(grades)),
+        histogram=_histogram,
+        of_most=lambda value: _of_most(grades, value),
+        outcomes=item_outcomes(grades),
+        outcome_bar=_outcome_bar,
+        causes=causes,
+        excerpt=lambda cause: _excerpt(cause, source_of),
+        example_message=_message,
+        to_paste=_to_paste,
+        folder=folder_of,
+        bar=lambda part, whole: svg.bar([svg.Part(part / max(whole, 1), "fail")]),
+        catches=case_catches(grades),
+        case_name=case_name,
+        items=items,
+        timed=any(map(wording.measured, grades)),
+        sections=sorted({row.section for row in rows} - {""}),
+        any_late=any(row.late for row in rows),
+        states=[(name, sum(row.state == name for row in rows)) for name in STATES],
+        look=look,
+        mark_of=mark_of,
+        lookalikes=sentences,
+        most_names=MOST_NAMES,
+        most_frequent=MOST_FREQUENT,
+        shortly=lambda title: one_line(title, SHORT_TITLE),
+    )
+
+
+def _row(grade: Grade, items: Sequence[str], cause: int | None) -> Row:
+    by_id = {item.result.item.id: item for item in grade.items}
+    people = grade.hand_in.students if grade.hand_in else ()
+    return Row(
+        folder_of(grade.submission_id),
+        grade.submission_id,
+        ", ".join(one.name for one in people if one.name),
+        ", ".join(dict.fromkeys(one.section for one in people if one.section)),
+        bool(grade.hand_in and grade.hand_in.late) or any(one.days for one in grade.adjustments),
+        _state(grade),
+        score_of(grade),
+        round(float(share(grade)), 4) if grade.verdict != "error" else -1.0,
+        wording.times(grade),
+        tuple(by_id.get(item) for item in items),
+        cause or 0,
+        note(grade),
+    )
+
+
+def _state(grade: Grade) -> str:
+    """Which of `STATES` a submission is in."""
+    if grade.excused:
+        return "excused"
+    if grade.verdict == "error" or grade.took_too_much_work:
+        return "to look at"
+    if grade.score >= grade.max_score:
+        return "full marks"
+    return "partly" if grade.score > 0 else "nothing"
+
+
+def folder_of(submission: str) -> str:
+    """A submission's folder below ``grades/``, for a link."""
+    return quote(submission, safe="", errors="backslashreplace")
+
+
+def _histogram(scores: Scores) -> Markup:
+    words = ", ".join(
+        f"{10 * index} to {10 * index + 10} %: {count}" for index, count in enumerate(scores.counts) if count
+    )
+    return svg.histogram(scores.counts, f"submissions by their score: {words}", marks=[float(scores.mean)])
+
+
+def _of_most(grades: Sequence[Grade], value: Fraction) -> str:
+    """A share of what could be had, in points where that is the same for all, else in percent."""
+    most = {grade.max_score for grade in counting(grades)}
+    return wording.shown(value * most.pop()) if len(most) == 1 else f"{float(100 * value):.3g} %"
+
+
+def _outcome_bar(outcomes: ItemOutcomes) -> Markup:
+    whole = max(outcomes.judged, 1)
+    kinds = {"pass": outcomes.passed, "partly": outcomes.partly, "fail": outcomes.failed}
+    return svg.bar([svg.Part(number / whole, kind) for kind, number in kinds.items()])
+
+
+def _excerpt(cause: SharedCause, source_of: SourceOf | None) -> list[tuple[int, str, bool]]:
+    """The line that shows a mistake in the example's file, between its neighbours."""
+    lines = source_of(cause.example) if source_of and cause.line else ()
+    if cause.line is None or not 1 <= cause.line <= len(lines):
+        return []
+    shown = range(max(1, cause.line - AROUND), min(len(lines), cause.line + AROUND) + 1)
+    return [(number, source_line(lines[number - 1]), number == cause.line) for number in shown]
+
+
+def _message(cause: SharedCause) -> str:
+    """What the example is told."""
+    grade = cause.example
+    return one_line(grade.cause.message if grade.cause else note(grade), 400)
+
+
+def _to_paste(group: Group) -> str:
+    """What goes into adjustments.yaml for one comment for all of a group."""
+    ids = ", ".join(json.dumps(name, ensure_ascii=False) for name in group.ids)
+    return f'groups:\n  - students: [{ids}]\n    comment: ""\n    by: ""\n'

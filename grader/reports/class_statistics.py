@@ -1,0 +1,244 @@
+"""A class as a whole: where the scores lie, what became of each item, who shares a mistake, what cases catch.
+
+Excused submissions and errors of ours count nowhere here: neither says anything of the class.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import quantiles
+from typing import TYPE_CHECKING
+
+from grader.mistakes import bundled_texts
+from grader.model import FindingKind, Verdict
+from grader.reports.audience import FAILED
+from grader.text import headline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from grader.model import CaseGrade, Finding, Grade, ItemGrade
+
+BINS = 10
+_ONE = Fraction(1)
+_IN_QUOTES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'")
+_AT_LINE = re.compile(r"^line \d+: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores as shares of what could be had; ``counts`` count ten equal parts, full marks in the last."""
+
+    counts: tuple[int, ...]
+    mean: Fraction
+    lower: Fraction
+    median: Fraction
+    upper: Fraction
+    full: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcomes:
+    """In how many submissions an item came to what; all else (skipped, an error of ours) is left out."""
+
+    item: str
+    title: str
+    passed: int
+    partly: int
+    failed: int
+    waiting: int
+    """Failed because another item did: nothing more is known of them."""
+
+    @property
+    def judged(self) -> int:
+        """How many could earn its points."""
+        return self.passed + self.partly + self.failed + self.waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Submissions with one cause, the same outcome of every item and the same codes of findings.
+
+    ``same_code`` are those among them whose PTX is the same but for names.
+    """
+
+    grades: tuple[Grade, ...]
+    lost: tuple[str, ...]
+    """The items that they fail."""
+    same_code: tuple[tuple[str, ...], ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Their ids, in the order of the class."""
+        return tuple(grade.submission_id for grade in self.grades)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCause:
+    """What explains why submissions lose points, and whose; ``line`` is that of the first one's file."""
+
+    key: str
+    title: str
+    groups: tuple[Group, ...]
+    line: int | None
+
+    @property
+    def example(self) -> Grade:
+        """One that shows it."""
+        return self.groups[0].grades[0]
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether nobody else has it."""
+        return len(self.ids) == 1
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Who has it, those with the same outcome side by side."""
+        return tuple(name for group in self.groups for name in group.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCatch:
+    """How many submissions fail in a case, and how many in no other."""
+
+    case: CaseGrade
+    """As one of them has it."""
+    failing: int
+    alone: int
+
+
+def counting(grades: Iterable[Grade]) -> list[Grade]:
+    """The grades that say something of the class."""
+    return [grade for grade in grades if grade.verdict is not Verdict.ERROR and not grade.excused]
+
+
+def share(grade: Grade) -> Fraction:
+    """The score as a share of what could be had; 1 where nothing could."""
+    return grade.score / grade.max_score if grade.max_score else _ONE
+
+
+def scores_of(grades: Sequence[Grade]) -> Scores | None:
+    """Where the scores lie; None where nobody has one."""
+    shares = sorted(share(grade) for grade in counting(grades))
+    if not shares:
+        return None
+    counts = Counter(min(max(int(value * BINS), 0), BINS - 1) for value in shares)
+    quarters = quantiles(shares, n=4, method="inclusive") if len(shares) > 1 else shares * 3
+    lower, median, upper = map(Fraction, quarters)
+    mean = sum(shares, Fraction(0)) / len(shares)
+    full = sum(value >= 1 for value in shares)
+    return Scores(tuple(counts[index] for index in range(BINS)), mean, lower, median, upper, full)
+
+
+def outcome(item: ItemGrade) -> str:
+    """What became of an item: ``passed``, ``partly``, ``failed`` or ``waiting``; empty if not judged."""
+    result = item.result
+    if result.verdict is Verdict.PASS:
+        return "passed"
+    if result.verdict is not Verdict.FAIL:
+        return ""
+    if not result.judged:
+        return "waiting"
+    return "partly" if item.points > 0 else "failed"
+
+
+def item_outcomes(grades: Sequence[Grade]) -> list[ItemOutcomes]:
+    """What became of every item, in the order of the rubric."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    titles: dict[str, str] = {}
+    for grade in counting(grades):
+        for item in grade.items:
+            titles.setdefault(item.result.item.id, item.result.item.title)
+            counts[item.result.item.id][outcome(item)] += 1
+    kinds = ("passed", "partly", "failed", "waiting")
+    return [
+        ItemOutcomes(item, title, *(counts[item][kind] for kind in kinds)) for item, title in titles.items()
+    ]
+
+
+def shared_causes(grades: Sequence[Grade]) -> list[SharedCause]:
+    """What costs points, the most frequent first; in it the largest group first."""
+    by_cause: dict[tuple[str, str], list[Grade]] = defaultdict(list)
+    for grade in counting(grades):
+        if cause := cause_of(grade):
+            by_cause[cause].append(grade)
+    causes = [
+        SharedCause(key, title, groups := _groups(sharing), _line(groups[0].grades[0]))
+        for (key, title), sharing in by_cause.items()
+    ]
+    return sorted(causes, key=lambda cause: -len(cause.ids))
+
+
+def cause_of(grade: Grade) -> tuple[str, str] | None:
+    """What explains most of what a submission loses, as a key and a title; None where it loses nothing."""
+    failing = _failing(grade)
+    if not failing:
+        return None
+    if grade.cause is not None:
+        return grade.cause.code, _title(grade.cause.code)
+    item, finding = failing[0].result.item.id, next(iter(failing[0].result.findings), None)
+    if finding is None or finding.kind in {FindingKind.COMPILE, FindingKind.ANSWER, FindingKind.MISTAKE}:
+        message = finding.message if finding else failing[0].result.message
+        words = _IN_QUOTES.sub("…", _AT_LINE.sub("", headline(message)))
+        return words, words
+    if not finding.code:
+        return f"{item} fails", f"{item} fails"
+    return str(finding.code), _title(str(finding.code))
+
+
+def _failing(grade: Grade) -> list[ItemGrade]:
+    """The items that fail, those that count first: extra credit explains nothing."""
+    failing = [item for item in grade.items if outcome(item) in {"partly", "failed"}]
+    return sorted(failing, key=lambda item: not item.result.item.counts)
+
+
+def _title(code: str) -> str:
+    """The name of a mistake, or its code in words."""
+    bundled = bundled_texts()
+    texts = bundled.findings.get(code) or bundled.outputs.get(code)
+    return texts.title if texts and texts.title else code.replace("-", " ")
+
+
+def _line(grade: Grade) -> int | None:
+    """The line to look at, in the student's file."""
+    if grade.cause is not None and grade.cause.line is not None:
+        return grade.cause.line
+    findings: list[Finding] = [finding for item in _failing(grade) for finding in item.result.findings]
+    return next((finding.line for finding in findings if finding.line), None)
+
+
+def _groups(grades: Sequence[Grade]) -> tuple[Group, ...]:
+    by_outcome: dict[tuple[object, ...], list[Grade]] = defaultdict(list)
+    for grade in grades:
+        outcomes = tuple((item.result.item.id, outcome(item)) for item in grade.items)
+        codes = {str(f.code or f.kind) for item in grade.items for f in item.result.findings}
+        by_outcome[(outcomes, *sorted(codes))].append(grade)
+    groups = [_group(alike) for alike in by_outcome.values()]
+    return tuple(sorted(groups, key=lambda group: -len(group.grades)))
+
+
+def _group(grades: Sequence[Grade]) -> Group:
+    by_code: dict[str, list[str]] = defaultdict(list)
+    for grade in grades:
+        if grade.evidence is not None and grade.evidence.build.digest:
+            by_code[grade.evidence.build.digest].append(grade.submission_id)
+    lost = tuple(item.result.item.id for item in grades[0].items if outcome(item) in {"partly", "failed"})
+    return Group(tuple(grades), lost, tuple(tuple(ids) for ids in by_code.values() if len(ids) > 1))
+
+
+def case_catches(grades: Sequence[Grade]) -> list[CaseCatch]:
+    """What each case catches, in the order of the assignment."""
+    cases: dict[str, CaseGrade] = {}
+    failing: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for grade in counting(grades):
+        fails = [one.case.id for one in grade.cases if one.verdict in FAILED]
+        failing.update(fails)
+        alone.update(fails if len(fails) == 1 else ())
+        for one in grade.cases:
+            cases.setdefault(one.case.id, one)
+    return [CaseCatch(case, failing[name], alone[name]) for name, case in cases.items()]

@@ -1,0 +1,189 @@
+"""Pictures of what is wrong, made of data: a heat map of an output, and a race between two threads."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.compare import HEAT
+from grader.messages import text_of
+from grader.messages.races import spell
+from grader.model import FindingCode, FindingKind
+from grader.reports.svg import element, number
+from grader.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markupsafe import Markup
+
+    from grader.model import Dim3, Finding, HeatMap, WrongElement
+
+KINDS = {
+    HEAT[1]: ("right", "heat-right"),
+    "?": ("unwritten", "heat-unwritten"),
+    "n": ("nan", "heat-nan"),
+    "1": ("little", "heat-little"),
+    "2": ("more", "heat-more"),
+    "3": ("much", "heat-much"),
+}
+"""The class of a cell and the name of its word, by its character in a heat map."""
+
+LARGEST_CELL = 12
+WIDEST = 512
+"""Pixels of a cell at most, and of a whole map."""
+
+
+class Heat(NamedTuple):
+    """A heat map on a page: the drawing, and its legend: classes with their words."""
+
+    finding: Finding
+    map: HeatMap
+    array: str
+    drawing: Markup
+    legend: tuple[tuple[str, str], ...]
+
+    @property
+    def caption(self) -> str:
+        """What it shows, and how to read it."""
+        case = one_line(self.finding.case, 80)
+        title = text_of("heat-of-case" if case else "heat-of", array=self.array, case=case)
+        rows, columns = self.map.cell
+        cells = "heat-element" if (rows, columns) == (1, 1) else "heat-cells"
+        parts = [title, text_of(cells, rows=rows, columns=columns)]
+        if any(self.map.block):
+            parts.append(text_of("heat-blocks", rows=self.map.block[0], columns=self.map.block[1]))
+        return "; ".join(parts)
+
+
+def says_something(heat_map: HeatMap) -> bool:
+    """Whether there is a pattern: not the same sort of wrong everywhere."""
+    return len({sign for row in heat_map.rows for sign in row.strip()}) > 1
+
+
+def heat(finding: Finding, heat_map: HeatMap, array: str) -> Heat:
+    """Draw a heat map, a path for each sort of wrong and a line at the border of each block."""
+    rows, columns = len(heat_map.rows), max(map(len, heat_map.rows), default=1)
+    array = one_line(array, 80)
+    drawn = {sign for row in heat_map.rows for sign in row}
+    kinds = {sign: kind for sign, kind in KINDS.items() if sign in drawn}
+    paths = [element("path", class_=kind, d=_runs(heat_map, sign)) for sign, (kind, _) in kinds.items()]
+    borders = "".join(_borders(heat_map, rows, columns))
+    if borders:
+        paths.append(element("path", class_="borders", d=borders, vector_effect="non-scaling-stroke"))
+    samples = [
+        element(
+            "rect",
+            element("title", reading(array, sample.element)),
+            x=sample.column,
+            y=sample.row,
+            width=1,
+            height=1,
+        )
+        for sample in heat_map.samples
+    ]
+    side = max(1, min(LARGEST_CELL, WIDEST // columns))
+    drawing = element(
+        "svg",
+        *paths,
+        element("g", *samples, class_="samples"),
+        class_="heat",
+        viewBox=f"0 0 {columns} {rows}",
+        width=side * columns,
+        height=side * rows,
+        role="img",
+        aria_label=text_of("heat-table"),
+    )
+    legend = tuple((kind, text_of(name)) for kind, name in kinds.values())
+    return Heat(finding, heat_map, array, drawing, legend)
+
+
+def reading(array: str, wrong: WrongElement) -> str:
+    """`C[3][5]: 1.25, expected 2 ± 1e-06`."""
+    index = "".join(f"[{at}]" for at in wrong.index)
+    name = "heat-sample-unwritten" if wrong.unwritten else "heat-sample"
+    expected, bound = shown(wrong.expected), shown(wrong.bound, 2)
+    return text_of(name, element=f"{array}{index}", got=shown(wrong.got), expected=expected, bound=bound)
+
+
+def shown(value: float, digits: int = 6) -> str:
+    """Write a number as a table of numbers has it; whole ones without a point."""
+    return f"{value:.{digits}g}"
+
+
+def _runs(heat_map: HeatMap, drawn: str) -> str:
+    """A path over all cells with a character, a rectangle for each run of them in a row."""
+    pieces = []
+    for y, row in enumerate(heat_map.rows):
+        x = 0
+        for sign, run in groupby(row):
+            length = len(list(run))
+            if sign == drawn:
+                pieces.append(f"M{x} {y}h{length}v1h-{length}z")
+            x += length
+    return "".join(pieces)
+
+
+def _borders(heat_map: HeatMap, rows: int, columns: int) -> Iterator[str]:
+    """Lines between blocks, in cells; none where blocks would be drawn as a cell or less."""
+    height, width = (side / cell for side, cell in zip(heat_map.block, heat_map.cell, strict=True))
+    if width > 1 and (height > 1 or rows == 1):
+        yield from (f"M{number(x * width)} 0v{rows}" for x in range(1, columns) if x * width < columns)
+    if height > 1 and width > 1:
+        yield from (f"M0 {number(y * height)}h{columns}" for y in range(1, rows) if y * height < rows)
+
+
+class Race(NamedTuple):
+    """Two accesses that nothing orders: who makes each, what it does, on which line; and what is missing."""
+
+    caption: str
+    element: str
+    threads: tuple[str, str]
+    verbs: tuple[str, str]
+    lines: tuple[int | None, int | None]
+    missing: str
+
+
+_VERBS = {
+    "RAW": ("race-writes", "race-reads"),
+    "WAR": ("race-reads", "race-writes"),
+    "WAW": ("race-writes", "race-writes"),
+}
+_MISSING = {
+    FindingCode.RACE_IN_BLOCK: "race-no-barrier",
+    FindingCode.RACE_IN_WARP: "race-no-warp-barrier",
+    FindingCode.RACE_BETWEEN_BLOCKS: "race-no-order",
+    FindingCode.RACE_WITH_COPY: "race-no-wait",
+}
+
+
+def race(finding: Finding) -> Race | None:
+    """The two accesses of a race, the earlier one first; None where they are not known."""
+    if finding.kind is not FindingKind.RACE or finding.other_line is None or finding.line is None:
+        return None
+    element_name = one_line(finding.address, 80)
+    earlier, later = _VERBS.get(finding.hazard, ("race-uses", "race-uses"))
+    one_block = finding.block is not None and finding.other_block is None
+    caption = "race-of" if one_block else "race-anywhere"
+    return Race(
+        text_of(caption, block=_spelt(finding.block), element=element_name),
+        element_name,
+        (_thread(finding, later=False), _thread(finding, later=True)),
+        (text_of(earlier), text_of(later)),
+        (finding.other_line, finding.line),
+        text_of(_MISSING.get(finding.code, "race-nothing")),
+    )
+
+
+def _thread(finding: Finding, *, later: bool) -> str:
+    thread = finding.thread if later else finding.other_thread
+    if thread is None:
+        return text_of("race-another-thread" if later else "race-some-thread")
+    if finding.other_block is None:
+        return text_of("race-thread", thread=_spelt(thread))
+    block = finding.block if later else finding.other_block
+    return text_of("race-thread-of-block", thread=_spelt(thread), block=_spelt(block))
+
+
+def _spelt(index: Dim3 | None) -> str:
+    return "" if index is None else spell(index)

@@ -1,0 +1,56 @@
+"""Submissions that are alike, as a page for staff: a place to look, not a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.reports.class_page import folder_of
+from grader.reports.html import asset, page
+from grader.text import source_line
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from grader.course.similarity import Alike
+
+MOST_PAIRS = 60
+MOST_LINES = 300
+"""Of a file that are shown."""
+
+
+class Side(NamedTuple):
+    """A submission of a pair: its id, its quoted folder, and its lines, each with whether it is marked."""
+
+    name: str
+    folder: str
+    lines: list[tuple[int, str, bool]]
+    more: int
+
+
+def render(title: str, pairs: Sequence[Alike], sources: Mapping[str, Sequence[str]]) -> str:
+    """Write the page; ``sources`` are the lines of the submissions' files."""
+    return page(
+        "similar.html.j2",
+        style=asset("class.css"),
+        heading=title,
+        pairs=[
+            (
+                pair,
+                round(100 * pair.share),
+                (
+                    _side(pair.first, pair.first_lines, sources),
+                    _side(pair.second, pair.second_lines, sources),
+                ),
+            )
+            for pair in pairs[:MOST_PAIRS]
+        ],
+        more=max(0, len(pairs) - MOST_PAIRS),
+    )
+
+
+def _side(name: str, marked: Collection[int], sources: Mapping[str, Sequence[str]]) -> Side:
+    lines = sources.get(name, ())
+    shown = [
+        (number, source_line(line), number in marked) for number, line in enumerate(lines[:MOST_LINES], 1)
+    ]
+    return Side(name, folder_of(name), shown, len(lines) - len(shown))

@@ -1,0 +1,367 @@
+"""What the page of a submission shows, in the order of the page: `view` gives it to the template.
+
+Each part can be linked to: ``#item-2``, ``#finding-5``, ``#line-13``. Pictures are drawn of the evidence of
+cases that the reader may see: those of the findings that are left in `grader.reports.audience.student_view`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from grader.checks.traffic import METRICS
+from grader.checks.wording import plain_percent, sizes
+from grader.messages import text_of
+from grader.model import FindingKind
+from grader.reports import excerpts, pictures, source_view, svg, text, wording
+from grader.reports.states import FAILED, PARTLY, PASSED, WAITING, State, state_of
+from grader.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from markupsafe import Markup
+
+    from grader.model import CaseEvidence, Cause, CheckResult, ExampleArray, Finding, Grade, ItemGrade, Ratio
+
+HAZARDS = (
+    FindingKind.RACE,
+    FindingKind.OUT_OF_BOUNDS,
+    FindingKind.UNINITIALISED,
+    FindingKind.BARRIER_DIVERGENCE,
+)
+"""What a trace of a block shows."""
+
+MOST_HEAT_MAPS = 4
+"""Heat maps on one page: what is wrong with further cases mostly looks the same."""
+MOST_RACES = 2
+"""The same of races."""
+MOST_COLUMNS = 32
+"""Numbers side by side in an example."""
+_SHORT_DIGEST = 12
+
+
+class ShownFinding(NamedTuple):
+    """A finding with what is drawn of it; ``told`` where a text above says the same already."""
+
+    number: int
+    finding: Finding
+    told: bool
+    where: str
+    quoted: tuple[excerpts.QuotedLine, ...] = ()
+    race: pictures.Race | None = None
+    heat: pictures.Heat | None = None
+    example: tuple[ExampleArray, ...] = ()
+    example_sizes: str = ""
+    trace: str = ""
+    drawn: bool = True
+    """Whether it is told here, and not further up."""
+
+
+class ShownItem(NamedTuple):
+    """A rubric item; ``reason`` is told in the overview where there is nothing else to tell."""
+
+    number: int
+    item: ItemGrade
+    state: State
+    reason: str
+    in_detail: bool
+    hint: str = ""
+    """What to try, where nothing further up says the same."""
+    findings: tuple[ShownFinding, ...] = ()
+    left_out: int = 0
+
+
+class Start(NamedTuple):
+    """What explains most: to be repaired first. A finding shows where it is, another what it does."""
+
+    message: str
+    hint: str
+    item: ShownItem
+    findings: tuple[ShownFinding, ...]
+
+
+class AmountBar(NamedTuple):
+    """An amount with its bar."""
+
+    label: str
+    bar: Markup
+    value: str
+
+
+class Bars(NamedTuple):
+    """Amounts to compare."""
+
+    title: str
+    rows: tuple[AmountBar, ...]
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What is being laid out: findings get numbers in the order of the page, and each is drawn once."""
+
+    grade: Grade
+    source: Sequence[str]
+    cases: dict[str, CaseEvidence]
+    findings: int = 0
+    heat_maps: int = 0
+    races: int = 0
+    drawn: set[tuple[object, ...]] = field(default_factory=set)
+    """The findings, examples and hints that the page has already."""
+
+    def finding(self, finding: Finding, message: str) -> ShownFinding:
+        """Lay a finding out; one that was told before is not drawn again."""
+        self.findings += 1
+        where = excerpts.lines_in_words(finding)
+        told = text.is_told(finding, message)
+        if not self._is_new("finding", finding.message, finding.line, finding.other_line):
+            return ShownFinding(self.findings, finding, told, where, drawn=False)
+        case = self.cases.get(finding.case) if finding.kind is FindingKind.WRONG_OUTPUT else None
+        shape = sizes(case.smallest or case.case.shape) if case else ""
+        return ShownFinding(
+            self.findings,
+            finding,
+            told,
+            where,
+            tuple(excerpts.quote(finding, self.grade.submission_file, self.source, around=1)),
+            self._race(finding),
+            self._heat(finding, case) if case else None,
+            case.example if case and self._is_new("example", shape) else (),
+            shape,
+            self._trace(finding),
+        )
+
+    def hint(self, hint: str) -> str:
+        """The hint as a sentence; nothing where it was given before."""
+        return text.sentence(hint) if self._is_new("hint", text.sentence(hint)) else ""
+
+    def _is_new(self, *key: object) -> bool:
+        """Whether the page does not have it yet."""
+        is_new = key not in self.drawn
+        self.drawn.add(key)
+        return is_new
+
+    def _race(self, finding: Finding) -> pictures.Race | None:
+        race = pictures.race(finding)
+        if race is None or self.races == MOST_RACES:
+            return None
+        self.races += 1
+        return race
+
+    def _heat(self, finding: Finding, case: CaseEvidence) -> pictures.Heat | None:
+        wrong = next((c for c in case.comparisons if c.wrong and not c.kernel), None)
+        if wrong is None or wrong.heat is None or self.heat_maps == MOST_HEAT_MAPS:
+            return None
+        if not pictures.says_something(wrong.heat):
+            return None
+        self.heat_maps += 1
+        return pictures.heat(finding, wrong.heat, wrong.label or wrong.array)
+
+    def _trace(self, finding: Finding) -> str:
+        """The command that shows what a block did; empty where nobody can run it."""
+        case = next((case.case for case in self.grade.cases if case.case.id == finding.case), None)
+        if finding.kind not in HAZARDS or finding.block is None or case is None or not case.shape:
+            return ""
+        if case.arguments or case.kernel or not self._is_new("trace", finding.kind):
+            return ""
+        block = ",".join(map(str, finding.block[:2]))
+        file = shlex.quote(self.grade.submission_file)
+        options = f"--case {shlex.quote(case.id)} --block {block} --html trace.html"
+        return one_line(f"grader trace {shlex.quote(self.grade.assignment_id)} {file} {options}", 300)
+
+
+def view(grade: Grade, shown: Grade, source: Sequence[str]) -> dict[str, object]:
+    """All that the template asks for; ``shown`` is the grade as its reader may see it."""
+    cases = {case.case.id: case for case in grade.evidence.cases} if grade.evidence else {}
+    laid_out = _Shown(shown, source, cases)
+    start = _start(laid_out)
+    items = tuple(_item(laid_out, number, item) for number, item in enumerate(shown.items, start=1))
+    if start:
+        start = start._replace(item=items[start.item.number - 1])
+    remarks = source_view.remarks_of(_told(start, items), shown.submission_file, len(source))
+    return {
+        "grade": shown,
+        "items": items,
+        "start": start,
+        "score_bar": svg.bar(_score_bar(items)),
+        "rows": tuple(source_view.rows_of(source, remarks)),
+        "marked_lines": frozenset(remarks),
+        "bars_of_items": tuple(_amounts(items)),
+        "speed": wording.speed(shown),
+        "speedups": tuple(_speedups(shown)),
+        "shares": tuple(_shares(shown)),
+        "facts": tuple(_facts(shown)),
+    }
+
+
+def _item(laid_out: _Shown, number: int, item: ItemGrade) -> ShownItem:
+    result, state = item.result, state_of(item)
+    quiet = state is PASSED or not (result.judged and state in {FAILED, PARTLY})
+    in_detail = bool(not quiet or result.findings or result.message_staff)
+    if not in_detail:
+        reason = "" if state is PASSED else result.message
+        return ShownItem(number, item, state, reason, in_detail)
+    message = "" if state is WAITING else result.message
+    findings = tuple(laid_out.finding(finding, message) for finding in result.findings[: text.MOST_FINDINGS])
+    left_out = len(result.findings) - len(findings)
+    reason = result.message if quiet else ""
+    return ShownItem(number, item, state, reason, in_detail, laid_out.hint(result.hint), findings, left_out)
+
+
+def _start(laid_out: _Shown) -> Start | None:
+    """The first cause with its finding; where nobody knows one, the first item that fails."""
+    grade, cause = laid_out.grade, laid_out.grade.cause
+    failing = [
+        (number, item)
+        for number, item in enumerate(grade.items, start=1)
+        if state_of(item) in {FAILED, PARTLY}
+    ]
+    if cause is not None:
+        failing.sort(key=lambda pair: pair[1].result.item.id != cause.item)
+    if not failing:
+        return None
+    number, item = failing[0]
+    result = item.result
+    message = text.caused(cause) if cause else text.sentence(one_line(result.message, text.LONG))
+    hint = cause.hint if cause else result.hint
+    findings = tuple(laid_out.finding(finding, message) for finding in _telling(grade, result, cause))
+    item_of_start = ShownItem(number, item, state_of(item), "", in_detail=True)
+    return Start(message, laid_out.hint(hint), item_of_start, findings)
+
+
+def _telling(grade: Grade, result: CheckResult, cause: Cause | None) -> Iterator[Finding]:
+    """Of what is told first: a finding that shows the line, and one that shows what is wrong in an output."""
+    line = cause.line if cause else None
+    others = (item.result.findings for item in grade.items if item.result is not result)
+    everywhere = [*result.findings, *(finding for findings in others for finding in findings)]
+    wanted = [
+        finding
+        for finding in (everywhere if line else result.findings)
+        if excerpts.lines_of(finding) and (line is None or line in excerpts.lines_of(finding))
+    ]
+    yield from sorted(wanted, key=lambda finding: finding.line != line)[:1]
+    wrong = [finding for finding in result.findings if finding.kind is FindingKind.WRONG_OUTPUT]
+    yield from sorted(wrong, key=lambda finding: not text.is_told(finding, result.message))[:1]
+
+
+def _told(start: Start | None, items: tuple[ShownItem, ...]) -> Iterator[tuple[str, Finding]]:
+    """Each finding with the part of the page where it is told."""
+    for shown in start.findings if start else ():
+        yield "start", shown.finding
+    for item in items:
+        for finding in item.findings:
+            yield f"finding-{finding.number}", finding.finding
+        for left_out in item.item.result.findings[len(item.findings) :]:
+            yield f"item-{item.number}", left_out
+
+
+def _score_bar(items: tuple[ShownItem, ...]) -> Iterator[svg.Part]:
+    """A part for each item, as wide as its points; what was lost of it is paler."""
+    counting = [item for item in items if item.item.result.item.counts and item.item.max_points > 0]
+    total = sum((item.item.max_points for item in counting), start=Fraction(0))
+    for item in counting:
+        most, points = item.item.max_points, item.item.points
+        if item.state in {FAILED, PARTLY, PASSED}:
+            yield svg.Part(float(points / total), "pass" if item.state is PASSED else "partly")
+            yield svg.Part(float((most - points) / total), "lost")
+        else:
+            yield svg.Part(float(most / total), item.state.name)
+
+
+def _amounts(items: tuple[ShownItem, ...]) -> Iterator[Bars]:
+    """What each item of traffic compares."""
+    for item in items:
+        amounts = item.item.result.amounts
+        if amounts is None or amounts.metric not in METRICS:
+            continue
+        asked = None if amounts.asked is None else float(amounts.asked) * amounts.baseline
+        most = max(amounts.submission, amounts.baseline, asked or 0)
+        rows = [
+            _amount(text_of("bars-yours"), amounts.submission, most, "fill"),
+            _amount(text_of("kernel-of", baseline=amounts.baseline_name), amounts.baseline, most, "other"),
+        ]
+        if amounts.asked is not None and asked is not None:
+            label = text_of("bars-asked", share=plain_percent(amounts.asked))
+            rows.append(_amount(label, int(asked), most, "pass"))
+        title = text_of("bars-title", title=text.title(item.item), metric=text_of(METRICS[amounts.metric][1]))
+        yield Bars(title, tuple(rows))
+
+
+def _amount(label: str, value: int, most: float, kind: str) -> AmountBar:
+    return AmountBar(
+        one_line(label, 60), svg.bar([svg.Part(value / most if most else 0, kind)]), f"{value:,}"
+    )
+
+
+def _speedups(grade: Grade) -> Iterator[AmountBar]:
+    """How many times as fast as the baseline, each with its interval and a line at 1."""
+    timing = grade.timing
+    if timing is None or timing.speedup is None:
+        return
+    ratios = {"kernel-student": timing.speedup, "kernel-solution": timing.solution}
+    measured = [ratio for ratio in ratios.values() if ratio]
+    most = 1.05 * max(1.0, *(ratio.high for ratio in measured))
+    for name, ratio in ratios.items():
+        if ratio:
+            yield AmountBar(text_of(name), _interval(ratio, most), wording.ratio_in_words(ratio, "×"))
+
+
+def _interval(ratio: Ratio, most: float) -> Markup:
+    return svg.interval(ratio.low, ratio.median, ratio.high, most=most, reference=1.0)
+
+
+def _shares(grade: Grade) -> Iterator[AmountBar]:
+    """Occupancy, and how much of what the device could do is done."""
+    timing = grade.timing
+    if timing is None or timing.speedup is None:
+        return
+    shares = {"occupancy-title": timing.occupancy, "roofline-title": timing.roofline_share}
+    for name, share in shares.items():
+        if share is not None:
+            yield AmountBar(text_of(name), svg.bar([svg.Part(share, "fill")]), f"{100 * share:.3g} %")
+
+
+def _facts(grade: Grade) -> Iterator[str]:
+    """What graded it, and what was graded."""
+    release = dict(grade.versions).get("grader", "")
+    toolkit = f"nvcc {grade.toolkit.removeprefix('nvcc ')}" if grade.toolkit else ""
+    parts = [f"grader {release}".strip(), grade.device or grade.backend, toolkit]
+    yield text_of("graded-by", parts=one_line(", ".join(part for part in parts if part), 200))
+    if grade.submission_digest:
+        yield text_of("file-digest", digest=one_line(grade.submission_digest, 80)[:_SHORT_DIGEST])
+    if grade.seed:
+        yield text_of("seed-of", seed=grade.seed)
+
+
+class ExampleTable(NamedTuple):
+    """An array of an example in rows: each number, and the class of its cell."""
+
+    title: str
+    extents: str
+    rows: tuple[tuple[tuple[str, str], ...], ...]
+
+
+def example_tables(example: Sequence[ExampleArray]) -> Iterator[ExampleTable]:
+    """Inputs, and for each output what is expected beside what came out; wide ones are cut."""
+    for array in example:
+        name = one_line(array.name, 60)
+        if not array.states:
+            yield _table(text_of("example-input", array=name), array.shape, array.values)
+            continue
+        yield _table(text_of("example-expected", array=name), array.shape, array.expected)
+        yield _table(text_of("example-got", array=name), array.shape, array.values, array.states)
+
+
+_CLASSES = {"x": "much", "n": "nan", "?": "unwritten"}
+
+
+def _table(title: str, shape: tuple[int, ...], values: Sequence[float], states: str = "") -> ExampleTable:
+    width = shape[-1] if shape else 1
+    cells = [
+        ("·" if state == "?" else pictures.shown(value), _CLASSES.get(state, ""))
+        for value, state in zip(values, states or " " * len(values), strict=True)
+    ]
+    rows = [cells[start : start + width][:MOST_COLUMNS] for start in range(0, len(cells), width or 1)]
+    return ExampleTable(title, " × ".join(map(str, shape)), tuple(tuple(row) for row in rows[:MOST_COLUMNS]))

@@ -1,0 +1,71 @@
+"""Submissions that are alike: whatever they call things, less what everybody was given."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.course.similarity import similar
+from grader.reports import similar_page
+from tests.reports.payloads import PAYLOADS
+
+ROOT = Path(__file__).parents[2]
+CLASS = {path.parent.name: path.read_text() for path in (ROOT / "tests/sample_class").glob("*/*.cu")}
+GIVEN = [path.read_text() for path in (ROOT / "reference/matmul").glob("*.cu")]
+GIVEN += [path.read_text() for path in (ROOT / "assignments/tiled-matmul").glob("*.cu")]
+
+
+def renamed(text: str) -> str:
+    """The text with other names, other numbers of lines and comments of its own."""
+    other = re.sub(r"\b(sA|sB|row|col|k|t)\b", r"\1_of_mine", text)
+    return "// all my own work\n\n" + other.replace("{\n", "{   // begins\n\n")
+
+
+def test_who_renames_everything_is_alike() -> None:
+    """And comes first, with the lines on both sides."""
+    first, *_ = similar({**CLASS, "eve": renamed(CLASS["boris"])}, GIVEN)
+    assert (first.first, first.second, first.share) == ("boris", "eve", 1.0)
+    assert len(first.first_lines) > 10
+    eve = renamed(CLASS["boris"]).split("\n")
+    assert all(eve[line - 1].strip() for line in first.second_lines)
+
+
+def test_several_that_are_the_same_are_told_once() -> None:
+    """Not as a pair each."""
+    copies = {name: renamed(CLASS["boris"]) for name in ("eve", "mallory")}
+    first, *others = similar({**CLASS, **copies}, GIVEN)
+    assert {first.first, first.second, *first.same} == {"boris", "eve", "mallory"}
+    assert not any({"eve", "mallory"} & {pair.first, pair.second} for pair in others)
+
+
+def test_what_everybody_was_given_makes_nobody_alike() -> None:
+    """Two who hand in the skeleton, or what the model solution does."""
+    assert similar({"ada": GIVEN[0], "bob": renamed(GIVEN[0])}, GIVEN) == ()
+    assert similar({"ada": CLASS["boris"], "bob": renamed(CLASS["boris"])}, [CLASS["boris"]]) == ()
+
+
+def test_what_many_share_makes_nobody_alike() -> None:
+    """It is how the task is solved."""
+    assert similar({f"s{number}": CLASS["boris"] for number in range(20)}, GIVEN) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "int", '"' * 5000, "{" * 5000, "\ud800 é \x00" * 200, *PAYLOADS.values()]
+)
+def test_a_text_that_is_no_code_is_passed_over(text: str) -> None:
+    """Nothing is raised, and the others are compared."""
+    pairs = similar({"odd": text, "ada": CLASS["boris"], "eve": renamed(CLASS["boris"])}, GIVEN)
+    assert [(pair.first, pair.second) for pair in pairs] == [("ada", "eve")]
+
+
+def test_the_page_shows_both_and_says_what_it_is_not() -> None:
+    """Side by side, with the lines marked; payloads are text."""
+    payload = "</pre><script>alert(1)</script>"
+    texts = {"ada": CLASS["boris"] + f"// {payload}\n", payload: renamed(CLASS["boris"])}
+    page = similar_page.render(payload, similar(texts, GIVEN), {k: v.split("\n") for k, v in texts.items()})
+    assert "a place to look, not a verdict" in page
+    assert page.count('class="here"') > 20
+    assert "<script" not in page
+    assert "No two submissions are alike" in similar_page.render("x", (), {})

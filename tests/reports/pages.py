@@ -1,0 +1,18 @@
+"""Pages as tests look at them: without style sheet and script, which are ours, or their words alone."""
+
+from __future__ import annotations
+
+import re
+
+import lxml.html
+
+
+def content(page: str) -> str:
+    """The page without its style sheet and its script, and without their hashes."""
+    bare = re.sub(r"<(style|script)>.*?</\1>", r"<\1></\1>", page, flags=re.DOTALL)
+    return re.sub(r"sha256-[\w+/=]+", "sha256-…", bare)
+
+
+def words_of(page: str) -> str:
+    """What is read on the page, on one line."""
+    return " ".join(lxml.html.document_fromstring(content(page)).text_content().split())

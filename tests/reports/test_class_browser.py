@@ -1,0 +1,112 @@
+"""The class page in a real browser: filters, keyboard, contrast, payloads, and a large class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.model import HandIn, Student
+from grader.reports import class_page
+from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, seen
+from tests.reports.payloads import PAYLOADS
+from tests.reports.sample_grades import SOURCE, full_marks, missing_barrier, partial_credit, sample_class
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grader.model import Grade
+
+pytestmark = pytest.mark.browser
+
+NAMES = 'const names = () => [...document.querySelectorAll("#table tbody tr")].filter((row) => !row.hidden)'
+NAMES += '.map((row) => row.querySelector("a").textContent);'
+KEY = "const press = (key) => document.activeElement.dispatchEvent("
+KEY += 'new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));'
+TYPE = "const type = (id, value) => { const at = document.getElementById(id); at.value = value;"
+TYPE += 'at.dispatchEvent(new Event("input", { bubbles: true })); };'
+
+
+def page(grades: list[Grade] | None = None) -> str:
+    """The page of a class with sections."""
+    whole = sample_class() if grades is None else grades
+    rows = [
+        replace(one, hand_in=HandIn("x", students=(Student(name=f"N{n}", section=f"S{n % 2}"),), late=n == 1))
+        for n, one in enumerate(whole)
+    ]
+    return class_page.render(rows, source_of=lambda _: SOURCE)
+
+
+def test_search_and_filters_leave_what_fits(tmp_path: Path) -> None:
+    """Together; what is asked for stands in the address, so that it outlives a reload."""
+    script = f"""{NAMES}{TYPE} const all = names().length;
+      type("search", "RACE lines"); const race = names(); type("search", "");
+      type("state", "full marks"); const full = names(); type("state", "");
+      type("section", "S1"); const section = names().length;
+      const count = document.getElementById("count").textContent;
+      return {{ all, race, full, section, hash: location.hash, count }};"""
+    answer = seen(page(), script, tmp_path)
+    assert answer["race"] == ["grace"]
+    assert answer["full"] == ["ada"]
+    assert answer["section"] == answer["all"] // 2
+    assert answer["hash"] == "#section=S1"
+    assert answer["count"] == f"{answer['section']} of {answer['all']} shown"
+
+
+def test_a_heading_sorts_and_turns_round(tmp_path: Path) -> None:
+    """Said to screen readers; errors of ours come first among scores."""
+    script = f"""{NAMES} const button = document.querySelector("th[data-sort=score] button");
+      button.click(); const up = names(); button.click();
+      return {{ up, down: names(), sorted: button.parentElement.getAttribute("aria-sort") }};"""
+    answer = seen(page([full_marks(), missing_barrier(), partial_credit()]), script, tmp_path)
+    assert answer == {
+        "up": ["edsger", "grace", "ada"],
+        "down": ["ada", "grace", "edsger"],
+        "sorted": "descending",
+    }
+
+
+def test_the_keyboard_reaches_every_student(tmp_path: Path) -> None:
+    """From anywhere to the search, into the table, back, and out."""
+    script = f"""{KEY} const at = () => document.activeElement.id || document.activeElement.textContent;
+      const keys = ["/", "ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp", "ArrowDown", "Escape"];
+      return keys.map((key) => {{ press(key); return at(); }});"""
+    steps = seen(page([full_marks(), missing_barrier()]), script, tmp_path)
+    assert steps == ["search", "ada", "grace", "ada", "search", "ada", "search"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", [LIGHT, DARK])
+def test_all_can_be_read(size: str, scheme: int, tmp_path: Path) -> None:
+    """Every text has a contrast of 4.5 or more, and nobody scrolls sideways."""
+    assert seen(page(), f"{CONTRAST} return [{SCROLLS}, faint];", tmp_path, size=size, scheme=scheme) == [
+        False,
+        [],
+    ]
+
+
+def test_payloads_do_nothing(tmp_path: Path) -> None:
+    """In names, sections and sources."""
+    grades = [
+        replace(
+            missing_barrier(),
+            submission_id=words,
+            hand_in=HandIn(words, students=(Student(name=words, section=words),)),
+        )
+        for words in PAYLOADS.values()
+    ]
+    whole = class_page.render(grades, source_of=lambda _: [next(iter(PAYLOADS.values()))] * len(SOURCE))
+    script = """const acts = (one) => [...one.attributes].some(({ name }) => name.startsWith("on"));
+      const acting = [...document.querySelectorAll("*")].filter(acts).length;
+      return [document.scripts.length, document.title, acting];"""
+    assert seen(whole, script, tmp_path) == [3, "Tiled matrix multiplication", 0]
+
+
+def test_two_thousand_can_be_searched(tmp_path: Path) -> None:
+    """All rows are there, and a search leaves one."""
+    grades = [replace(full_marks(), submission_id=f"student{number:04d}") for number in range(2000)]
+    script = (
+        f'{NAMES}{TYPE} const all = names().length; type("search", "student1234"); return [all, names()];'
+    )
+    assert seen(page(grades), script, tmp_path) == [2000, ["student1234"]]

@@ -1,0 +1,212 @@
+"""What the page of a submission shows: states, a start, remarks and pictures; and how large it gets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import lxml.html
+import pytest
+
+from grader.mistakes.texts import bundled_texts
+from grader.model import (
+    CheckResult,
+    Finding,
+    FindingCode,
+    FindingKind,
+    ItemGrade,
+    Severity,
+    Verdict,
+    Visibility,
+)
+from grader.reports import html, pictures
+from grader.reports.prose import CHAPTERS, prose
+from grader.reports.states import state_of
+from tests.reports.pages import content, words_of
+from tests.reports.pictured import pictured, wrong_case
+from tests.reports.sample_grades import ITEMS, SOURCE, compile_error, full_marks, missing_barrier
+
+STATES = {
+    "passed": {"verdict": Verdict.PASS, "fraction": Fraction(1)},
+    "partly": {"verdict": Verdict.FAIL, "fraction": Fraction(1, 3)},
+    "failed": {"verdict": Verdict.FAIL, "fraction": Fraction(0)},
+    "not judged yet": {"verdict": Verdict.FAIL, "fraction": Fraction(0), "judged": False},
+    "needs a GPU": {"verdict": Verdict.SKIP, "fraction": Fraction(0), "needs_gpu": True},
+    "not judged here": {"verdict": Verdict.SKIP, "fraction": Fraction(0)},
+    "error of ours": {"verdict": Verdict.ERROR, "fraction": Fraction(0)},
+}
+
+
+def _elements(page: str, path: str) -> list[str]:
+    root = lxml.html.document_fromstring(content(page))
+    return [" ".join(element.text_content().split()) for element in root.xpath(path)]
+
+
+def test_each_state_has_its_own_mark_and_word() -> None:
+    """Seven outcomes, seven marks, seven words; only what failed has a cross."""
+    states = {}
+    for word, fields in STATES.items():
+        result = CheckResult(item=ITEMS[0], message="", **fields)  # type: ignore[arg-type]
+        states[word] = state_of(ItemGrade(result, Fraction(0), Fraction(10)))
+    assert {word: state.word for word, state in states.items()} == {word: word for word in STATES}
+    assert len({state.mark for state in states.values()}) == len({s.name for s in states.values()}) == 7
+    assert [word for word, state in states.items() if state.mark == "✗"] == ["failed"]
+
+
+def test_the_page_starts_with_the_first_item_that_fails() -> None:
+    """Where nobody knows a cause: its message, line, picture and hint, once; nothing where all is right."""
+    page = html.render(missing_barrier(), source_lines=SOURCE)
+    (start,) = _elements(page, "//section[@id='start']")
+    for words in ("Start here", "> 9 |", "thread (0, 3)", "Try: Add __syncthreads() between lines 13 and 14"):
+        assert words in start
+    assert words_of(page).count("Add __syncthreads() between lines 13 and 14") == 1
+    assert not _elements(html.render(full_marks()), "//section[@id='start']")
+
+
+def test_what_waits_for_another_item_is_told_in_one_line() -> None:
+    """It has a row with the reason, and no section of its own."""
+    page = html.render(compile_error(), source_lines=SOURCE)
+    assert len(_elements(page, "//section[@class='item']")) == 1
+    rows = _elements(page, "//ul[@class='items']/li")
+    assert rows[1] == "○not judged yet Right for whole tilesNot judged until “Compiles” passes – of 25"
+
+
+def test_a_line_is_remarked_where_a_finding_names_it() -> None:
+    """The remark leads to what is told of it, and that leads to the line."""
+    page = html.render(missing_barrier(), source_lines=SOURCE)
+    root = lxml.html.document_fromstring(page)
+    marked = [element.get("id") for element in root.xpath("//div[@class='marked']")]
+    assert marked == ["line-9", "line-10", "line-13"]
+    targets = {str(link.get("href")) for link in root.xpath("//p[starts-with(@class, 'remark')]/a")}
+    assert targets == {"#start", "#finding-3"}
+    assert root.xpath("//div[@id='finding-3']//a[@href='#line-10']")
+
+
+def test_an_output_is_drawn_with_the_blocks_over_it() -> None:
+    """A path for each sort of wrong, a border between blocks, and the numbers of some elements."""
+    heat = wrong_case().comparisons[0].heat
+    assert heat is not None
+    drawn = pictures.heat(Finding(FindingKind.WRONG_OUTPUT, case="mp3"), heat, "C")
+    assert [kind for kind, _ in drawn.legend] == ["right", "unwritten", "nan", "more"]
+    assert 'class="borders" d="M16 0v55M32 0v55M0 16h43M0 32h43M0 48h43"' in drawn.drawing
+    assert "<title>C[0][32]: 533, expected 33 ± 0.5</title>" in drawn.drawing
+    assert drawn.caption.startswith("How far `C` is off in case `mp3`; each square is an element")
+
+
+def test_a_picture_without_a_pattern_is_left_out() -> None:
+    """One colour everywhere says less than the sentence beside it."""
+    heat = wrong_case().comparisons[0].heat
+    assert heat is not None
+    assert pictures.says_something(heat)
+    assert not pictures.says_something(replace(heat, rows=("333", "33 ")))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (FindingCode.RACE_IN_BLOCK, "no `__syncthreads()` between them"),
+        (FindingCode.RACE_BETWEEN_BLOCKS, "nothing between them that orders blocks"),
+        (FindingCode.UNSPECIFIED, "nothing between them that orders them"),
+    ],
+)
+def test_a_race_is_two_accesses_and_what_is_missing(code: FindingCode, words: str) -> None:
+    """The earlier one first, each with its thread, verb and line; without lines there is nothing to draw."""
+    finding = replace(missing_barrier().items[3].result.findings[0], code=code)
+    race = pictures.race(finding)
+    assert race is not None
+    assert (race.threads, race.verbs, race.lines) == (
+        ("thread (0, 3)", "thread (5, 3)"),
+        ("reads", "writes"),
+        (13, 9),
+    )
+    assert race.missing == words
+    assert pictures.race(replace(finding, other_line=None)) is None
+
+
+def test_the_smallest_run_stands_side_by_side_as_numbers() -> None:
+    """Inputs, what is expected and what came out."""
+    tables = _elements(html.render(pictured(), source_lines=SOURCE), "//div[@class='arrays']//table")
+    assert tables == [
+        "A (input) 1 × 2 1.5-2",
+        "B (input) 2 × 1 3 4",
+        "C, expected 1 × 1 -3.5",
+        "C, got 1 × 1 4.5",
+    ]
+
+
+def test_traffic_and_speed_are_bars_beside_their_numbers() -> None:
+    """Yours, the naive kernel's, what is asked; a speedup with its interval, and occupancy."""
+    rows = _elements(html.render(pictured()), "//table[@class='bars']//tr")
+    assert rows[:3] == ["this submission64,704", "naive kernel908,160", "asked: at most 5 %45,408"]
+    assert rows[3] == "this submission1.130× (1.127 to 1.133)"
+    assert any(row.startswith("occupancy") for row in rows)
+
+
+def test_pictures_of_a_hidden_case_or_item_are_never_drawn() -> None:
+    """Neither its heat map, nor its numbers, nor what an item compared whose details are hidden."""
+    grade = pictured()
+    cases = tuple(
+        replace(case, case=replace(case.case, visibility=Visibility.HIDDEN))
+        if case.case.id == "mp3"
+        else case
+        for case in grade.cases
+    )
+    items = list(grade.items)
+    hidden = replace(items[1].result.item, visibility=Visibility.HIDDEN)
+    items[1] = replace(items[1], result=replace(items[1].result, item=hidden))
+    page = content(html.render(replace(grade, cases=cases, items=tuple(items)), source_lines=SOURCE))
+    assert "heat-map" not in page
+    assert 'class="example"' not in page
+    assert "64,704" not in page
+    assert "heat-map" in content(html.render(grade, source_lines=SOURCE))
+
+
+def test_a_page_stays_small_whatever_was_handed_in() -> None:
+    """Ten megabytes of source with five thousand findings in it are shown around some of them."""
+    source = [f"int a{number}; // {'x' * 90}" for number in range(100_000)]
+    findings = tuple(
+        Finding(
+            FindingKind.OUT_OF_BOUNDS,
+            f"thread {n} reads too far",
+            file="grace.cu",
+            line=20 * n + 1,
+            case="mp3",
+        )
+        for n in range(5_000)
+    )
+    grade = pictured()
+    items = list(grade.items)
+    items[2] = replace(items[2], result=replace(items[2].result, findings=findings))
+    page = html.render(replace(grade, items=tuple(items)), source_lines=source)
+    assert len(page.encode()) < 500_000
+    assert "lines left out" in page
+    assert "int a20;" in page
+    one_line = html.render(grade, source_lines=["x" * 10_000_000])
+    assert len(one_line.encode()) < 500_000
+
+
+def test_a_warning_is_no_cross_in_the_margin() -> None:
+    """What may hurt and what hurts look different there, too."""
+    grade = missing_barrier()
+    items = list(grade.items)
+    findings = tuple(replace(f, severity=Severity.WARNING) for f in items[3].result.findings)
+    items[3] = replace(items[3], result=replace(items[3].result, findings=findings))
+    root = lxml.html.document_fromstring(html.render(replace(grade, items=tuple(items)), source_lines=SOURCE))
+    assert {mark.text for mark in root.xpath("//div[@class='marked']/i")} == {"!"}
+
+
+def test_code_and_chapters_stand_out_in_a_sentence() -> None:
+    """Backticks are code, a chapter is a link to it, and everything else is text."""
+    assert prose("`a<b` is <b>") == "<code>a&lt;b</code> is &lt;b&gt;"
+    assert prose("a lone ` tick") == "a lone ` tick"
+    assert 'index.html#shared-memory">Shared Memory</a>” in the guide' in prose(
+        "“Shared Memory” in the guide"
+    )
+    assert prose("“Elsewhere”") == "“Elsewhere”"
+
+
+def test_every_chapter_that_a_concept_names_is_a_link() -> None:
+    """A new chapter needs its title in the list."""
+    concepts = " ".join(bundled_texts().concepts.values())
+    named = {part.split("”")[0] for part in concepts.split("“")[1:]}
+    assert named == CHAPTERS
