@@ -320,7 +320,7 @@ class EmulatedLaunches:
             addresses,
             elements,
             copied,
-            self.memory.heap_bytes,
+            heap_bytes=self.memory.heap_bytes,
         )
 
     def _lay_out(
