@@ -100,7 +100,12 @@ def test_the_cause_stands_on_top_of_every_report(advice: FirstAdvice) -> None:
     written = text.render(grade).plain
     assert written.index(FIRST) < written.index("try:") < written.index("cases")
     page = html.render(grade)
-    assert 0 < page.index(FIRST) < page.index('class="fail">', page.index(FIRST))
+    assert (
+        0
+        < page.index('id="start"')
+        < page.index(text.caused(grade.cause).split("`")[0])
+        < page.index('class="items"')
+    )
     assert grade_json.as_json(grade)["cause"]["code"] == grade.cause.code
     assert record_json.load(record_json.dump(grade)).cause == grade.cause
 

@@ -43,7 +43,7 @@ def test_sentences_name_what_has_been_released_and_hide_it_again(course: Course)
     assert (code, "hidden case" in hidden) == (0, True)
     code, told = _report(course, "--released", "due_date")
     assert (code, "hidden case" in told) == (0, False)
-    assert "case `odd` (N=55)" in told
+    assert "case <code>odd</code> (N=55)" in told
     assert _report(course) == (0, hidden)
     assert course.out.record("ada") == before
 

@@ -34,6 +34,9 @@ HAZARDS = (
 )
 """What a trace of a block shows."""
 
+GRAVEST = (FindingKind.OUT_OF_BOUNDS, FindingKind.BARRIER_DIVERGENCE)
+"""What makes races at the same line, and so is the cause of them."""
+
 MOST_HEAT_MAPS = 4
 """Heat maps on one page: what is wrong with further cases mostly looks the same."""
 MOST_RACES = 2
@@ -241,7 +244,7 @@ def _telling(grade: Grade, result: CheckResult, cause: Cause | None) -> Iterator
         for finding in (everywhere if line else result.findings)
         if excerpts.lines_of(finding) and (line is None or line in excerpts.lines_of(finding))
     ]
-    yield from sorted(wanted, key=lambda finding: finding.line != line)[:1]
+    yield from sorted(wanted, key=lambda finding: (finding.kind not in GRAVEST, finding.line != line))[:1]
     wrong = [finding for finding in result.findings if finding.kind is FindingKind.WRONG_OUTPUT]
     yield from sorted(wrong, key=lambda finding: not text.is_told(finding, result.message))[:1]
 

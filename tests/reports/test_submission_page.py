@@ -10,6 +10,7 @@ import pytest
 
 from grader.mistakes.texts import bundled_texts
 from grader.model import (
+    Cause,
     CheckResult,
     Finding,
     FindingCode,
@@ -210,3 +211,20 @@ def test_every_chapter_that_a_concept_names_is_a_link() -> None:
     concepts = " ".join(bundled_texts().concepts.values())
     named = {part.split("”")[0] for part in concepts.split("“")[1:]}
     assert named == CHAPTERS
+
+
+def test_an_access_out_of_bounds_comes_before_the_race_that_it_makes() -> None:
+    """Both are at the line of the cause: a missing barrier would be the wrong thing to look for."""
+    grade = missing_barrier()
+    beyond = Finding(FindingKind.OUT_OF_BOUNDS, "writes past the end of `C`", file="grace.cu", line=9)
+    items = list(grade.items)
+    items[2] = replace(
+        items[2],
+        result=CheckResult(ITEMS[2], Verdict.FAIL, Fraction(0), "no case is right", findings=(beyond,)),
+    )
+    cause = Cause("store-out-of-bounds", "a thread writes outside `C`", "guard the store", "barriers", line=9)
+    page = html.render(replace(grade, items=tuple(items), cause=cause), source_lines=SOURCE)
+    (start,) = _elements(page, "//section[@id='start']")
+    assert "A thread writes outside C (line 9)" in start
+    assert "> 9 |" in start
+    assert "nothing orders these two accesses" not in start
