@@ -96,8 +96,15 @@ def test_a_hostile_file_stays_text_in_every_report(
         assert {tag for tag, _ in found} <= known
 
 
+CLASS_PAGE = {
+    *("article", "button", "dd", "dl", "dt", "form", "input", "kbd", "label", "nav"),
+    *("option", "output", "select", "tbody", "text", "thead"),
+}
+"""What the page of a class has beside them."""
+
 ELEMENTS = {
     "html": {
+        *CLASS_PAGE,
         "html", "head", "meta", "title", "style", "script", "body", "header", "main", "section", "footer",
         "div", "h1", "h2", "h3", "p", "table", "caption", "tr", "td", "th", "span", "strong", "small", "i",
         "mark", "pre", "ul", "ol", "li", "a", "figure", "figcaption", "details", "summary", "svg", "g",
