@@ -54,9 +54,13 @@ def _key(hand_in: HandIn | None) -> str:
     return hand_in.key if hand_in else ""
 
 
-def store(out: OutFolder, grade: Grade, submission: Submission) -> None:
-    """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time."""
-    out.keep_source(submission)
+def store(out: OutFolder, grade: Grade, submission: Submission, *, quoted: bool = True) -> None:
+    """Write a grade and vouch for it. An error of ours is stored too, but tried again the next time.
+
+    What was handed in is kept where reports have it ``quoted``: a sheet of answers says whose it is.
+    """
+    if quoted:
+        out.keep_source(submission)
     write(out, grade)
     if grade.verdict is not Verdict.ERROR:
         out.note(grade.submission_id, submission.digest, grade.verdict)

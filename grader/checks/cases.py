@@ -22,6 +22,7 @@ from grader.model import (
     TOO_MUCH_WORK,
     CheckResult,
     Finding,
+    FindingCode,
     FindingKind,
     Severity,
     Verdict,
@@ -96,9 +97,7 @@ def stopped_by(case: CaseEvidence) -> str:
     A launch that a device would refuse has no thread to blame; its own message says which number is to blame.
     """
     for finding in case.findings:
-        if (
-            finding.kind is FindingKind.COMPILE
-        ):  # with the sizes of the case, of which a hidden one says nothing
+        if finding.code is FindingCode.SIZES_DO_NOT_COMPILE:  # it names no size of a hidden case
             return wording.with_line(finding)
         if finding.kind in STOPPERS:
             if case.program is not None:

@@ -425,7 +425,7 @@ def _grade_all(
         for graded in grade_class(plan, waiting, tools, jobs=options.jobs):
             own = written[graded.submission_id]
             grade = replace(final(graded), hand_in=own.hand_in)
-            store(out, grade, own)
+            store(out, grade, own, quoted=kind_of(plan.assignment).compiles)
             page.add(grade)
             log.add(grade)
             bar.advance(task)

@@ -58,15 +58,25 @@ std::uint32_t callers(void *context, void **addresses, int room) {
     return static_cast<std::uint32_t>(1 + backtrace(addresses + 1, room - 1));
 }
 
+// The processor's error code of a fault (Intel SDM, volume 3, "Page-Fault Exception").
+constexpr long is_write = 2, fetches_instruction = 16;
+long code_of(void *context) { return static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR]; }
+
 bool fetch(Shared &shared) {
     protect(shared, PROT_READ | PROT_WRITE, State::fetched);
     return pull(shared.address, pointer(shared.address), shared.size);
 }
 
 // Gives a shared array to the host, for reading or for writing too; false for any other fault.
+//
+// Nobody hands it over meanwhile. What the host may write to by now was given to another thread that faulted, too:
+// the access is tried again.
 bool give(std::uint64_t address, bool writes, void *context) {
+    if (forked()) return false;
+    Turn mine;
     Shared *shared = holding(address);
-    if (!shared || shared->state == State::written) return false;
+    if (!shared || (code_of(context) & fetches_instruction)) return false;
+    if (shared->state == State::written) return true;
     bool &is_told = writes ? shared->written_early : shared->read_early;
     if (at_work && !is_told) {
         void *addresses[16];
@@ -84,7 +94,7 @@ bool give(std::uint64_t address, bool writes, void *context) {
 
 void on_fault(int signal, siginfo_t *information, void *context) {
     auto address = reinterpret_cast<std::uint64_t>(information->si_addr);
-    bool writes = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & 2;
+    bool writes = code_of(context) & is_write;
     if (signal == SIGSEGV && give(address, writes, context)) return;
     void *addresses[16];
     tell(Operation::fault, addresses, callers(context, addresses, 16), address, writes);
@@ -129,6 +139,7 @@ void unshare_all() {
 }
 
 void hand_over() {
+    Turn mine;
     for (std::size_t number = 0; number < used; ++number) {
         Shared &shared = table[number];
         if (shared.state == State::written) {

@@ -42,11 +42,6 @@ unsigned char bounce[piece];
 unsigned char waiting[1 << 15];
 std::size_t waiting_bytes = 0;
 
-struct Turn {
-    Turn() { pthread_mutex_lock(&turn); }
-    ~Turn() { pthread_mutex_unlock(&turn); }
-};
-
 [[noreturn]] void give_up(const char *why) {
     dprintf(STDERR_FILENO, "CUDA: %s\n", why);
     _exit(no_device_exit);
@@ -180,6 +175,9 @@ Payload &Payload::add_text(const char *text) {
     auto size = static_cast<std::uint32_t>(std::strlen(text));
     return add(size).add_bytes(text, size);
 }
+
+Turn::Turn() { pthread_mutex_lock(&turn); }
+Turn::~Turn() { pthread_mutex_unlock(&turn); }
 
 bool forked() { return is_forked; }
 

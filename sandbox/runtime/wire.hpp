@@ -119,6 +119,15 @@ bool pull(std::uint64_t address, void *to, std::size_t size);
 
 // True once the program has forked: the child has no device (CUDA does not survive a fork either).
 bool forked();
+
+// Holds the connection for several requests in a row; a thread may hold it more than once.
+class Turn {
+  public:
+    Turn();
+    ~Turn();
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+};
 [[noreturn]] void unsupported(const char *what, const void *caller);
 
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))

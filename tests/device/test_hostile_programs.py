@@ -48,7 +48,7 @@ def _ran(builds: dict[str, Build], tools: Tools, attack: Attack, way: str, folde
         interface = load_assignment(FOLDER / "assignment").program
         builds[attack.name] = build_program(tools, read_download(attack.path).submissions[0], interface)
     build = builds[attack.name]
-    assert build.ok, build.log
+    assert build.ok, build
     program = folder / "program"
     program.write_bytes(build.program)
     program.chmod(0o755)
