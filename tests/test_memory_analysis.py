@@ -209,5 +209,5 @@ def test_answers_are_found_in_files_folders_and_archives(tmp_path: Path) -> None
     assert (found["ada"].file, found["ada"].source) == ("answers.yaml", b"answers:\n")
     assert found["bob"].file.endswith("answers.json")
     problems = {name: one.problem.message for name, one in found.items() if one.problem}
-    assert "holds 2 .yaml and .yml and .json files" in problems["eve"]
+    assert "holds 2 .yaml, .yml and .json files" in problems["eve"]
     assert "expected one .yaml or .json file, and it holds `kernel.cu`" in problems["mal"]

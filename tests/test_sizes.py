@@ -88,7 +88,7 @@ def test_a_file_without_the_size_is_told_its_names(assignment: Assignment) -> No
     source = KERNEL.replace("DEPTH", "STEPS").encode()
     built = build_kernels(tools, Submission("ada", "ada.cu", source, ""), assignment.kernel)
     assert [finding.message for finding in built.findings] == [
-        "this file defines no `K` or `INNER` or `DEPTH`, by which the assignment changes its size"
+        "this file defines no `K`, `INNER` or `DEPTH`, by which the assignment changes its size"
     ]
 
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.assignment import reference_folder
+from grader.assignment.bundled import staff_folders
 from grader.course.similarity import similar
 from grader.reports import class_page, files, similar_page
 from grader.submission import decode, lines
@@ -39,10 +39,10 @@ def write_similar(out: OutFolder, assignment: Assignment, submissions: Sequence[
 def _given(assignment: Assignment) -> list[str]:
     """What is handed out with an assignment, and the staff's own kernels."""
     path = assignment.path
-    folders = [path if path.is_dir() else path.parent] if path else []
+    own = path if path.is_dir() else path.parent
     return [
         decode(file.read_bytes())
-        for folder in (*folders, reference_folder(assignment))
+        for folder in (own, *staff_folders(assignment.reference, assignment.id, path))
         for file in sorted(folder.glob("*.cu"))
     ]
 
