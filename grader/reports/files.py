@@ -24,8 +24,8 @@ def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str
     return {
         "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
-        "junit.xml": junit.render([student_view(grade, released)]),
-        "results.json": gradescope.render(grade),
+        "junit.xml": junit.render([student_view(grade, released)], sources={grade.submission_id: source}),
+        "results.json": gradescope.render(grade, source),
         "report.html": html.render(grade, source_lines=source, released=released),
         "staff.html": html.render(grade, audience="staff", source_lines=source),
     }

@@ -34,6 +34,7 @@ from grader.model import (
 )
 from grader.reports import text
 from grader.reports.files import of_submission
+from tests.reports.sample_grades import missing_barrier
 
 if TYPE_CHECKING:
     from grader.reports.audience import Released
@@ -142,6 +143,14 @@ def test_traffic_of_hidden_cases_is_told_in_no_digits() -> None:
     assert "at most the 10 % asked" in shown
     assert "9.9" not in shown
     assert leaks(1, everything(graded(fine(), ours))) == []
+
+
+def test_the_files_of_a_batch_quote_the_lines_that_findings_name() -> None:
+    """JUnit's and Gradescope's too, where what was handed in is kept."""
+    source = [f"int line_{number};" for number in range(1, 60)]
+    files = of_submission(missing_barrier(), source=source)
+    quoted = {name for name in ("junit.xml", "results.json", "report.html") if "int line_13;" in files[name]}
+    assert quoted == {"junit.xml", "results.json", "report.html"}
 
 
 def test_what_is_released_is_shown_and_the_rest_is_not() -> None:
