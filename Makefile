@@ -16,7 +16,7 @@ EVERYTHING := .[nvcc,dev,docs]
 CLASS := tests/sample_class
 # Files go to one process each, in the order in which they are named: those that take longest first.
 IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
-SLOWEST := tests/validation tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
+SLOWEST := tests/validation tests/test_programs_of_assignments.py tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
 LONG := tests/test_bad_input.py tests/test_*.py tests/validation tests/nvcc tests/gpu
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 

@@ -38,7 +38,7 @@ ENGLISH = re.compile(
 """Words that no German sentence of ours has, and nearly every English one."""
 
 DATA = re.compile(
-    r"`[^`]*`|<(?:style|head|script)>.*?</(?:style|head|script)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
+    r"`[^`]*`|<(?:style|head|script|code)>.*?</(?:style|head|script|code)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
     r"|Nachlesen: .*?Guide\.|identifier (?:\"|&\w+;)\w+(?:\"|&\w+;) is undefined|expected a \S+"
     r"|^::\w+ file=[^,]*,line=\d+,|^\s*[> ]\s*\d+ \|.*?$|\[\[PROPERTY[^\]]*\]\]",
     re.DOTALL | re.MULTILINE,

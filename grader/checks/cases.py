@@ -22,7 +22,6 @@ from grader.model import (
     TOO_MUCH_WORK,
     CheckResult,
     Finding,
-    FindingCode,
     FindingKind,
     Severity,
     Verdict,
@@ -97,7 +96,7 @@ def stopped_by(case: CaseEvidence) -> str:
     A launch that a device would refuse has no thread to blame; its own message says which number is to blame.
     """
     for finding in case.findings:
-        if finding.code is FindingCode.SIZES_DO_NOT_COMPILE:  # it names no size of a hidden case
+        if finding.kind is FindingKind.COMPILE and case.case.sizes:  # of a hidden one it names none
             return wording.with_line(finding)
         if finding.kind in STOPPERS:
             if case.program is not None:

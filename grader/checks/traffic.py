@@ -237,9 +237,8 @@ class TrafficCheck(Check):
         asked = self.credit()[-1][0] if self.credit() else None
         if sums.baseline <= 0:
             return None
-        return Amounts(
-            self.metric, sums.submission, self.of or self.baseline or "", round(sums.baseline), asked
-        )
+        name, unit = self.of or self.baseline or "", text_of(METRICS[self.metric][1])
+        return Amounts(self.metric, sums.submission, name, round(sums.baseline), asked, unit)
 
     def _places(self, evidence: Evidence, cases: tuple[CaseEvidence, ...]) -> list[Finding]:
         """The lines that move a quarter or more of what is too much, where somebody counted by line."""

@@ -80,6 +80,8 @@ class Amounts:
     baseline_name: str
     baseline: int
     asked: Fraction | None = None
+    unit: str = ""
+    """What is counted, in the course's language."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,7 +288,8 @@ def _amounts(items: tuple[ShownItem, ...]) -> Iterator[Bars]:
         if amounts.asked is not None and asked is not None:
             label = text_of("bars-asked", share=plain_percent(amounts.asked))
             rows.append(_amount(label, int(asked), most, "pass"))
-        title = text_of("bars-title", title=text.title(item.item), metric=text_of(METRICS[amounts.metric][1]))
+        unit = amounts.unit or text_of(METRICS[amounts.metric][1])
+        title = text_of("bars-title", title=text.title(item.item), metric=one_line(unit, 60))
         yield Bars(title, tuple(rows))
 
 
