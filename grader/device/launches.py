@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.backends.emulated_kernel import EmulatedKernel
+from grader.device.configuration import MOST_THREADS, launch_of, refused, shape
 from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError
 from grader.device.images import MemoryImage
@@ -27,7 +28,6 @@ from grader.device.streams import Use, marked
 from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
-from grader.emulator.machine.geometry import SMS
 from grader.emulator.memory.layout import shared_layout
 from grader.emulator.memory.memory import Allocation as Array
 from grader.emulator.races.strength import synchronises_through_memory
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from grader.model import Build, Finding, Named, Run
     from grader.ptx import Function, Module
 
-MOST_THREADS, MOST_EXTENTS, MOST_BLOCKS = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 _POINTER_BYTES = 8
 
 _ENDS: Mapping[str, CudaError] = {
@@ -161,26 +160,10 @@ class EmulatedLaunches:
         self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False
     ) -> LaunchOutcome:
         """Run a kernel; a launch that a device refuses is noted, and never runs."""
-        kernel = self.kernels[request.kernel]
-        launch = Launch(
-            (request.grid_x, request.grid_y, request.grid_z),
-            (request.block_x, request.block_y, request.block_z),
-            request.shared_bytes,
-        )
-        reason = refused(launch, shared_limit, kernel.most_threads)
-        code = CudaError.INVALID_VALUE
-        if not reason and request.cooperative and not _fits_at_once(kernel, launch):
-            code, reason = CudaError.COOPERATIVE_LAUNCH_TOO_LARGE, "cooperative"
-        if reason:
-            details = (("kernel", str(read_name(kernel.name))), ("reason", reason), *_shape(launch))
-            self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
-            return LaunchOutcome(code)
-        if self.gave_up or self.unsupported:
-            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
-        if self._heap_was_left:
-            self.unsupported = "not supported here: memory of malloc() in a kernel that outlives its launch"
-        if self.unsupported:
-            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
+        kernel, launch = self.kernels[request.kernel], launch_of(request)
+        without_running = self._not_run(kernel, launch, request, caller, shared_limit)
+        if without_running is not None:
+            return without_running
         arguments = self._arguments(kernel, request.parameters, caller)
         name = read_name(kernel.name).name
         watched = name in self.observation.watched
@@ -225,6 +208,22 @@ class EmulatedLaunches:
             changed=changed,
             uses=self._uses(kernel.module),
         )
+
+    def _not_run(
+        self, kernel: LoadedKernel, launch: Launch, request: LaunchKernel, caller: int, shared_limit: int
+    ) -> LaunchOutcome | None:
+        """What comes of a launch that a device refuses, or that is not followed here; None for all others."""
+        refusal = refused(kernel, request, shared_limit)
+        if refusal is not None:
+            details = (("kernel", str(read_name(kernel.name))), ("reason", refusal.reason), *shape(launch))
+            self.note(HostMistake(HostCode.LAUNCH_REFUSED, caller, details=details))
+            return LaunchOutcome(refusal.code)
+        if self.gave_up or self.unsupported:
+            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_TIMEOUT)
+        if self._heap_was_left:
+            self.unsupported = "not supported here: memory of malloc() in a kernel that outlives its launch"
+            return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
+        return None
 
     def _cleared_workspace(self) -> int:
         """The address of zeros that the blocks of a cooperative launch share; 0 if no kernel asks for it."""
@@ -394,34 +393,6 @@ _ELEMENTS: Mapping[str, np.dtype[Any]] = {
     for name in names
 } | {"__nv_bfloat16": BFLOAT16}  # fmt: skip
 """The type of an element that a parameter points to."""
-
-
-def refused(launch: Launch, shared_limit: int, most_threads: int) -> str:
-    """Why a device refuses such a launch; empty if it does not."""
-    if 0 in launch.grid or 0 in launch.block:
-        return "nothing"
-    threads = math.prod(launch.block)
-    if threads > MOST_THREADS:
-        return "threads"
-    if threads > most_threads:
-        return "bounds"
-    if any(extent > most for extent, most in zip(launch.block, MOST_EXTENTS, strict=True)):
-        return "block"
-    if any(extent > most for extent, most in zip(launch.grid, MOST_BLOCKS, strict=True)):
-        return "grid"
-    return "shared" if launch.shared_bytes > shared_limit else ""
-
-
-def _fits_at_once(kernel: LoadedKernel, launch: Launch) -> bool:
-    """Whether a device holds all blocks of a launch at once, so that they may wait for each other."""
-    blocks = kernel.resident_blocks(math.prod(launch.block), launch.shared_bytes)
-    return math.prod(launch.grid) <= SMS * blocks
-
-
-def _shape(launch: Launch) -> tuple[tuple[str, int | str], ...]:
-    extents = {"grid": launch.grid, "block": launch.block}
-    texts = tuple((name, ", ".join(map(str, extent))) for name, extent in extents.items())
-    return (*texts, ("shared_bytes", launch.shared_bytes))
 
 
 def _ended(run: Run) -> CudaError:

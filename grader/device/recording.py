@@ -12,12 +12,12 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from grader.device.configuration import launch_of, refused
 from grader.device.device import LaunchOutcome
 from grader.device.errors import CudaError
-from grader.device.launches import EmulatedLaunches, refused
+from grader.device.launches import EmulatedLaunches
 from grader.device.requests import CopyIn, CopyOut, CopyWithin, Fill, LaunchKernel, Pull, Push, Sharing
 from grader.gpu.replay import CopyStep, FillStep, LaunchStep, Place, Recording
-from grader.model import Launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,8 +45,8 @@ class RecordedLaunches(EmulatedLaunches):
         watch: bool = False,  # noqa: ARG002 - no byte is used
     ) -> LaunchOutcome:
         """Say that it ran."""
-        reason = refused(launch_of(request), shared_limit, self.kernels[request.kernel].most_threads)
-        return LaunchOutcome(CudaError.INVALID_VALUE if reason else CudaError.SUCCESS)
+        refusal = refused(self.kernels[request.kernel], request, shared_limit)
+        return LaunchOutcome(refusal.code if refusal else CudaError.SUCCESS)
 
 
 @dataclass(eq=False, slots=True)
@@ -150,12 +150,3 @@ class Recorder:
             self.problem = f"it copies more than {MOST_CONTENT >> 20} MiB from the host"
         if sum(self._scratch.values()) > MOST_SCRATCH:
             self.problem = f"it allocates more than {MOST_SCRATCH >> 20} MiB"
-
-
-def launch_of(request: LaunchKernel) -> Launch:
-    """The launch that a program asks for."""
-    return Launch(
-        (request.grid_x, request.grid_y, request.grid_z),
-        (request.block_x, request.block_y, request.block_z),
-        request.shared_bytes,
-    )
