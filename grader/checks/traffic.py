@@ -336,18 +336,6 @@ class TrafficCheck(Check):
         verb, unit = map(text_of, METRICS[self.metric])
         return text_of("moved-by-baseline", baseline=self.baseline or "", verb=verb, unit=unit)
 
-    def _reads(self) -> str:
-        """The verb of the metric, with its subject where the item names a kernel."""
-        verb, _ = METRICS[self.metric]
-        return f"`{wording.printable(self.kernel)}` {verb}" if self.kernel else verb
-
-    def _baseline_is(self, sums: Sums) -> str:
-        """What it is compared with, and how much that is."""
-        verb, _ = METRICS[self.metric]
-        whole = sums.baseline.denominator == 1
-        amount = f"{sums.baseline.numerator:,}" if whole else f"{float(sums.baseline):,.1f}"
-        return f"`{self.of}` is {amount}" if self.of else f"the {self.baseline} kernel {verb} {amount}"
-
     def _share(self, sums: Sums) -> str:
         if sums.ratio >= _MANY:
             return text_of("times-as-many", times=f"{float(sums.ratio):,.0f}")
