@@ -300,7 +300,7 @@ def _grade_class(
     out.note_class(ids)
     _say_removed(out.remove_others(ids), out)
     grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments, identities)
-    if kind_of(assignment).compiles:
+    if kind_of(assignment).compiles and not others:
         write_similar(out, assignment, submissions)
     out.write(class_files(out, grades))
     _write_files(options, grades, out)

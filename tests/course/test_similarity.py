@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.cli import main
 from grader.course.similarity import similar
 from grader.reports import similar_page
 from tests.reports.payloads import PAYLOADS
@@ -69,3 +70,19 @@ def test_the_page_shows_both_and_says_what_it_is_not() -> None:
     assert page.count('class="here"') > 20
     assert "<script" not in page
     assert "No two submissions are alike" in similar_page.render("x", (), {})
+
+
+def test_a_part_of_a_class_that_is_graded_again_leaves_the_page_of_all(tmp_path: Path) -> None:
+    """Whoever is not in the part is alike all the same."""
+    texts = {"a": CLASS["boris"], "b": renamed(CLASS["boris"]), "c": CLASS["chidi"]}
+    for folder, names in (("all", "abc"), ("part", "bc")):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            (tmp_path / folder / f"{name}.cu").write_text(texts[name], encoding="utf-8")
+    out = tmp_path / "out"
+    command = ["grade", "vector-add", "-o", str(out), "--i-trust-these-files"]
+    main([*command, str(tmp_path / "all")])
+    page = (out / "similar.html").read_text(encoding="utf-8")
+    assert "No two submissions" not in page
+    main([*command, str(tmp_path / "part"), "--only", "b"])
+    assert (out / "similar.html").read_text(encoding="utf-8") == page
