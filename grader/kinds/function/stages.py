@@ -24,7 +24,7 @@ from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
 from grader.kinds.function.smallest import SmallerCalls
-from grader.kinds.function.timing import is_right, timed, value_word
+from grader.kinds.function.timing import is_right, timed, value_word, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
 from grader.kinds.kernel.planning import untimed
 from grader.kinds.kernel.stages import Launched, compared
@@ -135,11 +135,7 @@ def _arguments(assignment: Assignment, built: Build, case: Case, oracle: Oracle)
     drawn = make_arguments(interface, dict(case.shape), draw_inputs(oracle, case), {})
     names = dict(built.student_names)
     named = (replace(argument, student_name=names.get(argument.name, "")) for argument in drawn)
-    return tuple(map(_with_zeros, named)) if interface.outputs == "zeros" else tuple(named)
-
-
-def _with_zeros(argument: Argument) -> Argument:
-    return replace(argument, value=np.zeros_like(argument.value)) if argument.direction == "out" else argument
+    return tuple(map(with_zeros, named)) if interface.outputs == "zeros" else tuple(named)
 
 
 @dataclass(frozen=True, slots=True)

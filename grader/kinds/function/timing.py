@@ -26,7 +26,7 @@ from grader.gpu import pool
 from grader.gpu.request import Image, StaffKernel, has_variables
 from grader.kinds.kernel.planning import is_timed, job_for, read, timing_sets, timing_staff, untimed
 from grader.kinds.program.running import PROGRAM, limits_of
-from grader.model import Submission
+from grader.kinds.staff import require_built, staff_submission
 from grader.nvcc import assemble, build_program
 from grader.sandbox import Job, Stage
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from grader.backends.backend import Backend
     from grader.gpu.pool import GpuPool
     from grader.gpu.replay import Recording
-    from grader.model import Argument, Assignment, Build, CaseEvidence, FunctionInterface, Timing
+    from grader.model import Argument, Assignment, Build, CaseEvidence, FunctionInterface, Submission, Timing
     from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan, TimingStaff
@@ -62,20 +62,13 @@ def staff(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend
 def _staff_function(
     assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend, name: str
 ) -> StaffKernel:
-    path = staff_kernel(assignment, name)
-    try:
-        source = path.read_bytes()
-    except OSError as problem:
-        raise OurError(f"the staff's function {path} cannot be read: {problem.strerror}") from None
-    built = build_program(tools, Submission(name, path.name, source, ""), assignment.function)
-    if not built.ok:
-        reasons = "; ".join(finding.message for finding in built.findings) or built.error
-        raise OurError(f"the staff's function {path.name} does not build: {reasons}")
+    submission = staff_submission(staff_kernel(assignment, name), "function")
+    built = require_built(build_program(tools, submission, assignment.function), submission, "function")
     sets = _sets(assignment, oracle, 0)
     try:
         recording = recorded(assignment.function, built, tools, sets[0])
     except OurError as problem:
-        raise OurError(f"the staff's function {path.name} cannot be timed: {problem}") from None
+        raise OurError(f"the staff's function {submission.file} cannot be timed: {problem}") from None
     kept = has_variables(built.ptx)
     images = tuple(
         (architecture, Image(assemble(tools, built.ptx, architecture), "", variables=kept))
@@ -120,15 +113,18 @@ def _sets(assignment: Assignment, oracle: Oracle, seed: int) -> tuple[tuple[Argu
     if assignment.timing is None:
         raise OurError(f"the assignment {assignment.id} does not say what is timed")
     sets = timing_sets(assignment, (), oracle, assignment.timing, seed)
-    if assignment.function.outputs == "zeros":  # then what is to be there before is part of the inputs
-        return tuple(tuple(map(_with_zeros, arguments)) for arguments in sets)
-    return sets
+    if assignment.function.outputs != "zeros":
+        return sets
+    # What is to be there before the call is part of the inputs then.
+    return tuple(
+        tuple(replace(with_zeros(a), direction="inout") if a.direction == "out" else a for a in arguments)
+        for arguments in sets
+    )
 
 
-def _with_zeros(argument: Argument) -> Argument:
-    if argument.direction != "out":
-        return argument
-    return replace(argument, direction="inout", value=np.zeros_like(argument.value))
+def with_zeros(argument: Argument) -> Argument:
+    """An `out` array full of zeros; any other argument as it is."""
+    return replace(argument, value=np.zeros_like(argument.value)) if argument.direction == "out" else argument
 
 
 def recorded(

@@ -13,7 +13,8 @@ from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
 from grader.gpu.replay import Recording
 from grader.gpu.request import SETS, Image, StaffKernel, TimingJob, has_variables, widths
-from grader.model import Argument, Build, Finding, Submission, Timing
+from grader.kinds.staff import require_built, staff_submission
+from grader.model import Argument, Build, Finding, Timing
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
@@ -166,17 +167,9 @@ def _staff_kernel(
 
 
 def _staff_build(assignment: Assignment, name: str, tools: Tools, shape: Named[int] = ()) -> Build:
-    path = staff_kernel(assignment, name)
-    try:
-        source = path.read_bytes()
-    except OSError as problem:
-        raise OurError(f"the staff's kernel {path} cannot be read: {problem.strerror}") from None
-    interface = assignment.kernel
-    built = build_at(tools, Submission(name, path.name, source, ""), interface, interface.kernel, shape)
-    if not built.ok:
-        reasons = "; ".join(finding.message for finding in built.findings) or built.error
-        raise OurError(f"the staff's kernel {path.name} does not build: {reasons}")
-    return built
+    interface, submission = assignment.kernel, staff_submission(staff_kernel(assignment, name), "kernel")
+    built = build_at(tools, submission, interface, interface.kernel, shape)
+    return require_built(built, submission, "kernel")
 
 
 _MOST_THREADS = {(7, 5): 1024, (8, 6): 1536, (8, 7): 1536, (8, 9): 1536, (12, 0): 1536, (12, 1): 1536}

@@ -11,11 +11,10 @@ from grader.errors import OurError
 from grader.kinds import kind_of
 from grader.kinds.program.counting import traffic_checks
 from grader.kinds.program.running import run_cases
-from grader.model import Submission
+from grader.kinds.staff import require_built, staff_submission
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from grader.kinds.program.running import Task
     from grader.model import Build, CaseEvidence, Counters
@@ -44,27 +43,17 @@ def with_baselines(plan: Plan, tools: Tools, task_of: Callable[[Build], Task]) -
 
 def _run(plan: Plan, name: str, tools: Tools, task_of: Callable[[Build], Task]) -> tuple[CaseEvidence, ...]:
     """The cases of a baseline; raises OurError where it does not build, or one did not come to its end."""
-    path = staff_kernel(plan.assignment, name)
-    submission = Submission(name, path.name, _source(path), "")
+    submission = staff_submission(staff_kernel(plan.assignment, name), "file")
     built = kind_of(plan.assignment).build(tools, submission, plan.assignment)
-    if not built.ok:
-        reasons = "; ".join(finding.message for finding in built.findings) or built.error
-        raise OurError(f"the staff's file {path.name} does not build: {reasons}")
+    require_built(built, submission, "file")
     observation = Observation(count_only=True)
     cases = run_cases(plan, submission, built, tools, task_of(built), observation=observation).cases
     for case in cases:
         reason = case.error or case.too_much_work or next((f.message for f in case.findings), "")
         if case.error or not case.completed or not case.kernels:
             reason = reason or "it launches no kernel"
-            raise OurError(f"the baseline {path.name} does not run in case {case.case.id}: {reason}")
+            raise OurError(f"the baseline {submission.file} does not run in case {case.case.id}: {reason}")
     return cases
-
-
-def _source(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise OurError(f"the staff's file {path} cannot be read: {problem.strerror}") from None
 
 
 def _of_kernel(case: CaseEvidence, kernel: str) -> Counters:
