@@ -34,6 +34,7 @@ COMMANDS = (
     "gradebook",
     "feedback",
     "report",
+    "merge",
     "rescore",
     "questions",
     "new",

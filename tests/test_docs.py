@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 SOLUTION = ROOT / "reference/matmul/solution.cu"
 RACY = ROOT / "reference/matmul/mistakes/no_first_barrier.cu"
-FOR_USERS = ["README.md", "docs/students.md", "docs/operating.md", "docs/format.md"]
+FOR_USERS = ["README.md", "docs/students.md", "docs/operating.md", "docs/clusters.md", "docs/format.md"]
 """The pages whose commands are typed, one after the other."""
 GRADER = {page: [line for line in commands(page) if line.startswith("grader ")] for page in FOR_USERS}
 SUBCOMMANDS = {
-    *("list", "check", "trace", "grade", "gradebook", "feedback", "report", "rescore", "questions"),
+    *("list", "check", "trace", "grade", "gradebook", "feedback", "report", "rescore", "questions", "merge"),
     *("new", "validate", "export-student", "export-gradescope", "doctor"),
 }
 NEED_AN_ENGINE = [

@@ -12,10 +12,10 @@ from grader.reports import class_page, files, similar_page
 from grader.submission import decode, lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from grader.batch.folder import OutFolder
-    from grader.model import Assignment, Grade, Submission
+    from grader.model import Assignment, Grade
 
 PAGE, SIMILAR = "index.html", "similar.html"
 _SHARE = 20
@@ -27,13 +27,16 @@ def class_files(out: OutFolder, grades: Sequence[Grade]) -> dict[str, str]:
     return files.of_class(grades, out.source_lines, similar=(out.path / SIMILAR).is_file())
 
 
-def write_similar(out: OutFolder, assignment: Assignment, submissions: Sequence[Submission]) -> None:
-    """Write the page of submissions that are alike, where there are several; raises StorageError."""
-    texts = {one.id: decode(one.source) for one in submissions if one.source}
+def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, bytes]) -> None:
+    """Write the page of submissions that are alike, where there are several; raises StorageError.
+
+    ``sources`` are what was handed in, by submission.
+    """
+    texts = {name: decode(source) for name, source in sources.items() if source}
     if len(texts) > 1:
         pairs = similar(texts, _given(assignment))
-        sources = {one.id: lines(one.source) for one in submissions}
-        out.write({SIMILAR: similar_page.render(assignment.title, pairs, sources)})
+        quoted = {name: lines(source) for name, source in sources.items()}
+        out.write({SIMILAR: similar_page.render(assignment.title, pairs, quoted)})
 
 
 def _given(assignment: Assignment) -> list[str]:

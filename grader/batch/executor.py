@@ -15,6 +15,7 @@ import tempfile
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from dataclasses import dataclass
 from pickle import PicklingError
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,12 @@ from grader.errors import StorageError
 from grader.kinds import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkServerContext
 
-    from grader.model import Grade, Submission
+    from grader.backends.backend import Backend
+    from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
     from grader.pipeline import Plan
 
@@ -49,6 +51,38 @@ _SERVER_GONE = 255
 
 _BURIAL = 1.0
 """Seconds after which a server that was killed is seen to be gone, so that another one is started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """What grades submissions side by side, and what decides their grades there beside themselves.
+
+    ``grade`` takes the assignment, the seed and the submissions, and yields grades as they are finished.
+    ``backend``, ``toolkit``, ``devices`` and ``races`` are what a journal says of them (`Session`).
+    """
+
+    backend: str
+    toolkit: str
+    grade: Callable[[Assignment, int, Sequence[Submission]], Iterator[Grade]]
+    devices: str = ""
+    races: str = ""
+
+
+def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backend, jobs: int) -> Executor:
+    """Processes of this machine, ``jobs`` at a time; answers need no ``tools``."""
+
+    def grade(assignment: Assignment, seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+        plan = pipeline.make_plan(assignment, seed, tools, visible_only=False, backend=backend)
+        return grade_class(plan, submissions, tools, jobs=jobs)
+
+    pool = backend.pool
+    return Executor(
+        kind_of(assignment).backend_name(backend),
+        tools.toolchain.version if tools else "",
+        grade,
+        pool.devices if pool else "",
+        pool.races if pool else "",
+    )
 
 
 def grade_class(

@@ -19,6 +19,7 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ JOURNAL = "journal.jsonl"
 GRADES = "grades"
 REMOVED = "removed"
 PRIVATE = "private"
+IMPORT = "import.json"
 LOCK = ".lock"
 RECORD = "record.json"
 SOURCE = "source"
@@ -60,6 +62,8 @@ class Session:
     toolkit: str
     device: str = ""
     races: str = ""
+    shard: str = ""
+    """Which part of a class it is, as ``2/8``; empty where it is all of it."""
 
 
 class OutFolder:
@@ -119,9 +123,16 @@ class OutFolder:
         """Vouch for a submission whose files are written."""
         self._append({"submission": submission, "digest": digest, "verdict": verdict})
 
-    def note_class(self, submissions: Sequence[str]) -> None:
-        """Say which submissions the class consists of now."""
-        self._append({"class": list(submissions)})
+    def note_class(self, submissions: Sequence[str], of: str = "") -> None:
+        """Say which submissions the class consists of now; ``of`` is the digest of the class of a shard."""
+        self._append({"class": list(submissions)} | ({"of": of} if of else {}))
+
+    def last_class(self) -> tuple[tuple[str, ...], str] | None:
+        """What `note_class` was told last; None where no batch has come to its end since it began."""
+        for line in reversed(self._lines()):
+            if isinstance(names := line.get("class"), list):
+                return tuple(map(str, names)), str(line.get("of", ""))
+        return None
 
     def _append(self, entry: Mapping[str, object]) -> None:
         line = json.dumps(entry)
@@ -172,15 +183,32 @@ class OutFolder:
         for name, content in kept.items():
             _write(folder / name, content)
 
+    def copy_submission(self, other: OutFolder, submission: str) -> None:
+        """Take over the files of a submission that was graded into another folder; raises StorageError."""
+        target = self.path / GRADES / submission
+        part = target.parent / f".{submission}.part"
+        try:
+            shutil.rmtree(part, ignore_errors=True)
+            shutil.copytree(other.path / GRADES / submission, part, symlinks=True)
+            shutil.rmtree(target, ignore_errors=True)
+            part.rename(target)
+        except shutil.Error as problems:  # with a tuple for each file
+            raise StorageError(f"{target}: cannot be written: {problems.args[0][0][2]}") from None
+        except OSError as problem:
+            raise StorageError(_cannot(target, problem)) from None
+
     def source_lines(self, grade: Grade) -> tuple[str, ...]:
         """The lines of the file that was graded; none where it is not kept, as by older versions."""
+        source = self.source(grade)
+        return tuple(lines(source)) if source else ()
+
+    def source(self, grade: Grade) -> bytes:
+        """The file that was graded; nothing where it is not kept, as by older versions."""
+        path = self.path / GRADES / grade.submission_id / SOURCE / safe(grade.submission_file)
         try:
-            content = (
-                self.path / GRADES / grade.submission_id / SOURCE / safe(grade.submission_file)
-            ).read_bytes()
+            return path.read_bytes()
         except OSError:
-            return ()
-        return tuple(lines(content))
+            return b""
 
     def record_path(self, submission: str) -> Path:
         """Where a submission's whole grade is kept, for `report` and `rescore`."""
@@ -241,8 +269,8 @@ class OutFolder:
             raise UsageError(f"{self.path}: no grades here; expected the folder given to `grader grade -o`")
         folder = self.path / GRADES
         graded = sorted({path.parent.name for name in (RECORD, EXPORT) for path in folder.glob(f"*/{name}")})
-        classes = [line["class"] for line in self._lines() if isinstance(line.get("class"), list)]
-        return tuple(name for name in graded if not classes or name in classes[-1])
+        last = self.last_class()
+        return tuple(name for name in graded if last is None or name in last[0])
 
     def _lines(self) -> list[dict[str, Any]]:
         """The journal's lines; one that was cut off by a crash, or is damaged, is passed over."""

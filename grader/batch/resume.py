@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import secrets
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-from grader.batch.folder import load_grades
+from grader import pipeline
+from grader.batch.folder import Session, load_grades
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
 from grader.reports import files
@@ -14,8 +16,45 @@ from grader.text import escaped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from grader.batch.executor import Executor
     from grader.batch.folder import OutFolder
-    from grader.model import Grade, HandIn, Submission
+    from grader.batch.shard import Shard
+    from grader.model import Assignment, Grade, HandIn, Submission
+
+
+def session_for(
+    out: OutFolder, executor: Executor, assignment: Assignment, seed: int | None, shard: Shard | None
+) -> Session:
+    """What a batch is; where no ``seed`` is asked for it is that of the batch that it takes up, or drawn.
+
+    Raises UsageError where the folder is another program's.
+    """
+    try:
+        earlier = out.session()
+    except UsageError as problem:
+        raise UsageError(f"{problem}; choose an empty folder with -o") from None
+    if seed is None:
+        seed = earlier.seed if earlier else secrets.randbits(31)
+    return Session(
+        assignment.id,
+        assignment.digest,
+        executor.backend,
+        seed,
+        dict(pipeline.versions())["grader"],
+        executor.toolkit,
+        executor.devices,
+        executor.races,
+        str(shard or ""),
+    )
+
+
+def differences(before: Session, after: Session) -> list[str]:
+    """What two sessions differ in, as ``seed (1 → 2)``."""
+    return [
+        f"{field.name.replace('_', ' ')} ({getattr(before, field.name)} → {getattr(after, field.name)})"
+        for field in fields(before)
+        if getattr(before, field.name) != getattr(after, field.name)
+    ]
 
 
 def must_be_known(submissions: Sequence[Submission], only: Sequence[str]) -> None:

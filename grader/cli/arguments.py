@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from fractions import Fraction
 from pathlib import Path
 
 from grader.backends import AUTO, CHOICES
+from grader.batch.shard import Shard
 from grader.gpu import RaceJudge
 
 ASSIGNMENT = "an id such as tiled-matmul, or a path"
@@ -101,6 +103,14 @@ def positive(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) < 2**31:
         raise argparse.ArgumentTypeError("expected a whole number of at least 1")
     return int(text)
+
+
+def shard(text: str) -> Shard:
+    """A part of a class, as ``2/8``."""
+    numbers = re.fullmatch(r"([0-9]{1,5})/([0-9]{1,5})", text)
+    if numbers is None or not 1 <= int(numbers[1]) <= int(numbers[2]):
+        raise argparse.ArgumentTypeError("expected a part and how many there are, such as 2/8")
+    return Shard(int(numbers[1]), int(numbers[2]))
 
 
 def writable(text: str) -> Path:

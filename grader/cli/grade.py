@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from dataclasses import fields, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,12 +22,13 @@ from rich.progress import (
 
 from grader import pipeline, sandbox_choice
 from grader.backends.emulator import EMULATOR
-from grader.batch import OutFolder, Session, adjusting, grade_class
+from grader.batch import OutFolder, adjusting, on_this_machine
 from grader.batch.class_page import PageInProgress, class_files, write_similar
-from grader.batch.folder import is_whole, load_grades
+from grader.batch.folder import IMPORT, is_whole, load_grades
 from grader.batch.identities import keep as keep_identities
 from grader.batch.identities import require_identities
-from grader.batch.resume import must_be_known, store, waiting
+from grader.batch.resume import differences, must_be_known, session_for, store, waiting
+from grader.batch.shard import digest_of_class
 from grader.cli import arguments, course_file, interruption, progress, setup
 from grader.course.adjustments import (
     applying,
@@ -50,20 +52,17 @@ from grader.text import listed
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from grader.backends.backend import Backend
+    from grader.batch import Executor, Session
     from grader.course.decisions import Adjustments
     from grader.course.entries import Download
     from grader.model import Assignment, Grade, HandIn, Submission
-    from grader.nvcc import Tools
-    from grader.pipeline import Plan
 
 _OURS = 3
 _ASKS = 2
 _ENOUGH_TO_WONDER = 3
 _MOST_NAMES = 8
-IMPORT = "import.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +86,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-j",
         "--jobs",
         type=arguments.positive,
-        default=os.cpu_count() or 1,
+        default=len(os.sched_getaffinity(0)),
         help="submissions at a time (default: the number of cores)",
     )
     parser.add_argument(
@@ -121,6 +120,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="grade this submission again, whatever is stored of it (may be given several times)",
     )
     parser.add_argument(
+        "--shard",
+        metavar="K/N",
+        type=arguments.shard,
+        help="grade only the K-th of N equal parts of the class, to be put together by `grader merge`",
+    )
+    parser.add_argument(
         "--anonymous",
         action="store_true",
         help="reports name nobody: students get pseudonyms, and OUT/private says who is who",
@@ -144,36 +149,46 @@ def run(options: argparse.Namespace) -> int:
     if options.out is None and not options.dry_run:
         raise UsageError("-o OUT is missing: where grades and reports go")
     assignment = setup.staff_assignment(options)
+    if options.shard and setup.seed(options, assignment) is None:
+        raise UsageError(f"--shard {options.shard} needs --seed, the same for all {options.shard.of} of them")
     download = setup.download(options.submissions, assignment, options.roster)
     if options.dry_run:
         return _dry_run(options, download)
     download = _certain(download, skip=options.skip_unmatched)
-    submissions = download.submissions
-    setup.must_be_one(options, len(submissions))
-    gpus = setup.gpus(options)
+    setup.must_be_one(options, len(download.submissions))
+    out = OutFolder(options.out)
+    with _executor(options, assignment, len(download.submissions)) as executor, out.locked():
+        return _grade_class(options, assignment, download, executor, out)
+
+
+@contextmanager
+def _executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
+    """What grades so many submissions; raises what says that they cannot be graded here, or not safely."""
     if setup.asks_questions(assignment):
-        out = OutFolder(options.out)
-        with out.locked():
-            return _grade_class(options, assignment, download, None, out, EMULATOR)
-    tools = setup.tools(options, gpus, strangers=len(submissions) > 1)
-    sandbox_choice.must_be_trusted(tools.sandbox, len(submissions), trusted=options.i_trust_these_files)
+        yield on_this_machine(assignment, None, EMULATOR, options.jobs)
+        return
+    gpus = setup.gpus(options)
+    tools = setup.tools(options, gpus, strangers=number > 1)
+    sandbox_choice.must_be_trusted(tools.sandbox, number, trusted=options.i_trust_these_files)
     if tools.sandbox.name != options.sandbox:  # it was ours to choose
         setup.console(stderr=True).print(f"sandbox: {tools.sandbox.name}")
     backend = setup.on_trial(setup.backend(options, tools, gpus), tools)
-    out = OutFolder(options.out)
     try:
-        with out.locked():
-            return _grade_class(options, assignment, download, tools, out, backend)
+        yield on_this_machine(assignment, tools, backend, options.jobs)
     finally:
         sandbox_choice.sweep(tools.sandbox)
 
 
 def _must_be_applicable(
-    adjustments: Adjustments, hand_ins: Sequence[tuple[str, HandIn | None]], assignment: Assignment
+    adjustments: Adjustments,
+    hand_ins: Sequence[tuple[str, HandIn | None]],
+    elsewhere: Sequence[tuple[str, HandIn | None]],
+    assignment: Assignment,
 ) -> None:
+    """Raise what staff have to decide; say whom nobody knows, here or in the class's other shards."""
     must_be_certain(adjustments, hand_ins, [item.id for item in assignment.rubric])
     notes = []
-    if strangers := without_submission(adjustments, hand_ins):
+    if strangers := without_submission(adjustments, (*hand_ins, *elsewhere)):
         notes.append(adjusting.about_nobody(strangers, adjustments.name))
     unknown = unknown_times(adjustments, hand_ins)
     if unknown and any(says_when(hand_in) for _, hand_in in hand_ins):
@@ -259,18 +274,19 @@ def _grade_class(
     options: argparse.Namespace,
     assignment: Assignment,
     download: Download,
-    tools: Tools | None,
+    executor: Executor,
     out: OutFolder,
-    backend: Backend,
 ) -> int:
     identities = require_identities(out, anonymous=options.anonymous)
-    table = import_table.dump(download)
+    table, whole = import_table.dump(download), download.submissions
+    if options.shard:
+        download = replace(download, submissions=options.shard.of_class(whole))
     if identities is not None:
         download, identities = pseudonymous(download, identities)
         keep_identities(out, identities)
         options.only = [pseudonym_of(name, identities) for name in options.only]
     submissions = download.submissions
-    session = _session(options, assignment, tools, out, backend)
+    session = session_for(out, executor, assignment, _seed(options, assignment), options.shard)
     must_be_known(submissions, options.only)
     earlier = out.session()
     anew = earlier is not None and earlier.assignment != session.assignment
@@ -279,7 +295,8 @@ def _grade_class(
     adjustments = adjusting.adjustments_for(out, options.adjustments, assignment.path, anew=anew)
     hand_ins = [(one.id, one.hand_in) for one in submissions]
     hand_ins += [(one.submission_id, identified(one, identities).hand_in) for one in others]
-    _must_be_applicable(adjustments, hand_ins, assignment)
+    elsewhere = [(one.id, one.hand_in) for one in whole] if options.shard else []
+    _must_be_applicable(adjustments, hand_ins, elsewhere, assignment)
     if not done:
         out.begin(session)
     adjusting.keep(out, adjustments, given=options.adjustments is not None, anew=anew)
@@ -290,18 +307,18 @@ def _grade_class(
     written = {one.id: replace(one, hand_in=nameless(one.hand_in, identities)) for one in submissions}
     waits = {one.id for one in waiting(tuple(written.values()), done, out, options.only)}
     to_grade = [submission for submission in submissions if submission.id in waits]
-    plan = pipeline.make_plan(assignment, session.seed, tools, visible_only=False, backend=backend)
     final = applying(adjustments, hand_ins)
     ids = sorted(name for name, _ in hand_ins)
     regraded = {submission.id for submission in to_grade}
     if to_grade:
         done_before = [name for name in ids if name not in regraded]
-        _grade_all(options, plan, to_grade, tools, out, done_before, final, written)
-    out.note_class(ids)
+        grading = executor.grade(assignment, session.seed, to_grade)
+        _grade_all(options, assignment, grading, len(to_grade), out, done_before, final, written)
+    out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
     _say_removed(out.remove_others(ids), out)
     grades = adjusting.adjust_class(out, load_grades(out, ids), adjustments, identities)
     if kind_of(assignment).compiles and not others:
-        write_similar(out, assignment, submissions)
+        write_similar(out, assignment, {one.id: one.source for one in submissions})
     out.write(class_files(out, grades))
     _write_files(options, grades, out)
     if options.format in arguments.JUDGES:
@@ -335,30 +352,10 @@ def _others(out: OutFolder, submissions: Sequence[Submission]) -> tuple[Grade, .
     return tuple(load_grades(out, [name for name in out.submissions() if name not in given]))
 
 
-def _session(
-    options: argparse.Namespace,
-    assignment: Assignment,
-    tools: Tools | None,
-    out: OutFolder,
-    backend: Backend,
-) -> Session:
-    """What this batch is; without --seed it keeps the seed of the batch that it takes up."""
-    try:
-        earlier = out.session()
-    except UsageError as problem:
-        raise UsageError(f"{problem}; choose an empty folder with -o") from None
+def _seed(options: argparse.Namespace, assignment: Assignment) -> int | None:
+    """The seed that is asked for; ``None`` leaves it to the batch that is taken up, or to chance."""
     asked = setup.seed(options, assignment)
-    if asked is not None:
-        seed = asked
-    elif earlier is not None and not options.fresh:
-        seed = earlier.seed
-    else:
-        seed = secrets.randbits(31)
-    release = dict(pipeline.versions())["grader"]
-    toolkit = tools.toolchain.version if tools else ""
-    name, pool = kind_of(assignment).backend_name(backend), backend.pool
-    gpus = (pool.devices, pool.races) if pool else ()
-    return Session(assignment.id, assignment.digest, name, seed, release, toolkit, *gpus)
+    return secrets.randbits(31) if asked is None and options.fresh else asked
 
 
 def _already_done(
@@ -373,35 +370,32 @@ def _already_done(
             f"{out.path} holds grades of `{earlier.assignment}`, and these are for `{session.assignment}`; "
             "choose another folder with -o, or --fresh to give those up"
         )
+    if earlier.shard != session.shard:
+        kept, asked = (f"shard {one.shard}" if one.shard else "a whole class" for one in (earlier, session))
+        raise UsageError(f"{out.path} holds {kept}, and this is {asked}; choose another folder with -o")
     if earlier == session:
         out.bring_back(ids)
         return {name: digest for name, digest in out.finished().items() if is_whole(out, name)}
-    changed = [
-        f"{field.name.replace('_', ' ')} ({getattr(earlier, field.name)} → {getattr(session, field.name)})"
-        for field in fields(session)
-        if getattr(earlier, field.name) != getattr(session, field.name)
-    ]
+    changed = ", ".join(differences(earlier, session))
     if options.only:
-        what = ", ".join(changed)
         raise UsageError(
-            f"--only: this has changed since the class was graded: {what}; grade all of it again"
+            f"--only: this has changed since the class was graded: {changed}; grade all of it again"
         )
-    notice = f"everything is graded anew, for this has changed since: {', '.join(changed)}"
-    setup.console(stderr=True).print(notice)
+    setup.console(stderr=True).print(f"everything is graded anew, for this has changed since: {changed}")
     return {}
 
 
 def _grade_all(
     options: argparse.Namespace,
-    plan: Plan,
-    waiting: Sequence[Submission],
-    tools: Tools | None,
+    assignment: Assignment,
+    grading: Iterable[Grade],
+    number: int,
     out: OutFolder,
     done: Sequence[str],
     final: Callable[[Grade], Grade],
     written: Mapping[str, Submission],
 ) -> None:
-    """Grade and store what is waiting; say how far it is, and keep the page of them and of the ``done``.
+    """Store grades as they are finished; say how far it is, and keep the page of them and of the ``done``.
 
     ``final`` gives a grade what was decided about it; ``written`` are the submissions as they are stored.
     """
@@ -414,18 +408,18 @@ def _grade_all(
     )
     console = setup.console(stderr=True)
     log = progress.BatchLog(
-        len(waiting),
+        number,
         partial(console.print, soft_wrap=True),
         verbose=options.verbose,
         every=0 if console.is_terminal else progress.MINUTE,
     )
-    page = PageInProgress(out, load_grades(out, done), len(done) + len(waiting))
+    page = PageInProgress(out, load_grades(out, done), len(done) + number)
     with log, Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=len(waiting))
-        for graded in grade_class(plan, waiting, tools, jobs=options.jobs):
+        task = bar.add_task("", total=number)
+        for graded in grading:
             own = written[graded.submission_id]
             grade = replace(final(graded), hand_in=own.hand_in)
-            store(out, grade, own, quoted=kind_of(plan.assignment).compiles)
+            store(out, grade, own, quoted=kind_of(assignment).compiles)
             page.add(grade)
             log.add(grade)
             bar.advance(task)

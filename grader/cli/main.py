@@ -51,6 +51,11 @@ COMMANDS = (
         "grader grade tiled-matmul submissions/ -o out",
     ),
     Command("report", "write the reports again from stored grades, running nothing", "grader report out"),
+    Command(
+        "merge",
+        "put parts of a class that were graded apart together",
+        "grader merge out-1 out-2 -o out",
+    ),
     Command("rescore", "apply a changed rubric to stored evidence, running nothing", "grader rescore out"),
     Command(
         "gradebook",

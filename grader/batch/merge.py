@@ -1,0 +1,207 @@
+"""Parts of a class that were graded apart become one: one gradebook, one page, one folder to go on from.
+
+Parts are shards of one class (`grader.batch.shard`), or classes that were handed in apart, such as sections.
+Everything that decides grades has to be the same in all of them, and nobody may be in two.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from grader.batch.adjusting import BESIDE
+from grader.batch.folder import IMPORT, is_whole, load_grades
+from grader.batch.identities import identities_in
+from grader.batch.identities import keep as keep_identities
+from grader.batch.resume import differences, write
+from grader.course.anonymous import identified, named, nameless
+from grader.course.decisions import FILE_NAME
+from grader.errors import UsageError
+from grader.text import escaped, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from grader.batch.folder import OutFolder, Session
+    from grader.course.anonymous import Identities
+    from grader.model import Grade
+
+_MOST_NAMES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one folder holds: ``of`` is the digest of the class that it is a shard of."""
+
+    out: OutFolder
+    session: Session
+    submissions: tuple[str, ...]
+    of: str
+    identities: Identities | None
+
+
+def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
+    """Put the parts of a class into one folder; gives all grades. The parts stay as they are.
+
+    Raises UsageError, before anything is written, where they do not belong together.
+    """
+    parts = [_part(folder) for folder in folders]
+    for one, other in pairwise(parts):
+        _must_belong_together(one, other)
+    _must_be_complete(parts)
+    _must_be_apart(parts)
+    session = replace(parts[0].session, shard="")
+    _must_take(into, session, parts)
+    identities = _merged_identities(parts)
+    if identities is not None:
+        keep_identities(into, identities)
+    into.begin(session)
+    for part in parts:
+        _take_over(part, into, identities)
+    _take_over_files_with_names(parts, into)
+    ids = sorted(name for part in parts for name in part.submissions)
+    into.note_class(ids)
+    into.remove_others(ids)
+    return [identified(grade, identities) for grade in load_grades(into, ids)]
+
+
+def _part(out: OutFolder) -> _Part:
+    session, last = out.session(), out.last_class()
+    if session is None:
+        raise UsageError(f"{out.path}: no grades here; expected a folder given to `grader grade -o`")
+    if last is None:
+        raise UsageError(f"{out.path}: its batch has not come to its end; run the same command again first")
+    submissions, of = last
+    if damaged := [name for name in submissions if not is_whole(out, name)]:
+        raise UsageError(
+            f"{out.path}: the grade of {_shown(damaged)} is missing or damaged; run the same command again "
+            "first"
+        )
+    return _Part(out, session, submissions, of, identities_in(out))
+
+
+def _must_belong_together(one: _Part, other: _Part) -> None:
+    """Two parts were graded for the same assignment, in the same way, and decided about alike."""
+    sessions = (replace(part.session, shard="") for part in (one, other))
+    if differing := differences(*sessions):
+        raise UsageError(f"{one.out.path} and {other.out.path} differ in {', '.join(differing)}")
+    if one.out.is_anonymous != other.out.is_anonymous:
+        raise UsageError(f"{one.out.path} and {other.out.path}: only one of them names nobody")
+    if _decisions(one.out) != _decisions(other.out):
+        raise UsageError(
+            f"{one.out.path} and {other.out.path} differ in {FILE_NAME}; grade both again with the same "
+            "--adjustments"
+        )
+    if bool(one.session.shard) != bool(other.session.shard):
+        shard, whole = (one, other) if one.session.shard else (other, one)
+        raise UsageError(
+            f"{shard.out.path} holds shard {shard.session.shard}, and {whole.out.path} a whole class; leave "
+            "one of them out"
+        )
+    if one.of != other.of:
+        raise UsageError(
+            f"{one.out.path} and {other.out.path} are of different classes; grade both again, from the same "
+            "download and with the same --shard K/N"
+        )
+
+
+def _decisions(out: OutFolder) -> bytes:
+    """What staff decided about the grades of a part."""
+    for name in (FILE_NAME, BESIDE):
+        if (path := out.with_names / name).is_file():
+            return path.read_bytes()
+    return b""
+
+
+def _must_be_complete(parts: Sequence[_Part]) -> None:
+    """Of a class that was cut into shards all are there, each once."""
+    shards = [part.session.shard for part in parts]
+    if not any(shards):
+        return
+    for part in parts:
+        again = [str(other.out.path) for other in parts if other.session.shard == part.session.shard]
+        if len(again) > 1:
+            raise UsageError(f"{listed(again)} both hold shard {part.session.shard}; leave one of them out")
+    numbers = {shard.partition("/")[2] for shard in shards}
+    if len(numbers) > 1:
+        raise UsageError(f"these are shards of different cuts of the class: {listed(shards)}")
+    (of,) = numbers
+    missing = [f"{number}/{of}" for number in range(1, int(of) + 1) if f"{number}/{of}" not in shards]
+    if missing:
+        raise UsageError(f"shard {_shown(missing)} is missing; grade it, then name its folder, too")
+
+
+def _must_be_apart(parts: Sequence[_Part]) -> None:
+    """Nobody is in two of the parts."""
+    where: dict[str, OutFolder] = {}
+    for part in parts:
+        for name in sorted(named(submission, part.identities) for submission in part.submissions):
+            if name in where:
+                raise UsageError(
+                    f"`{escaped(name, 60)}` is in {where[name].path} and in {part.out.path}; leave one of "
+                    "them out, or grade them under different names"
+                )
+            where[name] = part.out
+
+
+def _must_take(into: OutFolder, session: Session, parts: Sequence[_Part]) -> None:
+    """The new folder holds nothing, or what an earlier merge of the same batches made."""
+    if any(part.out.path.resolve() == into.path.resolve() for part in parts):
+        raise UsageError(f"{into.path} is one of the parts; choose another folder with -o")
+    earlier = into.session()
+    if earlier is not None and earlier != session:
+        differing = ", ".join(differences(earlier, session))
+        raise UsageError(
+            f"{into.path} holds other grades: they differ in {differing}; choose another folder with -o"
+        )
+
+
+def _merged_identities(parts: Sequence[_Part]) -> Identities | None:
+    """Who is who in all parts; raises UsageError where two students drew the same pseudonym."""
+    known = [part.identities for part in parts if part.identities is not None]
+    if not known:
+        return None
+    people = tuple(person for identities in known for person in identities.people)
+    (pseudonym, times), *_ = Counter(person.pseudonym for person in people).most_common(1)
+    if times > 1:
+        raise UsageError(f"two students are called {pseudonym}; grade one of the parts again with --fresh")
+    return replace(known[0], people=people)
+
+
+def _take_over(part: _Part, into: OutFolder, identities: Identities | None) -> None:
+    """Copy a part's submissions, and vouch for those that it vouches for."""
+    finished = part.out.finished()
+    for grade in load_grades(part.out, part.submissions):
+        name = grade.submission_id
+        into.copy_submission(part.out, name)
+        if identities is not None:  # what stands for a student's name is salted, here with the merged class's
+            hand_in = nameless(identified(grade, identities).hand_in, identities)
+            write(into, replace(grade, hand_in=hand_in))
+        if digest := finished.get(name):
+            into.note(name, digest, grade.verdict)
+
+
+def _take_over_files_with_names(parts: Sequence[_Part], into: OutFolder) -> None:
+    """Keep the decisions that counted, and the tables of the imports: shards of a class have the same one."""
+    folders = [part.out.with_names for part in parts]
+    files = {name: text for name in (FILE_NAME, BESIDE) if (text := _text(folders[0] / name)) is not None}
+    tables = dict.fromkeys(text for folder in folders if (text := _text(folder / IMPORT)) is not None)
+    for number, table in enumerate(tables, start=1):
+        files[IMPORT if number == 1 else f"import-{number}.json"] = table
+    into.write_with_names(files)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def _shown(names: Sequence[str]) -> str:
+    return listed(
+        [f"`{escaped(name, 60)}`" for name in names[:_MOST_NAMES]] + ["…"] * (len(names) > _MOST_NAMES)
+    )

@@ -1,0 +1,70 @@
+"""`grader merge`: parts of a class that were graded apart become one."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.batch import OutFolder
+from grader.batch.class_page import class_files, write_similar
+from grader.batch.merge import merge
+from grader.cli import setup
+from grader.errors import UsageError
+from grader.kinds import kind_of
+from grader.model import Verdict
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+_OURS = 3
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add what can be typed after the command."""
+    parser.add_argument(
+        "parts", metavar="OUT", type=Path, nargs="+", help="the folders given to `grader grade -o`"
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="OUT", type=Path, required=True, help="where the whole class goes"
+    )
+    parser.add_argument(
+        "--assignment",
+        metavar="ASSIGNMENT",
+        default=None,
+        help="the assignment that was graded: an id or a path (default: the id); for similar submissions",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Merge the parts and show the table of the class; 3 with errors of ours."""
+    into = OutFolder(options.out)
+    parts = [OutFolder(path) for path in {path.resolve(): path for path in options.parts}.values()]
+    with ExitStack() as locks:
+        for part in parts:
+            if part.session() is None:
+                raise UsageError(f"{part.path}: no grades here; expected a folder given to `grader grade -o`")
+            locks.enter_context(part.locked())
+        locks.enter_context(into.locked())
+        grades = merge(parts, into)
+        _write_similar(into, options.assignment, {one.submission_id: into.source(one) for one in grades})
+        into.write(class_files(into, grades))
+    setup.print_class(grades, resumed=0, out=into.path)
+    return _OURS if any(grade.verdict is Verdict.ERROR for grade in grades) else 0
+
+
+def _write_similar(out: OutFolder, named: str | None, sources: Mapping[str, bytes]) -> None:
+    """Write the page of similar submissions, for which what is handed out has to be known."""
+    session = out.session()
+    if session is None:
+        return
+    try:
+        assignment = setup.graded_assignment(named, session)
+    except UsageError as problem:
+        setup.console(stderr=True).print(
+            f"similar submissions were not looked for: {problem}", soft_wrap=True
+        )
+        return
+    if kind_of(assignment).compiles:
+        write_similar(out, assignment, sources)

@@ -1,0 +1,218 @@
+"""Parts of a class that were graded apart become one gradebook; what does not belong together is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.batch import OutFolder
+from grader.cli.main import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STUDENTS = ("ada", "boris", "chidi", "dolores", "emil")
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five students' sheets of answers, which are graded in no time."""
+    folder = tmp_path_factory.mktemp("class")
+    for number, student in enumerate(STUDENTS):
+        answers = {"bytes-read": 64_704, "bytes-written": 9_460, "blocks-x": 75 + number}
+        sheet = "".join(f"  {name}: {value}\n" for name, value in answers.items())
+        (folder / f"{student}.yaml").write_text(f"student: {student}\nanswers:\n{sheet}")
+    return folder
+
+
+def graded(folder: Path, out: Path, *options: str) -> int:
+    """The exit code of `grade`."""
+    return main(["grade", "memory-analysis", str(folder), "-o", str(out), *options])
+
+
+def merged(*folders: Path) -> int:
+    """The exit code of `merge` into the last folder."""
+    return main(["merge", *map(str, folders[:-1]), "-o", str(folders[-1])])
+
+
+def shards(folder: Path, where: Path, of: int, *options: str) -> list[Path]:
+    """The folders of all shards, graded one after the other."""
+    outs = [where / f"shard-{number}" for number in range(1, of + 1)]
+    for number, out in enumerate(outs, 1):
+        assert graded(folder, out, "--shard", f"{number}/{of}", *options) == 0
+    return outs
+
+
+@pytest.mark.parametrize("of", [1, 2, 3, 7])
+def test_shards_become_the_gradebook_of_one_machine(of: int, handed_in: Path, tmp_path: Path) -> None:
+    """However many there are, even more than students: the class's files are the same, byte for byte."""
+    assert graded(handed_in, tmp_path / "whole") == 0
+    assert merged(*shards(handed_in, tmp_path, of), tmp_path / "all") == 0
+    for name in ("gradebook.csv", "junit.xml", "index.html", "import.json"):
+        assert (tmp_path / "all" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    assert OutFolder(tmp_path / "all").finished() == OutFolder(tmp_path / "whole").finished()
+
+
+def test_a_merged_class_is_gone_on_with(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`grade` on the whole class finds all of it done."""
+    assert merged(*shards(handed_in, tmp_path, 2), tmp_path / "all") == 0
+    assert graded(handed_in, tmp_path / "all") == 0
+    assert "5 of 5 were graded before" in capsys.readouterr().out
+
+
+def test_merging_again_takes_what_was_graded_again(handed_in: Path, tmp_path: Path) -> None:
+    """A part that has changed is merged into the same folder once more."""
+    parts = shards(handed_in, tmp_path, 2)
+    assert merged(*parts, tmp_path / "all") == 0
+    (tmp_path / "all/grades/ada/grade.json").write_text("{}")
+    assert merged(*parts, tmp_path / "all") == 0
+    assert json.loads((tmp_path / "all/grades/ada/grade.json").read_text())["submission"]["id"] == "ada"
+
+
+def test_two_sections_become_one_class(handed_in: Path, tmp_path: Path) -> None:
+    """Classes that were handed in apart, graded with one seed; the tables of both imports are kept."""
+    for section, students in (("a", STUDENTS[:2]), ("b", STUDENTS[2:])):
+        (tmp_path / section).mkdir()
+        for student in students:
+            os.link(handed_in / f"{student}.yaml", tmp_path / section / f"{student}.yaml")
+        assert graded(tmp_path / section, tmp_path / f"out-{section}") == 0
+    assert merged(tmp_path / "out-a", tmp_path / "out-b", tmp_path / "all") == 0
+    assert OutFolder(tmp_path / "all").submissions() == STUDENTS
+    tables = [json.loads((tmp_path / "all" / name).read_text()) for name in ("import.json", "import-2.json")]
+    assert [len(table["submissions"]) for table in tables] == [2, 3]
+
+
+def test_shards_that_name_nobody_become_a_class_that_names_nobody(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pseudonyms stay, who is who is known of all of them, and nothing has to be graded again."""
+    assert merged(*shards(handed_in, tmp_path, 2, "--anonymous"), tmp_path / "all") == 0
+    people = json.loads((tmp_path / "all/private/identities.json").read_text())["people"]
+    assert sorted(person["submission"] for person in people) == list(STUDENTS)
+    named = [path for path in (tmp_path / "all").rglob("*") if path.is_file() and "private" not in path.parts]
+    assert not [path for path in named if b"dolores" in path.read_bytes()]
+    assert graded(handed_in, tmp_path / "all") == 0
+    assert "5 of 5 were graded before" in capsys.readouterr().out
+
+
+def test_decisions_of_staff_are_kept(handed_in: Path, tmp_path: Path) -> None:
+    """What was adjusted in every shard stands in the merged class, and counts when it is graded again."""
+    decisions = tmp_path / "decisions.yaml"
+    decisions.write_text("students:\n  boris:\n    score: 7\n    comment: seen\n    by: lena\n")
+    parts = shards(handed_in, tmp_path, 2, "--adjustments", str(decisions))
+    assert merged(*parts, tmp_path / "all") == 0
+    assert (tmp_path / "all/adjustments.yaml").read_bytes() == decisions.read_bytes()
+    (row,) = [line for line in (tmp_path / "all/gradebook.csv").read_text().splitlines() if "boris" in line]
+    assert ",7," in row
+
+
+def test_somebody_of_another_shard_is_no_stranger(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A decision about a student whom another shard grades is not said to be about nobody."""
+    decisions = tmp_path / "decisions.yaml"
+    decisions.write_text("students:\n  boris:\n    score: 7\n    comment: seen\n    by: lena\n")
+    shards(handed_in, tmp_path, 5, "--adjustments", str(decisions))
+    assert "no submission is known as" not in capsys.readouterr().err
+
+
+def test_what_does_not_belong_together_is_refused(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One sentence each with exit code 2, and no folder is made."""
+    one, two = shards(handed_in, tmp_path, 2)
+    other = tmp_path / "another-download"
+    other.mkdir()
+    (other / "zoe.yaml").write_bytes((handed_in / "ada.yaml").read_bytes())
+    assert graded(handed_in, tmp_path / "whole") == 0
+    assert graded(other, tmp_path / "elsewhere", "--shard", "2/2") == 0
+    assert graded(handed_in, tmp_path / "thirds", "--shard", "2/3") == 0
+    assert graded(handed_in, tmp_path / "again", "--shard", "1/2") == 0
+    assert graded(handed_in, tmp_path / "seed", "--shard", "2/2", "--seed", "99") == 0
+    assert graded(handed_in, tmp_path / "nameless", "--shard", "2/2", "--anonymous") == 0
+    unfinished = tmp_path / "unfinished"
+    unfinished.mkdir()
+    journal = (two / "journal.jsonl").read_text().splitlines(keepends=True)
+    (unfinished / "journal.jsonl").write_text("".join(journal[:-1]))
+    missing = tmp_path / "missing"
+    missing.mkdir()
+    (missing / "journal.jsonl").write_text("".join(journal))
+    capsys.readouterr()
+    cases: list[tuple[tuple[Path, ...], str]] = [
+        ((one,), "shard `2/2` is missing"),
+        ((one, tmp_path / "again", two), "both hold shard 1/2"),
+        ((one, tmp_path / "whole"), "holds shard 1/2, and"),
+        ((one, tmp_path / "elsewhere"), "are of different classes"),
+        ((one, tmp_path / "thirds"), "shards of different cuts of the class: 1/2 and 2/3"),
+        ((one, tmp_path / "nameless"), "only one of them names nobody"),
+        ((one, tmp_path / "seed"), "differ in seed ("),
+        ((one, unfinished), "has not come to its end"),
+        ((one, missing), "the grade of `boris` and `dolores` is missing or damaged"),
+        ((one, tmp_path / "nothing"), "no grades here"),
+    ]
+    for parts, says in cases:
+        assert merged(*parts, tmp_path / "all") == 2, says
+        said = capsys.readouterr().err
+        assert says in said
+        assert said.count("\n") == 1
+    assert not (tmp_path / "nothing").exists()
+    assert not (tmp_path / "all/grades").exists()
+
+
+def test_a_class_whose_students_are_in_two_parts_is_refused(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whose grade counts is not guessed, under pseudonyms either."""
+    for options in ((), ("--anonymous",)):
+        one, two = (tmp_path / f"{name}{len(options)}" for name in "ab")
+        assert graded(handed_in, one, *options) == 0
+        assert graded(handed_in, two, *options) == 0
+        assert merged(one, two, tmp_path / "all") == 2
+        assert f"`ada` is in {one} and in {two}" in capsys.readouterr().err
+
+
+def test_other_grades_are_not_written_over(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder for the whole class holds nothing, or an earlier merge: a part's own folder will not do."""
+    parts = shards(handed_in, tmp_path, 2)
+    assert graded(handed_in, tmp_path / "other", "--seed", "99") == 0
+    capsys.readouterr()
+    assert merged(*parts, tmp_path / "other") == 2
+    assert "holds other grades: they differ in seed (99 → " in capsys.readouterr().err
+    assert merged(*parts, parts[0]) == 2
+    assert "another grader is writing here" in capsys.readouterr().err
+    assert OutFolder(parts[0]).submissions() == ("ada", "chidi", "emil")
+
+
+def test_a_shard_is_not_graded_into_the_folder_of_another(
+    handed_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor is a whole class: what is there would be moved out of the class."""
+    (one, _) = shards(handed_in, tmp_path, 2)
+    capsys.readouterr()
+    assert graded(handed_in, one, "--shard", "2/2") == 2
+    assert "holds shard 1/2, and this is shard 2/2; choose another folder" in capsys.readouterr().err
+    assert graded(handed_in, one) == 2
+    assert "holds shard 1/2, and this is a whole class" in capsys.readouterr().err
+
+
+def test_shards_of_kernels_need_one_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each would draw its own: that is asked for before anything is read."""
+    command = ["grade", "tiled-matmul", str(tmp_path), "-o", str(tmp_path / "out"), "--shard", "1/2"]
+    assert main(command) == 2
+    assert "--shard 1/2 needs --seed, the same for all 2 of them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/2/3", "-1/2", "1/999999"])
+def test_what_is_no_shard_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message says what is expected."""
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", "memory-analysis", "x", "-o", "y", f"--shard={text}"])
+    assert ended.value.code == 2
+    assert "expected a part and how many there are, such as 2/8" in capsys.readouterr().err
