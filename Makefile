@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup constraints demo handouts lint quick test test-slow test-docker test-browser docs clean
+.PHONY: help setup constraints demo handouts lint quick test test-slow test-docker test-slurm test-browser docs clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -69,6 +69,9 @@ test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the 
 	$(BIN)/grader doctor --build-image
 	$(BIN)/python -m pytest -q -m docker $(IN_PARALLEL)
 	$(BIN)/grader doctor --attack $(ATTACKS)
+
+test-slurm: $(STAMP)  ## a class on a real Slurm of two nodes (as root: .ci/slurm)
+	SLURM_CONF="$$(.ci/slurm)" $(BIN)/python -m pytest -q -m slurm tests/cluster
 
 test-browser: $(STAMP)  ## the pages in Chromium (as root: .ci/browser)
 	$(BIN)/python -m pytest -q -m browser tests/trace tests/reports

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, cast
 
+from grader.errors import ToolMissing, UsageError
 from grader.gpu import RaceJudge
 
 if TYPE_CHECKING:
@@ -52,6 +53,32 @@ def may_use_gpu(choice: str) -> bool:
 def must_use_gpu(choice: str) -> bool:
     """Whether a choice of `--backend` is an error where no GPU can be used."""
     return choice != AUTO and BACKENDS[choice].needs_gpu
+
+
+def usable_gpus(choice: str) -> tuple[tuple[Gpu, ...], str]:
+    """The GPUs that a choice of `--backend` grades on, and why none of those that there are, if so.
+
+    There are none if the backend needs none, and with `auto` where they cannot be used. For a backend that
+    needs GPUs it raises UsageError where there is none, ToolMissing where something else is missing.
+    """
+    if not may_use_gpu(choice):
+        return (), ""
+    from grader.gpu import devices  # noqa: PLC0415 - where nobody asks for it, nothing is loaded
+
+    required, asked = must_use_gpu(choice), f"--backend {choice}"
+    missing = devices.missing_libraries()
+    visible = () if "nvidia-ml-py" in missing else devices.visible(devices.find_gpus())
+    if required and missing:
+        raise ToolMissing(f"{asked} needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
+    if required and not visible:
+        raise UsageError(f"{asked}: no NVIDIA GPU was found here; `grader doctor` says what is missing")
+    fit = tuple(gpu for gpu in visible if not devices.unfit(gpu))
+    if not visible or (fit and not missing):
+        return fit, ""
+    why = f"{missing[0]} is missing; {devices.HOW_TO_GET_CUPY}" if missing else devices.unfit(visible[0])
+    if required:
+        raise ToolMissing(f"{asked}: {visible[0].name}: {why}")
+    return (), f"{visible[0].name}: {why}"
 
 
 def prepare(choice: str, tools: Tools, gpus: tuple[Gpu, ...], races: str = RaceJudge.BOTH) -> Backend:

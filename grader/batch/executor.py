@@ -54,32 +54,45 @@ _BURIAL = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Executor:
-    """What grades submissions side by side, and what decides their grades there beside themselves.
+class Setting:
+    """What of a machine decides the grades that are made on it: ``device`` is what its GPUs are called.
 
-    ``grade`` takes the assignment, the seed and the submissions, and yields grades as they are finished.
-    ``backend``, ``toolkit``, ``devices`` and ``races`` are what a journal says of them (`Session`).
+    ``toolkit`` is the compiler's version, and ``races`` says who judges them on a GPU.
     """
 
     backend: str
     toolkit: str
-    grade: Callable[[Assignment, int, Sequence[Submission]], Iterator[Grade]]
-    devices: str = ""
+    device: str = ""
     races: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """What grades submissions side by side, and with what.
+
+    ``grade`` takes the seed and the submissions, and yields grades as they are finished.
+    """
+
+    setting: Setting
+    grade: Callable[[int, Sequence[Submission]], Iterator[Grade]]
 
 
 def on_this_machine(assignment: Assignment, tools: Tools | None, backend: Backend, jobs: int) -> Executor:
     """Processes of this machine, ``jobs`` at a time; answers need no ``tools``."""
 
-    def grade(assignment: Assignment, seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+    def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
         plan = pipeline.make_plan(assignment, seed, tools, visible_only=False, backend=backend)
         return grade_class(plan, submissions, tools, jobs=jobs)
 
+    return Executor(setting_of(assignment, tools, backend), grade)
+
+
+def setting_of(assignment: Assignment, tools: Tools | None, backend: Backend) -> Setting:
+    """What decides grades on this machine."""
     pool = backend.pool
-    return Executor(
+    return Setting(
         kind_of(assignment).backend_name(backend),
         tools.toolchain.version if tools else "",
-        grade,
         pool.devices if pool else "",
         pool.races if pool else "",
     )
@@ -100,12 +113,11 @@ def grade_class(
         StorageError: no process can be started here; see `forkserver`.
 
     """
-    stages = f"grader.kinds.{kind_of(plan.assignment).name}.stages"
-    context = forkserver(["grader.pipeline", stages, type(plan.backend).__module__])
+    context = forkserver(loaded_for(plan.assignment, plan.backend))
 
     def one(submission: Submission) -> Grade:
         try:
-            return _isolated(context, plan, submission, tools, (patience, cpu_seconds))
+            return isolated(context, plan, submission, tools, (patience, cpu_seconds))
         except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
             return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
 
@@ -121,7 +133,13 @@ def grade_class(
                 future.cancel()
 
 
-def _isolated(
+def loaded_for(assignment: Assignment, backend: Backend) -> list[str]:
+    """The modules that a process which grades a submission needs, to be loaded before it is forked."""
+    stages = f"grader.kinds.{kind_of(assignment).name}.stages"
+    return ["grader.pipeline", stages, type(backend).__module__]
+
+
+def isolated(
     context: ForkServerContext,
     plan: Plan,
     submission: Submission,
@@ -145,7 +163,7 @@ def _isolated(
         if again:
             raise
         time.sleep(_BURIAL)
-        return _isolated(context, plan, submission, tools, most, again=True)
+        return isolated(context, plan, submission, tools, most, again=True)
     sender.close()
     try:
         if receiver.poll(patience):  # also at the end of a process that never answers
@@ -159,7 +177,7 @@ def _isolated(
             reason = f"grading took more than {cpu_seconds} s of CPU time and was ended"
             return pipeline.failed(plan, submission, reason)
         if _killed(process.exitcode) and not again:
-            return _isolated(context, plan, submission, tools, most, again=True)
+            return isolated(context, plan, submission, tools, most, again=True)
         return pipeline.failed(plan, submission, f"the process that graded it {_ending(process.exitcode)}")
     finally:
         process.join(timeout=5)

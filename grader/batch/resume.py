@@ -16,14 +16,14 @@ from grader.text import escaped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grader.batch.executor import Executor
+    from grader.batch.executor import Setting
     from grader.batch.folder import OutFolder
     from grader.batch.shard import Shard
     from grader.model import Assignment, Grade, HandIn, Submission
 
 
 def session_for(
-    out: OutFolder, executor: Executor, assignment: Assignment, seed: int | None, shard: Shard | None
+    out: OutFolder, setting: Setting, assignment: Assignment, seed: int | None, shard: Shard | None
 ) -> Session:
     """What a batch is; where no ``seed`` is asked for it is that of the batch that it takes up, or drawn.
 
@@ -38,12 +38,12 @@ def session_for(
     return Session(
         assignment.id,
         assignment.digest,
-        executor.backend,
+        setting.backend,
         seed,
         dict(pipeline.versions())["grader"],
-        executor.toolkit,
-        executor.devices,
-        executor.races,
+        setting.toolkit,
+        setting.device,
+        setting.races,
         str(shard or ""),
     )
 

@@ -12,6 +12,7 @@ from grader.data_files import data_root
 from grader.doctor import containers
 from grader.errors import UsageError
 from grader.gpu import RaceJudge
+from grader.nvcc.cache import builds_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         return _attack(options)
     console = setup.console()
     lines = []
-    for line in doctor.examine(options.nvcc, setup.builds(), keep_builds=not options.no_cache):
+    for line in doctor.examine(options.nvcc, builds_folder(), keep_builds=not options.no_cache):
         lines.append(line)
         console.print(f"{'ok     ' if line.fine else 'missing'}  {line.subject:<10} {line.state}")
         if line.fix:

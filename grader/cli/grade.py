@@ -29,7 +29,7 @@ from grader.batch.identities import keep as keep_identities
 from grader.batch.identities import require_identities
 from grader.batch.resume import differences, must_be_known, session_for, store, waiting
 from grader.batch.shard import digest_of_class
-from grader.cli import arguments, course_file, interruption, progress, setup
+from grader.cli import arguments, cluster, course_file, interruption, progress, setup
 from grader.course.adjustments import (
     applying,
     must_be_certain,
@@ -125,6 +125,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=arguments.shard,
         help="grade only the K-th of N equal parts of the class, to be put together by `grader merge`",
     )
+    cluster.configure(parser)
     parser.add_argument(
         "--anonymous",
         action="store_true",
@@ -165,7 +166,13 @@ def run(options: argparse.Namespace) -> int:
 def _executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
     """What grades so many submissions; raises what says that they cannot be graded here, or not safely."""
     if setup.asks_questions(assignment):
+        if options.cluster:
+            raise UsageError(f"`{assignment.id}` asks questions, which are graded here: leave out --cluster")
         yield on_this_machine(assignment, None, EMULATOR, options.jobs)
+        return
+    if options.cluster:
+        with cluster.executor(options, assignment, number) as executor:
+            yield executor
         return
     gpus = setup.gpus(options)
     tools = setup.tools(options, gpus, strangers=number > 1)
@@ -286,7 +293,7 @@ def _grade_class(
         keep_identities(out, identities)
         options.only = [pseudonym_of(name, identities) for name in options.only]
     submissions = download.submissions
-    session = session_for(out, executor, assignment, _seed(options, assignment), options.shard)
+    session = session_for(out, executor.setting, assignment, _seed(options, assignment), options.shard)
     must_be_known(submissions, options.only)
     earlier = out.session()
     anew = earlier is not None and earlier.assignment != session.assignment
@@ -312,7 +319,7 @@ def _grade_class(
     regraded = {submission.id for submission in to_grade}
     if to_grade:
         done_before = [name for name in ids if name not in regraded]
-        grading = executor.grade(assignment, session.seed, to_grade)
+        grading = executor.grade(session.seed, to_grade)
         _grade_all(options, assignment, grading, len(to_grade), out, done_before, final, written)
     out.note_class(ids, of=digest_of_class(whole) if options.shard else "")
     _say_removed(out.remove_others(ids), out)

@@ -18,8 +18,9 @@ from grader.course.download import read_download
 from grader.course.entries import PLAIN, Doubt, Question
 from grader.course.matching import match_roster
 from grader.course.roster import read_roster
-from grader.errors import OurError, StorageError, ToolMissing, UsageError
+from grader.errors import OurError, StorageError, UsageError
 from grader.kinds import kind_of
+from grader.nvcc.cache import builds_folder
 from grader.reports import class_table
 from grader.reports.wording import unscored
 from grader.submission import ANSWERS, PROGRAM, SOURCE, read_submission
@@ -55,41 +56,17 @@ def tools(options: argparse.Namespace, gpus: tuple[Gpu, ...] = (), *, strangers:
         options.sandbox,
         options.nvcc,
         sandbox_choice.architecture_for(gpus),
-        None if options.no_cache else builds(),
+        None if options.no_cache else builds_folder(),
         strangers=strangers,
         gpu=bool(gpus),
     )
 
 
-def builds() -> Path:
-    """The folder that builds are kept in."""
-    return user_cache_path("cuda-grader") / "builds"
-
-
 def gpus(options: argparse.Namespace) -> tuple[Gpu, ...]:
-    """The GPUs to grade on: none if the backend needs none, and with `auto` where they cannot be used.
-
-    For a backend that needs GPUs it raises UsageError where there is none, ToolMissing where something
-    else is missing.
-    """
-    if not backends.may_use_gpu(options.backend):
-        return ()
-    from grader.gpu import devices  # noqa: PLC0415 - where nobody asks for it, nothing is loaded
-
-    required, asked = backends.must_use_gpu(options.backend), f"--backend {options.backend}"
-    missing = devices.missing_libraries()
-    visible = () if "nvidia-ml-py" in missing else devices.visible(devices.find_gpus())
-    if required and missing:
-        raise ToolMissing(f"{asked} needs {' and '.join(missing)}; {devices.HOW_TO_GET_CUPY}")
-    if required and not visible:
-        raise UsageError(f"{asked}: no NVIDIA GPU was found here; `grader doctor` says what is missing")
-    fit = tuple(gpu for gpu in visible if not devices.unfit(gpu))
-    if visible and (missing or not fit):
-        why = f"{missing[0]} is missing; {devices.HOW_TO_GET_CUPY}" if missing else devices.unfit(visible[0])
-        if required:
-            raise ToolMissing(f"{asked}: {visible[0].name}: {why}")
-        console(stderr=True).print(f"graded on the emulator, not on {visible[0].name}: {why}")
-        return ()
+    """The GPUs to grade on; says why none is used where there is one. Raises as `backends.usable_gpus`."""
+    fit, why_none = backends.usable_gpus(options.backend)
+    if why_none:
+        console(stderr=True).print(f"graded on the emulator, not on {why_none}")
     return fit
 
 

@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from platformdirs import user_cache_path
+
 from grader.data_files import data_root, headers_folder
 from grader.model import (
     Build,
@@ -36,6 +38,11 @@ if TYPE_CHECKING:
     from grader.model import KernelInterface, Parameter, Submission
     from grader.nvcc.toolchain import Toolchain
     from grader.sandbox import Limits
+
+
+def builds_folder() -> Path:
+    """The folder that this user's builds are kept in."""
+    return user_cache_path("cuda-grader") / "builds"
 
 
 @cache

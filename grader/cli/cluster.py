@@ -1,0 +1,76 @@
+"""`grader grade --cluster`: the options, and the executor that they ask for."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from grader.assignment import find_assignment
+from grader.batch import OutFolder
+from grader.cli import arguments, setup
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grader.batch import Executor
+    from grader.model import Assignment
+
+_KINDS = ("local", "slurm")
+_SCHEMES = ("tcp://", "tls://")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a cluster."""
+    parser.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        type=_where,
+        default=None,
+        help="grade on several machines with Dask: `slurm`, a scheduler's address such as tcp://HOST:8786, "
+        "or `local`",
+    )
+    parser.add_argument(
+        "--nodes",
+        metavar="N",
+        type=arguments.positive,
+        default=2,
+        help="with --cluster slurm: jobs that each grade -j submissions at a time (default: 2)",
+    )
+
+
+def _where(text: str) -> str:
+    if text not in _KINDS and not text.startswith(_SCHEMES):
+        raise argparse.ArgumentTypeError("expected `slurm`, `local` or an address such as tcp://HOST:8786")
+    return text
+
+
+@contextmanager
+def executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
+    """The nodes of the cluster that is asked for; see `grader.cluster.on_cluster`."""
+    from grader.cluster import node, on_cluster, packed, schedulers  # noqa: PLC0415 - an extra
+
+    request = node.Request(
+        key=secrets.token_hex(8),
+        parcel=packed(find_assignment(options.assignment), assignment),
+        number=number,
+        trusted=options.i_trust_these_files,
+        backend=options.backend,
+        races=options.races,
+        sandbox=options.sandbox,
+        nvcc=options.nvcc,
+        keeps_builds=not options.no_cache,
+        versions=node.versions(),
+    )
+    earlier = None
+    with suppress(UsageError):  # of a folder that is none: said when it is locked
+        earlier = OutFolder(options.out).session()
+    say = partial(setup.console(stderr=True).print, soft_wrap=True)
+    where = schedulers.scheduler(options.cluster, nodes=options.nodes, jobs=options.jobs, folder=options.out)
+    with where as cluster, on_cluster(cluster, request, earlier, say) as graded:
+        if cluster.dashboard:
+            say(f"dashboard: {cluster.dashboard}")
+        yield graded

@@ -1,0 +1,15 @@
+"""Grading a class on several machines, with Dask: it places work, and ours is what a node does with it.
+
+    parcel     an assignment with the staff's files, as it travels to a node
+    node       what runs on a node: it proves itself, then grades one submission after the other
+    nodes      which nodes there are, which of them are fit, and what is given to them
+    schedulers where the scheduler comes from: in this process, jobs of Slurm, or one that runs already
+
+Scheduler and workers are trusted as this machine is: a task is code. Students' files are shut in on a node as
+they are here.
+"""
+
+from grader.cluster.nodes import on_cluster
+from grader.cluster.parcel import packed
+
+__all__ = ["on_cluster", "packed"]

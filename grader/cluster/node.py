@@ -1,0 +1,198 @@
+"""What runs on a node, in a worker of Dask: it proves itself, then grades submissions in their processes.
+
+Nothing of a student's runs in the worker itself. What a node needs comes once, with the proof that is asked
+of it, and stays until the worker ends; a submission names it by its key.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import socket
+import sys
+import threading
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grader
+from grader import backends, pipeline, sandbox_choice
+from grader.batch.executor import (
+    CPU_SECONDS,
+    PATIENCE_SECONDS,
+    Setting,
+    forkserver,
+    isolated,
+    loaded_for,
+    setting_of,
+)
+from grader.cluster.parcel import unpacked
+from grader.errors import GraderError
+from grader.nvcc.cache import builds_folder
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext
+    from tempfile import TemporaryDirectory
+
+    from grader.backends.backend import Backend
+    from grader.cluster.parcel import Parcel
+    from grader.model import Assignment, Grade, Named, Submission
+    from grader.nvcc import Tools
+    from grader.pipeline import Plan
+
+DAEMON = (
+    "its process was started as a daemon, which may start no others; start it with `dask worker --no-nanny` "
+    "or with DASK_DISTRIBUTED__WORKER__DAEMON=False"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """How a class is to be graded: what is asked of every node.
+
+    ``number`` is how many submissions there are, and ``trusted`` whether their files may be run with nothing
+    around them. ``versions`` are those of the machine that asks. ``key`` names the request.
+    """
+
+    key: str
+    parcel: Parcel
+    number: int
+    trusted: bool
+    backend: str
+    races: str
+    sandbox: str
+    nvcc: str | None
+    keeps_builds: bool
+    versions: Named[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a node is; ``problem`` says why nothing can be graded on it."""
+
+    host: str
+    setting: Setting | None = None
+    sandbox: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """A node's answer in place of a grade: why it cannot grade this class."""
+
+    problem: str
+
+
+@dataclass(slots=True)
+class _Station:
+    """What a worker keeps for a request: its plans by seed."""
+
+    assignment: Assignment
+    folder: TemporaryDirectory[str] | None
+    tools: Tools
+    backend: Backend
+    context: ForkServerContext
+    plans: dict[int, Plan] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def plan(self, seed: int) -> Plan:
+        """The plan of a seed, made once; raises GraderError."""
+        with self.lock:
+            if seed not in self.plans:
+                self.plans[seed] = pipeline.make_plan(
+                    self.assignment, seed, self.tools, visible_only=False, backend=self.backend
+                )
+            return self.plans[seed]
+
+
+_stations: dict[str, _Station] = {}
+
+
+def prove(request: Request) -> Proof:
+    """Get ready for a class, and say what this node is or why it cannot grade; raises nothing of ours."""
+    host = socket.gethostname()
+    try:
+        if differing := _other_versions(request.versions):
+            return Proof(host, problem=differing)
+        if multiprocessing.current_process().daemon:
+            return Proof(host, problem=DAEMON)
+        station = _station(request)
+    except GraderError as problem:
+        return Proof(host, problem=str(problem))
+    _stations[request.key] = station
+    setting = setting_of(station.assignment, station.tools, station.backend)
+    return Proof(host, setting, station.tools.sandbox.name)
+
+
+def versions() -> Named[str]:
+    """What has to be the same on all nodes, with a digest of the grader's own code."""
+    package = Path(grader.__file__).parent
+    code = sha256()
+    for file in sorted(package.rglob("*.py")):
+        code.update(file.read_bytes())
+    return (*pipeline.versions(), ("code", code.hexdigest()[:12]))
+
+
+def _other_versions(wanted: Named[str]) -> str:
+    here = dict(versions())
+    differing = [f"{name} {here[name]}" for name, version in wanted if here[name] != version]
+    expected = [f"{name} {version}" for name, version in wanted if here[name] != version]
+    return f"it has {', '.join(differing)}; expected {', '.join(expected)}" if differing else ""
+
+
+def _station(request: Request) -> _Station:
+    """All that grading needs here, tried; raises GraderError."""
+    gpus, _ = backends.usable_gpus(request.backend)
+    assignment, folder = unpacked(request.parcel)
+    tools = sandbox_choice.tools(
+        request.sandbox,
+        request.nvcc,
+        sandbox_choice.architecture_for(gpus),
+        builds_folder() if request.keeps_builds else None,
+        strangers=request.number > 1,
+        gpu=bool(gpus),
+    )
+    sandbox_choice.must_be_trusted(tools.sandbox, request.number, trusted=request.trusted)
+    backend, _ = backends.prepare(request.backend, tools, gpus, request.races).tried(tools)
+    context = forkserver([*loaded_for(assignment, backend), *_main_module()])
+    return _Station(assignment, folder, tools, backend, context)
+
+
+def _main_module() -> tuple[str, ...]:
+    """The module that this program runs: each process imports it anew, unless it is loaded before the fork.
+
+    Programs that are packages (``python -m grader``) are not imported again (`multiprocessing.spawn`).
+    """
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    return (spec.name,) if spec and not spec.name.endswith("__main__") else ()
+
+
+def grade(key: str, seed: int, submission: Submission, failure: str = "") -> Grade | Unfit:
+    """The grade of a submission, from a process of its own; with a ``failure`` the grade that says it.
+
+    `Unfit` where this worker did not prove itself, or where the staff's own kernels cannot be run.
+    """
+    station = _stations.get(key)
+    if station is None:
+        return Unfit("it has not proved itself")
+    try:
+        plan = station.plan(seed)
+    except GraderError as problem:
+        return Unfit(str(problem))
+    if failure:
+        return pipeline.failed(plan, submission, failure)
+    try:
+        limits = (PATIENCE_SECONDS, CPU_SECONDS)
+        return isolated(station.context, plan, submission, station.tools, limits)
+    except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
+        return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
+
+
+def leave(key: str) -> None:
+    """Forget a request, when its class is graded."""
+    station = _stations.pop(key, None)
+    if station is None:
+        return
+    sandbox_choice.sweep(station.tools.sandbox)
+    if station.folder is not None:
+        station.folder.cleanup()

@@ -1,0 +1,370 @@
+"""Which nodes grade a class, and what is given to them: as many submissions as they take at a time.
+
+Dask places work and repeats what a lost worker had; here is what it does not know: whether a node proved
+itself, whether it is of the kind that the class is graded on, and whether an error is the node's own fault.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import time
+from collections import Counter, deque
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from distributed import Future, KilledWorker
+
+from grader.batch.executor import Executor, Setting
+from grader.cluster import node
+from grader.cluster.node import Proof, Unfit
+from grader.errors import OurError, UsageError
+from grader.model import Verdict
+from grader.text import count, escaped, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from grader.batch import Session
+    from grader.cluster.node import Request
+    from grader.cluster.schedulers import Cluster
+    from grader.model import Grade, Submission
+
+_LOOK = 1.0
+"""Seconds after which it is looked again which workers there are."""
+
+_GATHERING = 30.0
+"""Seconds for others to prove themselves, once the first node has: then it is chosen what to grade on."""
+
+_ALONE = 120.0
+"""Seconds without any node before a batch gives up."""
+
+GONE = "the scheduler is gone; what is graded so far is kept, run the same command again to go on"
+WENT_DOWN = "the workers that graded it went down, one after the other"
+
+_LOSSES = 2
+"""A submission that loses so many workers is set aside, as Dask's ``allowed-failures`` of 1 does."""
+
+_STRIKES = 2
+"""So many submissions that fail on a node and not on another show that it is the node that fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A worker that proved itself, and how many submissions it takes at a time."""
+
+    address: str
+    proof: Proof
+    slots: int
+
+
+@contextmanager
+def on_cluster(
+    cluster: Cluster, request: Request, earlier: Session | None, say: Callable[[str], None]
+) -> Iterator[Executor]:
+    """The nodes of a cluster that are fit to grade a class, as an executor.
+
+    Nodes of one kind grade it: that of the ``earlier`` session if there are some, else the most. Raises
+    UsageError where no node is fit, naming each with the reason, and OurError where all are lost.
+    """
+    nodes = _Nodes(cluster, request, say)
+    try:
+        setting = nodes.choose(earlier)
+
+        def grade(seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+            return _graded(nodes, request.key, seed, submissions)
+
+        yield Executor(setting, grade)
+    finally:
+        nodes.leave()
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """The workers of a cluster: asked for a proof as they come, forgotten as they go."""
+
+    cluster: Cluster
+    request: Request
+    say: Callable[[str], None]
+    setting: Setting | None = None
+    fit: dict[str, Node] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Why, by address: it is not asked again."""
+    proving: dict[str, Future] = field(default_factory=dict)
+    done: queue.Queue[Future] = field(default_factory=queue.Queue)
+    """Whatever has come to its end, of proofs and of grades."""
+    looked: float = 0.0
+    seen: float = field(default_factory=time.monotonic)
+    """When there was a node last."""
+
+    @property
+    def slots(self) -> int:
+        """How many submissions all of them take at a time."""
+        return sum(one.slots for one in self.fit.values())
+
+    def submit(self, function: Callable[..., Any], *arguments: object, among: Sequence[str]) -> Future:
+        """Have something done on one of these workers."""
+        future = self.cluster.client.submit(function, *arguments, workers=list(among), pure=False)
+        future.add_done_callback(self.done.put)
+        return future
+
+    def choose(self, earlier: Session | None) -> Setting:
+        """Wait for proofs, and choose the kind of nodes; see `on_cluster`."""
+        first = None
+        while first is None or time.monotonic() - first < _GATHERING:
+            self.look()
+            if first is None and self.fit:
+                first = time.monotonic()
+            enough = len(self.fit) + len(self.left_out) >= self.cluster.wanted
+            if enough and not self.proving:
+                break
+            self._take(_LOOK / 4)
+            if not self.fit and (trouble := self._hopeless()):
+                raise UsageError(trouble)
+        if not self.fit:
+            raise UsageError(f"no node can grade this: {_reasons(self.left_out)}")
+        slots: Counter[Setting] = Counter()
+        for one in self.fit.values():
+            slots[_setting(one)] += one.slots
+        before = Setting(earlier.backend, earlier.toolkit, earlier.device, earlier.races) if earlier else None
+        setting = before if before is not None and before in slots else slots.most_common(1)[0][0]
+        self.setting = setting
+        for one in list(self.fit.values()):
+            self._hold_against_others(one)
+        hosts = listed(sorted({one.proof.host for one in self.fit.values()}))
+        nodes = f"{count(len(self.fit), 'worker')} on {hosts}, {self.slots} submissions at a time"
+        sandboxes = listed(sorted({one.proof.sandbox for one in self.fit.values()}))
+        self.say(f"cluster: {nodes}; sandbox: {sandboxes}")
+        return setting
+
+    def look(self) -> None:
+        """Ask workers that are new for their proof, and forget those that are gone."""
+        now = time.monotonic()
+        if now - self.looked < _LOOK:
+            return
+        self.looked = now
+        self.cluster.replace_lost()
+        try:
+            workers: Mapping[str, int] = self.cluster.client.nthreads()
+        except OSError:
+            raise OurError(GONE) from None
+        for address in set(self.fit) - set(workers):
+            self.say(f"lost: {self.fit.pop(address).proof.host} ({address}); what it had is done again")
+        self.proving = {address: proof for address, proof in self.proving.items() if address in workers}
+        for address in workers:
+            if address not in (self.fit | self.left_out | self.proving):
+                self._ask(address)
+        if self.fit:
+            self.seen = now
+
+    def _ask(self, address: str) -> None:
+        """Ask a worker for its proof, once it is seen to have a grader at all."""
+        client = self.cluster.client
+        package = client.submit(metadata.version, "cuda-grader", workers=[address], pure=False)
+        proof = client.submit(_proved, package, self.request, workers=[address], pure=False)
+        proof.add_done_callback(self.done.put)
+        self.proving[address] = proof
+
+    def _take(self, seconds: float) -> None:
+        """Wait for the end of something where only proofs are under way."""
+        with suppress(queue.Empty):
+            self.take_proof(self.done.get(timeout=seconds))
+
+    def take_proof(self, future: Future) -> bool:
+        """Take in a worker's proof; False where the future is none."""
+        address = next((address for address, proof in self.proving.items() if proof is future), None)
+        if address is None:
+            return False
+        del self.proving[address]
+        proof = _answer(future)
+        if isinstance(proof, BaseException):
+            self.leave_out(address, address, f"it cannot run this grader: {_plain(proof)}")
+        elif proof.problem:
+            self.leave_out(address, proof.host, proof.problem)
+        else:
+            one = Node(address, proof, self.cluster.client.nthreads().get(address, 1))
+            self.fit[address] = one
+            if self.setting is not None:
+                self._hold_against_others(one)
+        return True
+
+    def _hold_against_others(self, one: Node) -> None:
+        """Leave a node out that would grade otherwise than the class is graded."""
+        own, common = _setting(one), self.setting
+        if common is None or own == common:
+            return
+        differing = [
+            f"{name} {getattr(own, name) or 'none'} instead of {getattr(common, name) or 'none'}"
+            for name in Setting.__dataclass_fields__
+            if getattr(own, name) != getattr(common, name)
+        ]
+        why = f"a class is graded on nodes of one kind, and it has {listed(differing)}"
+        self.leave_out(one.address, one.proof.host, why)
+
+    def leave_out(self, address: str, host: str, problem: str) -> None:
+        """Give a worker nothing more, and say why."""
+        self.fit.pop(address, None)
+        self.left_out[address] = f"{host}: {problem}"
+        self.say(f"not used: {escaped(f'{host}: {problem}', 400)}")
+
+    def _hopeless(self) -> str:
+        """Why no node can be expected any more; empty while one may come."""
+        if self.proving:
+            return ""
+        if trouble := self.cluster.trouble():
+            return f"{trouble}{'; ' + _reasons(self.left_out) if self.left_out else ''}"
+        return ""
+
+    def wait(self) -> Future | None:
+        """The next thing that ended, None where nothing did for a moment; raises OurError without a node."""
+        self.look()
+        if not self.fit and not self.proving and time.monotonic() - self.seen > _ALONE:
+            why = self._hopeless() or f"for {_ALONE:.0f} s there was no node that could grade"
+            raise OurError(f"{why}; what is graded so far is kept, run the same command again to go on")
+        try:
+            return self.done.get(timeout=_LOOK)
+        except queue.Empty:
+            if self.cluster.client.status != "running":
+                raise OurError(GONE) from None
+            return None
+
+    def leave(self) -> None:
+        """Let all workers forget the class."""
+        with suppress(Exception):
+            self.cluster.client.run(node.leave, self.request.key, workers=list(self.fit), on_error="ignore")
+
+
+def _proved(_: str, request: Request) -> Proof:
+    try:
+        return node.prove(request)
+    except Exception as problem:  # noqa: BLE001 - not each exception travels
+        return Proof(socket.gethostname(), problem=_plain(problem))
+
+
+def _setting(one: Node) -> Setting:
+    """What it proved; a node that is fit has one."""
+    if one.proof.setting is None:
+        raise OurError(f"{one.address} proved itself without saying what it is")
+    return one.proof.setting
+
+
+def _answer(future: Future) -> Any:  # noqa: ANN401 - what a node gives, or why it gives nothing
+    """What came of a future, or the exception; what is lost with its scheduler is one, too."""
+    try:
+        return future.result(timeout=60)
+    except BaseException as problem:
+        if isinstance(problem, KeyboardInterrupt | SystemExit):
+            raise
+        return problem
+
+
+def _plain(problem: BaseException) -> str:
+    return escaped(f"{type(problem).__name__}: {problem}".rstrip(": "), 300)
+
+
+def _reasons(left_out: Mapping[str, str]) -> str:
+    return "; ".join(dict.fromkeys(escaped(problem, 400) for problem in left_out.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """Why there is no grade, neither one of ours."""
+
+    problem: str
+
+
+@dataclass(slots=True)
+class _Task:
+    """A submission under way: ``failed_on`` is where it ended with an error of ours, and with which.
+
+    ``among`` are the workers that it was given to, and ``lost`` is how often all of them were gone.
+    """
+
+    submission: Submission
+    failure: str = ""
+    failed_on: dict[str, Grade] = field(default_factory=dict)
+    among: tuple[str, ...] = ()
+    lost: int = 0
+
+
+def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission]) -> Iterator[Grade]:
+    """Yield grades as they are finished. An error of ours is tried on another node before it counts."""
+    waiting = deque(_Task(submission) for submission in submissions)
+    running: dict[Future, _Task] = {}
+    strikes: dict[str, set[str]] = {}
+    while waiting or running:
+        while waiting and len(running) < nodes.slots:
+            task = waiting.popleft()
+            others = tuple(address for address in nodes.fit if address not in task.failed_on)
+            task.among = others or tuple(nodes.fit)
+            arguments = (key, seed, task.submission, task.failure)
+            running[nodes.submit(_graded_there, *arguments, among=task.among)] = task
+        future = nodes.wait()
+        _take_back_lost(nodes, running, waiting)
+        if future is None or nodes.take_proof(future) or future not in running:
+            continue
+        task = running.pop(future)
+        answer = _answer(future)
+        address, grade = ("", _lost(answer)) if isinstance(answer, BaseException) else answer
+        if isinstance(grade, _Broken):
+            if task.failure:
+                raise OurError(f"no node says what became of `{task.submission.id}`: {grade.problem}")
+            task.failure = grade.problem
+            waiting.appendleft(task)
+            continue
+        if isinstance(grade, Unfit):
+            if address in nodes.fit:
+                nodes.leave_out(address, nodes.fit[address].proof.host, grade.problem)
+            waiting.appendleft(task)
+        elif grade.verdict is Verdict.ERROR and _may_be_tried_elsewhere(nodes, task, address):
+            task.failed_on[address] = grade
+            waiting.appendleft(task)
+        else:
+            if grade.verdict is not Verdict.ERROR:
+                _count_strikes(nodes, task, strikes)
+            yield grade
+
+
+def _take_back_lost(nodes: _Nodes, running: dict[Future, _Task], waiting: deque[_Task]) -> None:
+    """Take back what was given to workers that are all gone: Dask waits for one of them to come back."""
+    for future, task in list(running.items()):
+        if not future.done() and not any(address in nodes.fit for address in task.among):
+            future.cancel()
+            del running[future]
+            task.lost += 1
+            if task.lost >= _LOSSES and not task.failure:
+                task.failure = WENT_DOWN
+            waiting.appendleft(task)
+
+
+def _graded_there(
+    key: str, seed: int, submission: Submission, failure: str
+) -> tuple[str, Grade | Unfit | _Broken]:
+    """What a worker makes of a submission; an exception is put into words here, for not each one travels."""
+    from distributed import get_worker  # noqa: PLC0415 - on a worker
+
+    try:
+        answer: Grade | Unfit | _Broken = node.grade(key, seed, submission, failure)
+    except Exception as problem:  # noqa: BLE001 - the other end decides what it means
+        answer = _Broken(_plain(problem))
+    return get_worker().address, answer
+
+
+def _lost(problem: BaseException) -> _Broken:
+    """What is said of a submission that Dask gave up."""
+    return _Broken(WENT_DOWN if isinstance(problem, KilledWorker) else _plain(problem))
+
+
+def _may_be_tried_elsewhere(nodes: _Nodes, task: _Task, address: str) -> bool:
+    return not (task.failure or task.failed_on) and any(other != address for other in nodes.fit)
+
+
+def _count_strikes(nodes: _Nodes, task: _Task, strikes: dict[str, set[str]]) -> None:
+    """Hold it against a node that a submission failed on it and not elsewhere."""
+    for address, grade in task.failed_on.items():
+        strikes.setdefault(address, set()).add(task.submission.id)
+        if len(strikes[address]) >= _STRIKES and address in nodes.fit:
+            host = nodes.fit[address].proof.host
+            nodes.leave_out(address, host, f"what fails there is graded elsewhere; last: {grade.error}")

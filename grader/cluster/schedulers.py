@@ -1,0 +1,216 @@
+"""Where Dask's scheduler comes from: this process, jobs of Slurm, or one that runs already."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import StorageError, ToolMissing, UsageError
+from grader.text import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from distributed import Client, Security
+
+LOCAL, SLURM = "local", "slurm"
+
+HOW_TO_GET_DASK = "install it with `pip install 'cuda-grader[cluster]'`"
+
+_GIB_PER_SUBMISSION = 2
+_CONNECTING = 20
+"""Seconds for a scheduler to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A scheduler that answers.
+
+    ``wanted`` is how many workers are expected. ``trouble`` says why none will come any more, or nothing;
+    ``replace_lost`` has new ones started for those that are gone, where that is ours to do.
+    """
+
+    client: Client
+    wanted: int
+    trouble: Callable[[], str]
+    replace_lost: Callable[[], object] = lambda: None
+
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's dashboard; empty where what draws it is not installed."""
+        return str(self.client.dashboard_link or "") if find_spec("bokeh") else ""
+
+
+@contextmanager
+def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cluster]:
+    """The cluster that ``--cluster`` names, with ``nodes`` jobs of ``jobs`` submissions at a time for Slurm.
+
+    ``folder`` is one that all nodes of Slurm see. Raises UsageError or ToolMissing in one sentence.
+    """
+    _must_be_installed(where)
+    import dask  # noqa: PLC0415 - an extra
+
+    # The second loss of a worker under a submission sets it aside. Of work that waits a worker has none.
+    ours = {"distributed.scheduler.allowed-failures": 1, "distributed.admin.low-level-log-length": 100}
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said in our own words
+    with dask.config.set(ours), _SCHEDULERS.get(where, _running)(where, nodes, jobs, folder) as cluster:
+        yield cluster
+
+
+def _must_be_installed(where: str) -> None:
+    if find_spec("distributed") is None:
+        raise ToolMissing(f"--cluster {where}: the package `distributed` is not installed; {HOW_TO_GET_DASK}")
+    if where == SLURM and find_spec("dask_jobqueue") is None:
+        raise ToolMissing(
+            f"--cluster {where}: the package `dask-jobqueue` is not installed; {HOW_TO_GET_DASK}"
+        )
+
+
+@contextmanager
+def _local(_where: str, _nodes: int, jobs: int, _folder: Path) -> Iterator[Cluster]:
+    """A scheduler and a worker in this process, which talk through memory."""
+    from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
+
+    with (
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=jobs,
+            processes=False,
+            dashboard_address="127.0.0.1:0" if find_spec("bokeh") else None,
+            silence_logs="critical",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield Cluster(client, 1, str)
+
+
+@contextmanager
+def _running(where: str, _nodes: int, _jobs: int, _folder: Path) -> Iterator[Cluster]:
+    """A scheduler that somebody else started, with the workers that it has."""
+    from distributed import Client  # noqa: PLC0415 - an extra
+
+    try:
+        client = Client(where, timeout=_CONNECTING)
+    except (OSError, TimeoutError, ValueError, RuntimeError) as problem:
+        raise UsageError(
+            f"--cluster {escaped(where, 100)}: no scheduler answers there ({_short(problem)}); "
+            "start one with `dask scheduler`"
+        ) from None
+    with client:
+        workers = client.nthreads()
+        hint = f"the scheduler at {escaped(where, 100)} has no worker; start one on each node: `dask worker`"
+        yield Cluster(client, max(1, len(workers)), lambda: "" if client.nthreads() else hint)
+
+
+@contextmanager
+def _slurm(where: str, nodes: int, jobs: int, folder: Path) -> Iterator[Cluster]:
+    """Jobs of Slurm that each run a worker; their certificates and output lie in a folder that they share."""
+    from distributed import Client  # noqa: PLC0415 - an extra
+
+    if shutil.which("sbatch") is None:
+        raise UsageError(f"--cluster {where}: there is no Slurm here, for there is no `sbatch`")
+    before = signal.getsignal(signal.SIGINT)
+    from dask_jobqueue import SLURMCluster  # noqa: PLC0415 - an extra
+
+    signal.signal(signal.SIGINT, before)  # that module takes Ctrl-C for the wish to exit with 0
+    with _shared_folder(folder) as shared:
+        try:
+            cluster = SLURMCluster(**_slurm_options(jobs, shared), security=_certified(shared))
+        except (OSError, ValueError) as problem:
+            raise UsageError(f"--cluster {where}: {_short(problem)}") from None
+        with cluster, Client(cluster) as client:
+            cluster.scale(jobs=nodes)
+            yield Cluster(
+                client, nodes, lambda: _why_no_job_runs(cluster, shared), lambda: cluster.scale(jobs=nodes)
+            )
+
+
+def _certified(shared: Path) -> Security:
+    """A certificate for this class alone: nobody else's process can talk to its scheduler or its workers."""
+    from distributed import Security  # noqa: PLC0415 - an extra
+
+    temporary = Security.temporary().get_tls_config_for_role("worker")
+    files = {}
+    for name in ("ca_file", "cert", "key"):
+        path = shared / f"{name}.pem"
+        path.touch(mode=0o600)
+        path.write_text(temporary[name], encoding="ascii")
+        files[name] = str(path)
+    roles = {
+        f"tls_{role}_{name}": files[name]
+        for role in ("client", "scheduler", "worker")
+        for name in ("cert", "key")
+    }
+    return Security(require_encryption=True, tls_ca_file=files["ca_file"], **roles)
+
+
+@contextmanager
+def _shared_folder(folder: Path) -> Iterator[Path]:
+    """A folder for this user alone, gone afterwards."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(prefix=".cluster-", dir=folder, ignore_cleanup_errors=True)
+    except OSError as problem:
+        raise StorageError(f"{folder}: cannot be written: {problem.strerror}") from None
+    with temporary as name:
+        yield Path(name).resolve()
+
+
+def _slurm_options(jobs: int, shared: Path) -> dict[str, Any]:
+    """What a job is asked for; what the user's own configuration of dask-jobqueue says comes first."""
+    import dask  # noqa: PLC0415 - an extra
+
+    ours = {"cores": jobs, "memory": f"{jobs * _GIB_PER_SUBMISSION} GiB"}
+    theirs = {name: dask.config.get(f"jobqueue.slurm.{name}", None) for name in ours}
+    return {
+        **{name: theirs[name] or ours[name] for name in ours},
+        "processes": 1,
+        "nanny": False,
+        "python": sys.executable,
+        "job_name": "grader",
+        "log_directory": str(shared),
+        "silence_logs": "critical",
+    }
+
+
+def _why_no_job_runs(cluster: Any, shared: Path) -> str:  # noqa: ANN401 - a class of an extra without types
+    """Nothing while jobs of ours wait or run; else what the last one printed."""
+    ids = {str(job.job_id) for job in cluster.workers.values() if getattr(job, "job_id", None)}
+    if not ids:
+        return ""
+    with suppress(OSError, subprocess.SubprocessError):
+        listed = subprocess.run(
+            (shutil.which("squeue") or "squeue", "--noheader", "--me", "--format", "%i"),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        if listed.returncode != 0 or set(listed.stdout.split()) & ids:
+            return ""
+    return f"the jobs of Slurm ended without a worker; the last output of one: {_last_line(shared)}"
+
+
+def _last_line(folder: Path) -> str:
+    for path in sorted(folder.glob("*.out"), reverse=True):
+        with suppress(OSError):
+            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+            if said := next((line.strip() for line in reversed(lines) if line.strip()), ""):
+                return escaped(said, 300)
+    return "none: is the folder of -o one that the nodes share?"
+
+
+def _short(problem: BaseException) -> str:
+    return escaped(" ".join(str(problem).split()) or type(problem).__name__, 200)
+
+
+_SCHEDULERS = {LOCAL: _local, SLURM: _slurm}

@@ -1,0 +1,122 @@
+"""A small class, graded on one machine and on clusters, and what has to be the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.batch import OutFolder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOT = Path(__file__).resolve().parents[2]
+STAFF = ROOT / "reference/vector-add"
+MISTAKES = (
+    "no_guard",
+    "subtracts",
+    "does_not_compile",
+    "four_in_a_row",
+    "writes_into_a",
+    "no_store",
+    "integer_sum",
+)
+
+
+class Class:
+    """Submissions for `vector-add`, and the folder in which they are graded."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.submissions = folder / "submissions"
+        self.submissions.mkdir()
+        for number in range(3):
+            for name in ("solution", *(f"mistakes/{name}" for name in MISTAKES)):
+                source = (STAFF / f"{name}.cu").read_text() + f"// {number}\n"
+                (self.submissions / f"{Path(name).name}_{number}.cu").write_text(source)
+
+    def start(self, out: Path, *options: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+        """`grade` as it is typed, under way."""
+        command = [
+            sys.executable,
+            "-m",
+            "grader",
+            "grade",
+            "vector-add",
+            str(self.submissions),
+            "-o",
+            str(out),
+        ]
+        return subprocess.Popen(
+            [*command, "--seed", "7", *options],
+            cwd=ROOT,
+            env=os.environ | dict(env or {}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def grade(self, out: Path, *options: str, env: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """The exit code of `grade`, and what it says on standard error."""
+        return ended(self.start(out, *options, env=env))
+
+
+def ended(batch: subprocess.Popen[str]) -> tuple[int, str]:
+    """The exit code of a batch, and what it says on standard error."""
+    _, said = batch.communicate(timeout=500)
+    return batch.returncode, said
+
+
+def wait_for_first_grade(out: Path, batch: subprocess.Popen[str]) -> None:
+    """Wait until something is graded, and the batch is not done."""
+    while not OutFolder(out).finished() and batch.poll() is None:
+        time.sleep(0.05)
+    assert batch.poll() is None, "the batch was over too early"
+
+
+def files_without_seconds(out: Path) -> dict[str, object]:
+    """Every file of a graded class by path, without times, and without the order in which grades came."""
+    files: dict[str, object] = {}
+    for path in sorted(out.rglob("*")):
+        if not path.is_file() or path.name == ".lock":
+            continue
+        content = path.read_bytes()
+        name = str(path.relative_to(out))
+        if path.suffix == ".json":
+            files[name] = _without_seconds(json.loads(content))
+        elif path.suffix == ".jsonl":
+            files[name] = sorted(content.splitlines())
+        elif path.suffix == ".xml":
+            files[name] = re.sub(rb' time="[0-9.]+"', b"", content)
+        else:
+            files[name] = content
+    return files
+
+
+def _without_seconds(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_seconds(inner) for key, inner in value.items() if key != "seconds"}
+    return [_without_seconds(inner) for inner in value] if isinstance(value, list) else value
+
+
+@pytest.fixture(scope="session")
+def a_class(tmp_path_factory: pytest.TempPathFactory) -> Class:
+    """Twenty-four submissions."""
+    return Class(tmp_path_factory.mktemp("class"))
+
+
+@pytest.fixture(scope="session")
+def on_one_machine(a_class: Class) -> dict[str, object]:
+    """What one machine writes of the class."""
+    out = a_class.folder / "one-machine"
+    code, said = a_class.grade(out)
+    assert code == 0, said
+    return files_without_seconds(out)

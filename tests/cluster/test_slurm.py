@@ -1,0 +1,189 @@
+"""A class on a real Slurm with two nodes: as one machine grades it, whatever happens to a node."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.batch import OutFolder
+from tests.cluster.conftest import ended, files_without_seconds, wait_for_first_grade
+from tests.documents import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cluster.conftest import Class
+
+pytestmark = [pytest.mark.slurm, pytest.mark.timeout(600)]
+
+SLURM = ("--cluster", "slurm", "--nodes", "2", "-j", "1")
+
+
+def jobs(state: str = "") -> list[str]:
+    """The ids of this user's jobs, in order."""
+    command = [
+        "/usr/bin/squeue",
+        "--me",
+        "--noheader",
+        "--format",
+        "%i",
+        *(["--states", state] if state else []),
+    ]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True)
+    return sorted(listed.stdout.split(), key=int)
+
+
+@pytest.fixture(autouse=True)
+def no_job_is_left() -> Iterator[None]:
+    """When a batch is over, however it ends, its jobs end."""
+    yield
+    deadline = time.monotonic() + 90
+    while jobs() and time.monotonic() < deadline:
+        time.sleep(1)
+    left = jobs()
+    subprocess.run(["/usr/bin/scancel", "--me"], check=True)
+    assert left == []
+
+
+def prologue(*lines: str) -> dict[str, str]:
+    """The environment in which a job begins with these lines of shell."""
+    return {"DASK_JOBQUEUE__SLURM__JOB_SCRIPT_PROLOGUE": json.dumps(lines)}
+
+
+def wait_for_two_workers(out: Path) -> list[str]:
+    """The jobs, once two run."""
+    deadline = time.monotonic() + 120
+    while len(running := jobs("RUNNING")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert len(running) == 2, out
+    return running
+
+
+def workers() -> list[int]:
+    """The processes of all workers."""
+    return [
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if b"distributed.cli.dask_worker" in _content(path)
+    ]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_two_nodes_grade_as_one_machine(
+    a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
+) -> None:
+    """Every file is the same but for seconds, and nothing of the cluster stays behind."""
+    code, said = a_class.grade(tmp_path / "out", *SLURM)
+    assert code == 0, said
+    assert "2 workers" in said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_a_worker_that_is_killed_and_a_job_that_is_cancelled_lose_nothing(
+    a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
+) -> None:
+    """Both are replaced by new jobs."""
+    batch = a_class.start(tmp_path / "out", *SLURM, "--no-cache")
+    running = wait_for_two_workers(tmp_path / "out")
+    wait_for_first_grade(tmp_path / "out", batch)
+    os.kill(workers()[0], signal.SIGKILL)
+    time.sleep(1)
+    subprocess.run(["/usr/bin/scancel", running[-1]], check=True)
+    code, said = ended(batch)
+    assert code == 0, said
+    assert "lost: " in said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_a_node_whose_disk_is_full_is_left_out(
+    a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
+) -> None:
+    """What failed there is graded elsewhere; the disk fills up while the class is graded."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["/usr/bin/mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)], check=True)
+    try:
+        small = f'if [ "$SLURM_JOB_NODELIST" = n2 ]; then export TMPDIR={disk}; fi'
+        batch = a_class.start(tmp_path / "out", *SLURM, "--no-cache", env=prologue(small))
+        wait_for_two_workers(tmp_path / "out")
+        wait_for_first_grade(tmp_path / "out", batch)
+        with suppress(OSError), (disk / "fill").open("wb") as file:  # until it is full
+            while True:
+                file.write(bytes(2**20))
+    finally:
+        code, said = ended(batch)
+        subprocess.run(["/usr/bin/umount", "--lazy", str(disk)], check=True)
+    assert code == 0, said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_a_node_without_a_compiler_is_left_out(
+    a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
+) -> None:
+    """It is named with what it lacks; the other one grades the class."""
+    bare = f'if [ "$SLURM_JOB_NODELIST" = n2 ]; then export PATH={tmp_path}; fi'
+    code, said = a_class.grade(tmp_path / "out", *SLURM, env=prologue(bare))
+    assert code == 0, said
+    assert "not used: " in said
+    assert "g++ was not found" in said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_a_folder_that_is_not_shared_is_a_question_of_usage(a_class: Class, tmp_path: Path) -> None:
+    """Jobs that cannot read their certificates end; the last line of one says why."""
+    unshared = f"rm -f {tmp_path}/out/.cluster-*/*.pem"
+    code, said = a_class.grade(tmp_path / "out", *SLURM, env=prologue(unshared))
+    assert code == 2, said
+    assert "the jobs of Slurm ended without a worker; the last output of one: " in said
+    assert OutFolder(tmp_path / "out").session() is None
+
+
+def test_an_interrupted_batch_cancels_its_jobs_and_goes_on_where_it_stopped(
+    a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
+) -> None:
+    """Ctrl-C, and the same command again."""
+    batch = a_class.start(tmp_path / "out", *SLURM, "--no-cache")
+    wait_for_first_grade(tmp_path / "out", batch)
+    batch.send_signal(signal.SIGINT)
+    code, said = ended(batch)
+    assert code == 130, said
+    assert "Traceback" not in said
+    code, said = a_class.grade(tmp_path / "out", *SLURM)
+    assert code == 0, said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_the_array_of_jobs_in_the_documents_grades_a_class(a_class: Class, tmp_path: Path) -> None:
+    """Submitted as it stands there, with this class's names; `merge` makes one class of the parts."""
+    (script,) = [block for block in blocks("docs/clusters.md", "bash") if "#SBATCH --array" in block]
+    script = script.replace("tiled-matmul", "vector-add").replace("submissions/", f"{a_class.submissions}/")
+    script = script.replace("--array=1-8", "--array=1-3").replace("--cpus-per-task=2", "--cpus-per-task=1")
+    (tmp_path / "job.sh").write_text(script)
+    path = f"{Path(__file__).resolve().parents[2]}/.venv/bin:{os.environ['PATH']}"
+    subprocess.run(
+        ["/usr/bin/sbatch", "--wait", "job.sh"], cwd=tmp_path, env=os.environ | {"PATH": path}, check=True
+    )
+    parts = sorted((tmp_path / "parts").iterdir())
+    assert [path.name for path in parts] == ["1", "2", "3"]
+    grader = shutil.which("grader", path=path)
+    assert grader
+    subprocess.run([grader, "merge", *map(str, parts), "-o", str(tmp_path / "out")], check=True)
+    one = a_class.folder / "one-machine/gradebook.csv"
+    if not one.exists():
+        assert a_class.grade(one.parent)[0] == 0
+    assert (tmp_path / "out/gradebook.csv").read_bytes() == one.read_bytes()

@@ -1,0 +1,260 @@
+"""A class on a scheduler that runs already, with workers that come, go, or are not fit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.batch import OutFolder
+from tests.cluster.conftest import ROOT, ended, files_without_seconds, wait_for_first_grade
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from tests.cluster.conftest import Class
+
+pytestmark = pytest.mark.slow
+
+DEADLY = """
+import os
+from grader.cluster import node
+
+def deadly(context, plan, submission, tools, limits):
+    if b"BRINGS DOWN A WORKER" in submission.source:
+        os._exit(1)
+    return isolated(context, plan, submission, tools, limits)
+
+if node.isolated.__name__ != "deadly":  # a script is preloaded twice
+    isolated = node.isolated
+    node.isolated = deadly
+"""
+"""Preloaded by a worker: a submission that brings it down, as one might that fills a node's memory."""
+
+FAILING = """
+from dataclasses import replace
+from grader import pipeline
+from grader.cluster import node
+
+def failing(context, plan, submission, tools, limits):
+    return pipeline.failed(plan, submission, "no space left on device")
+
+node.isolated = failing
+"""
+"""Preloaded by a worker: its disk is full, so that whatever is graded there ends with an error of ours."""
+
+
+class Scheduler:
+    """Dask's scheduler and workers as programs of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
+        self.programs: list[subprocess.Popen[bytes]] = []
+        self._start("scheduler", "--host", self.address, "--no-dashboard")
+
+    def worker(self, *options: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """One more worker, which takes a submission at a time."""
+        common = (self.address, "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.folder))
+        return self._start("worker", *common, *(options or ("--no-nanny",)), env=env)
+
+    def preloading(self, script: str) -> subprocess.Popen[bytes]:
+        """A worker that runs a script first."""
+        path = self.folder / f"preload{len(self.programs)}.py"
+        path.write_text(script)
+        return self.worker("--no-nanny", "--preload", str(path))
+
+    def expect(self, workers: int) -> None:
+        """Wait until so many workers are there."""
+        script = (
+            "import sys; from distributed import Client; client = Client(sys.argv[1]); "
+            "client.wait_for_workers(int(sys.argv[2]), timeout=60)"
+        )
+        subprocess.run([sys.executable, "-c", script, self.address, str(workers)], check=True, timeout=100)
+
+    def _start(
+        self, what: str, *options: str, env: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", what, *options]
+        failures = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+        log = (self.folder / f"{what}{len(self.programs)}.log").open("wb")
+        program = subprocess.Popen(
+            command, cwd=self.folder, stdout=log, stderr=log, env=os.environ | failures | dict(env or {})
+        )
+        log.close()
+        self.programs.append(program)
+        return program
+
+    def stop(self) -> None:
+        """End all programs."""
+        for program in reversed(self.programs):
+            program.terminate()
+        for program in self.programs:
+            try:
+                program.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                program.kill()
+                program.wait()
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[Scheduler]:
+    """A scheduler without workers."""
+    started = Scheduler(tmp_path)
+    yield started
+    started.stop()
+
+
+def test_a_cluster_in_one_process_grades_as_one_machine(
+    a_class: Class, on_one_machine: dict[str, object], tmp_path: Path
+) -> None:
+    """Every file is the same but for seconds."""
+    code, said = a_class.grade(tmp_path / "out", "--cluster", "local", "-j", "2")
+    assert code == 0, said
+    assert "cluster: 1 worker on " in said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_a_worker_that_is_killed_loses_nothing(
+    a_class: Class, on_one_machine: dict[str, object], scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """What it had is graded elsewhere, and one that comes later joins in."""
+    doomed = scheduler.worker()
+    scheduler.expect(1)
+    batch = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
+    wait_for_first_grade(tmp_path / "out", batch)
+    doomed.kill()
+    scheduler.worker()
+    code, said = ended(batch)
+    assert code == 0, said
+    assert "lost: " in said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_what_brings_down_two_workers_is_set_aside(
+    a_class: Class, scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """It is an error of ours; everybody else is graded, and the next batch tries it again."""
+    deadly = a_class.submissions / "zoe.cu"
+    deadly.write_text("// BRINGS DOWN A WORKER\n" + (a_class.submissions / "solution_0.cu").read_text())
+    try:
+        for _ in range(3):
+            scheduler.preloading(DEADLY)
+        scheduler.expect(3)
+        code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+        assert code == 3, said
+        assert sorted(OutFolder(tmp_path / "out").finished()) == sorted(
+            path.stem for path in a_class.submissions.iterdir() if path != deadly
+        )
+        assert "went down, one after the other" in (tmp_path / "out/grades/zoe/grade.json").read_text()
+        assert [program.poll() for program in scheduler.programs].count(1) == 2
+        code, said = a_class.grade(tmp_path / "out")
+        assert code == 0, said
+    finally:
+        deadly.unlink()
+
+
+def test_a_node_on_which_everything_fails_is_left_out(
+    a_class: Class, on_one_machine: dict[str, object], scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """What failed there is graded elsewhere, and the node is named with the error."""
+    scheduler.preloading(FAILING)
+    scheduler.worker()
+    scheduler.expect(2)
+    code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+    assert code == 0, said
+    assert "what fails there is graded elsewhere; last: no space left on device" in said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_a_worker_with_another_grader_is_left_out(
+    a_class: Class, on_one_machine: dict[str, object], scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """It is named with what it has; where there is no other, nothing is graded and the exit code is 2."""
+    other = tmp_path / "other"
+    for name in ("grader", "assignments", "reference", "sandbox"):
+        shutil.copytree(ROOT / name, other / name)
+    with (other / "grader/score.py").open("a") as file:
+        file.write("# changed\n")
+    scheduler.worker(env={"PYTHONPATH": str(other)})
+    scheduler.expect(1)
+    code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+    assert code == 2, said
+    assert "no node can grade this: " in said
+    assert "it has code " in said
+    assert not (tmp_path / "out/journal.jsonl").exists()
+    scheduler.worker()
+    scheduler.expect(2)
+    code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+    assert code == 0, said
+    assert "not used: " in said
+    assert files_without_seconds(tmp_path / "out") == on_one_machine
+
+
+def test_a_worker_without_a_compiler_is_left_out(
+    a_class: Class, scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """It cannot prove itself, and says what is missing."""
+    scheduler.worker(env={"PATH": str(tmp_path)})
+    scheduler.expect(1)
+    code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+    assert code == 2, said
+    assert "g++ was not found" in said
+
+
+def test_workers_that_may_start_no_processes_say_how_to_start_them(
+    a_class: Class, scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """That is what `dask worker` alone starts."""
+    scheduler.worker("--nanny")
+    scheduler.expect(1)
+    code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+    assert code == 2, said
+    assert "start it with `dask worker --no-nanny`" in said
+
+
+def test_a_scheduler_without_workers_is_a_question_of_usage(
+    a_class: Class, scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """The message says what to start."""
+    time.sleep(3)
+    code, said = a_class.grade(tmp_path / "out", "--cluster", scheduler.address)
+    assert code == 2, said
+    assert "has no worker; start one on each node" in said
+
+
+def test_a_scheduler_that_is_not_there_is_a_question_of_usage(a_class: Class, tmp_path: Path) -> None:
+    """The message is one sentence, and says how to start one."""
+    code, said = a_class.grade(tmp_path / "out", "--cluster", "tcp://127.0.0.1:9")
+    assert code == 2, said
+    assert "no scheduler answers there" in said
+    assert said.count("\n") == 1
+
+
+def test_a_scheduler_that_goes_away_leaves_what_is_graded(
+    a_class: Class, scheduler: Scheduler, tmp_path: Path
+) -> None:
+    """The batch ends with our exit code, and another one goes on from there."""
+    scheduler.worker()
+    scheduler.expect(1)
+    batch = a_class.start(tmp_path / "out", "--no-cache", "--cluster", scheduler.address)
+    wait_for_first_grade(tmp_path / "out", batch)
+    scheduler.programs[0].send_signal(signal.SIGKILL)
+    code, said = ended(batch)
+    assert code == 3, said
+    assert "run the same command again" in said
+    assert "Traceback" not in said
+    done = OutFolder(tmp_path / "out").finished()
+    assert done
+    code, said = a_class.grade(tmp_path / "out")
+    assert code == 0, said
