@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.nvcc import Tools
 
 LEAST_BYTES = 2**30
-"""Free space below which a class is likely to fill a disk: a report takes some 100 KB, a build some MB."""
+"""Free space below which a class may fill a disk: the reports of a submission take some 200 KB."""
 
 _SANDBOX, _SPACE, _OUT = "sandbox", "space", "out"
 
