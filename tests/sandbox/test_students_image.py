@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from typing import TYPE_CHECKING
 
@@ -136,6 +138,22 @@ def test_what_cannot_be_done_is_one_sentence(folder: Path, typed: tuple[str, ...
     (line,) = ran.stderr.splitlines()
     assert ran.returncode in (2, 3)
     assert says in line
+
+
+def test_an_editor_works_in_it_as_in_a_development_container(folder: Path) -> None:
+    """With a shell in place of the grader, what an editor's server needs, and the task of a handout."""
+    exported = ["-m", "grader", "export-student", "vector-add", str(folder), "--image", IMAGE]
+    subprocess.run([sys.executable, *exported], check=True, capture_output=True)
+    (task, _) = json.loads((folder / ".vscode/tasks.json").read_bytes())["tasks"]
+    inside = "/w/assignments/vector-add"
+    values = {"${file}": f"{inside}/skeleton.cu", "${fileDirname}": inside}
+    typed = " ".join(values.get(word, word) for word in task["args"])
+    script = f"tar --version >/tmp/v && uname -m && ldd --version | head -n 1 && {task['command']} {typed}"
+    shell = (*READ_ONLY, "--entrypoint", "sh")
+    ran = run(folder, "-c", script, options=shell)
+    assert ran.returncode == 1, ran.stderr
+    *_, last = ran.stdout.splitlines()
+    assert last.startswith(f"{inside}/skeleton.cu:")
 
 
 def test_without_the_right_to_become_somebody_it_stays_who_it_is(folder: Path) -> None:
