@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 LEAST_BYTES = 2**30
 """Free space below which a class may fill a disk: the reports of a submission take some 200 KB."""
 
+_WITHOUT_GPU = "grade with --backend emulator, and no GPU is asked"
+
 _SANDBOX, _SPACE, _OUT = "sandbox", "space", "out"
 
 
@@ -52,9 +54,9 @@ def examine_class(wishes: ClassWishes) -> Iterator[ReportLine]:
             strangers=True,
             gpu=bool(usable),
         )
-        yield _about_sandbox(tools, trusted=wishes.trusted)
+        yield _about_sandbox(tools, trusted=wishes.trusted, gpu=bool(usable))
         if usable:
-            yield from gpus.trials(tools, usable)
+            yield from _about_gpus(tools, usable)
     except GraderError as problem:
         yield ReportLine(Mark.PROBLEM, _SANDBOX, f"{wishes.sandbox}: does not work", str(problem))
     yield _about_space(Path(tempfile.gettempdir()), "temporary files")
@@ -67,7 +69,17 @@ def _usable_gpus() -> tuple[Gpu, ...]:
     return tuple(gpu for gpu in devices.visible(devices.find_gpus()) if not devices.unfit(gpu))
 
 
-def _about_sandbox(tools: Tools, *, trusted: bool) -> ReportLine:
+def _about_gpus(tools: Tools, usable: tuple[Gpu, ...]) -> Iterator[ReportLine]:
+    """A trial of each in the sandbox of a class, as before a batch, which is refused where none is well."""
+    lines = list(gpus.trials(tools, usable))
+    yield from lines
+    if not any(line.mark is Mark.OK for line in lines):
+        yield ReportLine(
+            Mark.PROBLEM, "gpu", "none was well in its trial, so a class is refused", _WITHOUT_GPU
+        )
+
+
+def _about_sandbox(tools: Tools, *, trusted: bool, gpu: bool) -> ReportLine:
     """What is around a class; a kernel is compiled in it."""
     find_planted_race(tools.toolchain, tools.sandbox)
     if tools.sandbox.shuts_in:
@@ -75,7 +87,8 @@ def _about_sandbox(tools: Tools, *, trusted: bool) -> ReportLine:
     state = f"{tools.sandbox.name}: nothing shuts strangers' files in"
     if trusted:
         return ReportLine(Mark.NONE, _SANDBOX, f"{state}; GRADER_TRUST=1 says that all files are trusted")
-    return ReportLine(Mark.PROBLEM, _SANDBOX, f"{state}, so a class is refused", sandbox_choice.HOW_TO_TRUST)
+    fix = f"`grader doctor --build-image gpu`; or {_WITHOUT_GPU}" if gpu else sandbox_choice.HOW_TO_TRUST
+    return ReportLine(Mark.PROBLEM, _SANDBOX, f"{state}, so a class is refused", fix)
 
 
 def _about_space(folder: Path, what: str) -> ReportLine:

@@ -90,7 +90,7 @@ def _about_sanitizer(program: str) -> ReportLine:
     output = _output_of([program, "--version"])
     match = re.search(r"Version ([\d.]+)", output)
     if match is None:
-        state = f"{program} does not say its version: {one_line(output, 200)}"
+        state = f"{program} does not say its version, but: {one_line(output, 200) or 'nothing'}"
         return ReportLine(Mark.PROBLEM, "sanitizer", state, HOW_TO_GET, needed=False)
     return ReportLine(Mark.OK, "sanitizer", f"compute-sanitizer {match[1]} at {program}")
 

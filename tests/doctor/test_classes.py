@@ -93,8 +93,25 @@ def test_each_gpu_is_tried_in_the_sandbox_of_a_class(monkeypatch: pytest.MonkeyP
         return [ReportLine(Mark.PROBLEM, "gpu trial", "a tool is blind", needed=False)]
 
     monkeypatch.setattr(gpus, "trials", trials)
-    assert examined()["gpu trial"][0].state == "a tool is blind"
+    lines = examined()
+    assert lines["gpu trial"][0].state == "a tool is blind"
     assert tried == [(tools, (GPU,))]
+    (refused,) = lines["gpu"]
+    assert (refused.mark, refused.stops) == (Mark.PROBLEM, True)
+    assert "--backend emulator" in refused.fix
+
+
+def test_with_a_gpu_it_says_which_image_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bubblewrap has no GPU: of all ways to shut a class in, containers with one are left."""
+    monkeypatch.setattr(devices, "missing_libraries", lambda: ())
+    monkeypatch.setattr(devices, "find_gpus", lambda: (GPU,))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(gpus, "trials", lambda *_: [ReportLine(Mark.OK, "gpu trial", "ran a kernel")])
+    lines = examined()
+    (line,) = lines["sandbox"]
+    assert (line.mark, line.stops) == (Mark.PROBLEM, True)
+    assert "--build-image gpu" in line.fix
+    assert "gpu" not in lines
 
 
 def test_a_folder_that_was_not_named_was_not_looked_at() -> None:
