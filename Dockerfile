@@ -1,14 +1,21 @@
-# The image in which strangers' code is compiled and run. Two targets: `build` has a C++ compiler, Python and the CUDA
-# compiler; `gpu` has what runs on a GPU on top of it. `grader doctor --build-image` builds them; so does
-#   docker build --network host --target build .
-# Both are made from nothing, of the files that sandbox/image/wanted*.txt name: no package manager, no shell but sh.
+# Three images. `build` and `gpu` are for strangers' code, and `grader doctor --build-image` builds them: `build` has a
+# C++ compiler, Python and the CUDA compiler; `gpu` has what runs on a GPU on top of it. Both are made from nothing, of
+# the files that sandbox/image/wanted*.txt name: no package manager, no shell but sh.
+# `grader` is for students' own machines, x86-64 and aarch64, and `make image` builds it: the program as they install
+# it, the CUDA compiler, and a small Debian, so that an editor or a CI job can live in it.
 ARG BASE=debian:bookworm-slim
 
-FROM ${BASE} AS tools
+# nvcc wants neither a C compiler nor link-time optimisation.
+FROM ${BASE} AS host
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-      g++ libpython3-stdlib python3-minimal python3-pip \
- && rm -rf /var/lib/apt/lists/*
+      g++ libpython3-stdlib python3-minimal \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /usr/lib/gcc/*/*/cc1 /usr/lib/gcc/*/*/lto1
+
+FROM host AS tools
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-pip \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt
 
 # The hashes say what is fetched, so it does not matter who hands it over, a proxy with a certificate of its own included.
 FROM tools AS toolkit
@@ -40,3 +47,20 @@ RUN packages=/usr/local/lib/python3.11/dist-packages sanitizer=/opt/cuda/compute
 
 FROM build AS gpu
 COPY --from=assembled-gpu /more/ /
+
+# The last one, for an engine without BuildKit makes all that stand before a target. PyPI is asked for what
+# constraints.txt pins; another index, or one with a certificate of its own, is an argument of the build.
+FROM tools AS program
+ARG PIP_INDEX_URL
+ARG PIP_TRUSTED_HOST
+COPY constraints.txt build/wheel/ /recipe/
+RUN python3 -m pip install --no-cache-dir --only-binary=:all: --no-warn-script-location \
+      --target /site -c /recipe/constraints.txt /recipe/*.whl
+
+FROM host AS grader
+COPY --from=build /opt/cuda/ /opt/cuda/
+COPY --from=program /site/ /usr/local/lib/python3.11/dist-packages/
+COPY sandbox/image/own.py /usr/local/bin/grader
+ENV PATH=/opt/cuda/bin:/usr/local/bin:/usr/bin:/bin LC_ALL=C.UTF-8 XDG_CACHE_HOME=/tmp/cache
+WORKDIR /w
+ENTRYPOINT ["grader"]

@@ -1,7 +1,7 @@
 # `make help` lists what there is to make. Everything happens inside .venv; nothing else is installed.
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup constraints demo handouts lint quick test test-slow test-docker test-slurm test-browser docs clean
+.PHONY: help setup constraints demo handouts image lint quick test test-slow test-docker test-slurm test-browser docs clean
 
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
@@ -18,6 +18,7 @@ CLASS := tests/sample_class
 IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
 SLOWEST := tests/validation tests/test_programs_of_assignments.py tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
 LONG := tests/test_bad_input.py tests/test_*.py tests/validation tests/nvcc tests/gpu
+IMAGE ?= cuda-grader
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 
 help:  ## list the targets
@@ -49,6 +50,12 @@ handouts: $(STAMP)  ## record what the staff's kernels move on visible cases, fo
 	for folder in assignments/*/; do $(BIN)/grader export-student "$$(basename "$$folder")" .venv/handouts || exit; done
 	for file in .venv/handouts/reference/*/*/baselines.json; do \
 	    cp "$$file" "handouts/$$(basename "$$(dirname "$$file")").json"; done
+
+# What pip asks for packages may be told in its own variables.
+image: $(STAMP)  ## the container image for students' machines, called $(IMAGE): no solution is in it
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	docker build --network host --target grader --tag $(IMAGE) --build-arg PIP_INDEX_URL --build-arg PIP_TRUSTED_HOST .
 
 lint: $(STAMP)  ## lint, types and layers
 	$(BIN)/ruff check --quiet

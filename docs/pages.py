@@ -25,6 +25,7 @@ LINKED = (
     "assignments/matmul-function/assignment.yaml",
     "assignments/tile-phases/assignment.yaml",
     "assignments/boundary-safe-lesson/assignment.yaml",
+    "docs/check.ipynb",
     "docs/feedback.svg",
     "docs/site.css",
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from grader import doctor
-from grader.cli import arguments, setup
+from grader.cli import arguments, course_file, setup
 from grader.data_files import data_root
 from grader.doctor import containers
 from grader.errors import UsageError
@@ -16,13 +19,25 @@ from grader.nvcc.cache import builds_folder
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
+
+    from rich.console import Console
 
 _OURS = 3
+_MARK, _SUBJECT = 7, 10
+"""Columns for the longest mark and the longest subject of a line."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
     parser.set_defaults(sandbox="local")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="OUT",
+        type=Path,
+        help="the folder that a class would be graded into: exit 3 if a class cannot be graded here",
+    )
     parser.add_argument(
         "--build-image",
         nargs="?",
@@ -64,24 +79,61 @@ def _configure_attacks(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print what works; 0 if submissions can be graded here, else 3."""
+    """Print what works; 0 if one's own file can be checked here and, with -o, a class be graded; else 3."""
     if options.build_image:
         return _build_image(options.build_image)
     if options.attack is not None:
         return _attack(options)
     console = setup.console()
-    lines = []
-    for line in doctor.examine(options.nvcc, builds_folder(), keep_builds=not options.no_cache):
-        lines.append(line)
-        console.print(f"{'ok     ' if line.fine else 'missing'}  {line.subject:<10} {line.state}")
-        if line.fix:
-            console.print(f"         {'':<10} {line.fix}")
+    builds = None if options.no_cache else builds_folder()
+    wishes = _wishes(options, builds)
+    lines = _printed(console, doctor.examine(options.nvcc, builds))
     if not doctor.can_grade(lines):
-        console.print("\nthis machine cannot grade yet: see above")
+        console.print("\nno file can be checked here yet: see above")
         return _OURS
     where = "on its GPU and on the emulator" if doctor.uses_gpu(lines) else "on the emulator"
-    console.print(f"\nthis machine can grade {where}")
+    console.print(f"\nyour own file can be checked here, {where}\n\nfor a class:")
+    for_class = _printed(console, doctor.examine_class(wishes))
+    if not doctor.can_grade(for_class):
+        console.print("\na class cannot be graded here yet: see above")
+        return _OURS if wishes.out else 0
+    unsaid = "" if wishes.out else "; whether its folder can be written, -o OUT says"
+    console.print(f"\na class can be graded here{unsaid}")
     return 0
+
+
+def _wishes(options: argparse.Namespace, builds: Path | None) -> doctor.ClassWishes:
+    """What `grade` would be told here: by `grader.toml`, by the environment, and by the options."""
+    said = course_file.defaults()
+    out = options.out or said.get("out")
+    return doctor.ClassWishes(
+        sandbox=str(said.get("sandbox", arguments.default_sandbox())),
+        trusted=os.environ.get("GRADER_TRUST") == "1",
+        nvcc=options.nvcc,
+        builds=builds,
+        out=Path(str(out)) if out else None,
+    )
+
+
+def _printed(console: Console, lines: Iterable[doctor.ReportLine]) -> list[doctor.ReportLine]:
+    """Print each line as soon as it is known, in columns: what was tried, its state, how to mend it."""
+    printed = []
+    for line in lines:
+        printed.append(line)
+        console.print(_shown(line, console.width), soft_wrap=True)
+    return printed
+
+
+def _shown(line: doctor.ReportLine, width: int) -> str:
+    """A line in three columns; the last one has the state and, below it, how to mend it. Paths stay whole."""
+    head = f"{line.mark:<{_MARK}}  {line.subject:<{_SUBJECT}} "
+    texts = filter(None, (line.state, line.fix))
+    rows = [
+        row
+        for text in texts
+        for row in wrap(text, width - len(head), break_long_words=False, break_on_hyphens=False)
+    ]
+    return head + f"\n{' ' * len(head)}".join(rows)
 
 
 def _build_image(target: str) -> int:

@@ -1,10 +1,13 @@
 """`grader export-student`: what a student may have of an assignment, and nothing else.
 
-`grader check DIR/assignments/<id> my.cu` then gives the verdicts that it gives with the staff's files.
+`grader check DIR/assignments/<id> my.cu` then gives the verdicts that it gives with the staff's files. What
+`--image` adds is in `workspace/` beside this file: a container for an editor, and its tasks.
 """
 
 from __future__ import annotations
 
+import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +17,14 @@ from grader.cli import arguments, setup
 from grader.kinds import kind_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from grader.model import Assignment
+
+WORKSPACE = Path(__file__).parent / "workspace"
+IMAGE = "cuda-grader"
+"""The image that the container of the workspace names: as `make image` calls it."""
+
+_REFERENCE = re.compile(r"[a-z0-9][\w./:@-]*", re.ASCII)
+"""Every name of an image (OCI distribution specification, "Pulling manifests"), and few others."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +32,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
     parser.add_argument(
         "folder", metavar="DIR", type=Path, help="where the files go; made if it is not there"
+    )
+    parser.add_argument(
+        "--image",
+        metavar="NAME",
+        type=_image,
+        help="also write what VS Code and Codespaces read: a container of this image (`make image` makes "
+        "one), and tasks that check a file",
     )
     parser.set_defaults(sandbox="local")
     arguments.add_toolchain(parser)
@@ -33,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
     """Write the files, and say how a student checks with them."""
     assignment = setup.staff_assignment(options)
     files = handout.handout_files(assignment, _baselines(options, assignment))
+    if options.image:
+        files |= workspace_files(options.image)
     handout.write_files(options.folder, files)
     folder = options.folder / "assignments" / assignment.id
     console = setup.console()
@@ -44,6 +61,23 @@ def run(options: argparse.Namespace) -> int:
             f"the answers are left out; sheets come from: grader questions {assignment.id} --student ID"
         )
     return 0
+
+
+def workspace_files(image: str) -> dict[str, bytes]:
+    """What an editor reads, by name: the same for all assignments, which are told apart by their folders."""
+    container = (WORKSPACE / "devcontainer.json").read_text(encoding="utf-8")
+    return {
+        ".devcontainer/devcontainer.json": container.replace(f'"{IMAGE}"', f'"{image}"').encode(),
+        ".vscode/tasks.json": (WORKSPACE / "tasks.json").read_bytes(),
+    }
+
+
+def _image(name: str) -> str:
+    if not _REFERENCE.fullmatch(name):
+        raise argparse.ArgumentTypeError(
+            "expected the name of a container image, such as ghcr.io/course/grader:1"
+        )
+    return name
 
 
 def _baselines(options: argparse.Namespace, assignment: Assignment) -> str:

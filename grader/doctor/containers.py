@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
-from grader.doctor.report_line import ReportLine
+from grader.doctor.report_line import Mark, ReportLine
 from grader.errors import GraderError, OurError
 from grader.sandbox import bubblewrap, engine, image
 from grader.sandbox.engine import known_escapes
@@ -39,17 +39,13 @@ def make_image(target: str, progress: Callable[[str], None]) -> str:
 def examine() -> Iterator[ReportLine]:
     """A line for the engine, one for each known escape, one for each image; one where there is no engine."""
     if importlib.util.find_spec("docker") is None:
-        yield ReportLine(
-            True,
-            "docker",
-            f"not looked for: its Python package is not installed; {_MORE}",
-            engine.HOW_TO_GET_SDK,
-        )
+        state = f"not looked for: its Python package is not installed; {_MORE}"
+        yield ReportLine(Mark.UNKNOWN, "docker", state, engine.HOW_TO_GET_SDK)
         return
     try:
         facts = engine.engine_facts()
     except GraderError as problem:
-        yield ReportLine(True, "docker", f"not used; {_MORE}", str(problem))
+        yield ReportLine(Mark.NONE, "docker", f"not used; {_MORE}", str(problem))
         return
     yield from about_engine(facts)
     if not engine.refusals(facts):
@@ -60,20 +56,21 @@ def about_bubblewrap() -> ReportLine:
     """Whether strangers' files can be compiled and run in a bubblewrap here: one is made."""
     trouble = bubblewrap.trouble()
     state = "not used" if trouble else "works: strangers' files can be compiled and run in it, without a GPU"
-    return ReportLine(True, "bubblewrap", state, trouble)
+    return ReportLine(Mark.NONE if trouble else Mark.OK, "bubblewrap", state, trouble)
 
 
 def about_engine(facts: EngineFacts) -> Iterator[ReportLine]:
     """What an engine is, and what is wrong with it."""
     refused = engine.refusals(facts)
     if refused:
-        yield ReportLine(False, "docker", f"{facts.version} cannot be used", "; ".join(refused), needed=False)
+        reasons = "; ".join(refused)
+        yield ReportLine(Mark.PROBLEM, "docker", f"{facts.version} cannot be used", reasons, needed=False)
     else:
-        yield ReportLine(True, "docker", _engine(facts))
+        yield ReportLine(Mark.OK, "docker", f"answers: {_engine(facts)}")
     for sentence in known_escapes(facts):
-        yield ReportLine(False, "docker", *_found_and_fix(sentence), needed=False)
+        yield ReportLine(Mark.PROBLEM, "docker", *_found_and_fix(sentence), needed=False)
     for sentence in engine.shortcomings(facts):
-        yield ReportLine(False, "docker", *_found_and_fix(sentence), needed=False)
+        yield ReportLine(Mark.PROBLEM, "docker", *_found_and_fix(sentence), needed=False)
 
 
 def _engine(facts: EngineFacts) -> str:
@@ -94,20 +91,24 @@ def _found_and_fix(sentence: str) -> tuple[str, str]:
 
 
 def _images() -> Iterator[ReportLine]:
-    """A line for each image that is there; what to do where none is."""
-    any_usable = False
+    """A line for each image that is there, and for `build`, which a class is graded in, where it is not."""
     for target in TARGETS:
         try:
             candidate = image.find_image(target)
             if candidate is not None:
-                any_usable = True
-                yield ReportLine(True, "image", _described(candidate, image.verify(candidate)))
+                yield ReportLine(Mark.OK, "image", _described(candidate, image.verify(candidate)))
+            elif image.has_other_recipe(target):
+                state = f"{target} is of another version of the grader, or of its base, and is not used"
+                yield ReportLine(Mark.NONE, "image", state, _how_to_make(target))
+            elif target == image.TARGETS[0]:
+                yield ReportLine(Mark.NONE, "image", f"{target} was not made yet", _how_to_make(target))
         except GraderError as problem:
-            yield ReportLine(False, "image", f"{target} cannot be used", str(problem), needed=False)
-            any_usable = True
-    if not any_usable:
-        fix = "make one with `grader doctor --build-image`"
-        yield ReportLine(True, "image", "none for containers yet", fix)
+            state = f"{target} cannot be used"
+            yield ReportLine(Mark.PROBLEM, "image", state, str(problem), needed=False)
+
+
+def _how_to_make(target: str) -> str:
+    return f"make it with `grader doctor --build-image {target}`"
 
 
 def _described(described: SandboxImage, contents: str) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from grader import sandbox_choice
 from grader.doctor import containers
-from grader.doctor.report_line import ReportLine
+from grader.doctor.planted import find_planted_race
+from grader.doctor.report_line import Mark, ReportLine
 from grader.errors import GraderError, OurError
-from grader.model import Argument, FindingKind, KernelInterface, Launch, Parameter, Submission
-from grader.nvcc import build, find_toolchain
+from grader.nvcc import find_toolchain
 from grader.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -20,44 +20,39 @@ if TYPE_CHECKING:
 
     from grader.nvcc import Toolchain
 
-_PLANTED = b"""
-extern "C" __global__ void planted(int *out) {
-    __shared__ int cell[64];
-    cell[threadIdx.x] = threadIdx.x;
-    out[threadIdx.x] = cell[63 - threadIdx.x];
-}
-"""
-
 _TRIAL = "gpu trial"
 
 
-def examine(nvcc: str | None, builds: Path, *, keep_builds: bool = True) -> Iterator[ReportLine]:
-    """A line for each thing that was tried; ``builds`` is where builds are kept, unless they are not."""
-    yield ReportLine(
-        True, "python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    )
+def examine(nvcc: str | None, builds: Path | None) -> Iterator[ReportLine]:
+    """A line for each thing that was tried; ``builds`` is where builds are kept, None where they are not."""
+    system = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    yield ReportLine(Mark.OK, "python", system)
     try:
         toolchain = find_toolchain(nvcc)
     except OurError as problem:
-        yield ReportLine(False, "compiler", "no working nvcc", str(problem))
+        yield ReportLine(Mark.PROBLEM, "compiler", "no working nvcc", str(problem))
         return
-    yield ReportLine(True, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
+    yield ReportLine(Mark.OK, "compiler", f"nvcc {toolchain.version} at {toolchain.nvcc}")
     yield _tried("emulator", lambda: _planted_race(toolchain))
-    yield _tried("cache", lambda: _cache(builds))
+    if builds is not None:
+        yield _tried("cache", lambda: _cache(builds))
+    else:
+        yield ReportLine(Mark.UNKNOWN, "cache", "not looked for: no build is kept with --no-cache")
     yield from containers.examine()
     yield containers.about_bubblewrap()
-    yield from _gpus(nvcc, builds if keep_builds else None)
+    yield from _gpus(nvcc, builds)
 
 
 def can_grade(lines: Iterable[ReportLine]) -> bool:
     """Whether nothing is missing that grading needs."""
-    return all(line.fine for line in lines if line.needed)
+    return not any(line.stops for line in lines)
 
 
 def uses_gpu(lines: Iterable[ReportLine]) -> bool:
     """Whether a GPU was tried and all is well with it: containers and their images are another matter."""
     others = [line for line in lines if line.subject not in containers.SUBJECTS]
-    return all(line.fine for line in others) and any(line.subject == _TRIAL for line in others)
+    tried = any(line.subject == _TRIAL and line.mark is Mark.OK for line in others)
+    return tried and not any(line.mark is Mark.PROBLEM for line in others)
 
 
 def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[ReportLine]:
@@ -74,34 +69,18 @@ def _gpus(nvcc: str | None, cache: Path | None) -> Iterator[ReportLine]:
             )
         )
     except GraderError as problem:
-        yield ReportLine(False, "gpu", "does not work", str(problem), needed=False)
+        yield ReportLine(Mark.PROBLEM, "gpu", "does not work", str(problem), needed=False)
 
 
 def _tried(what: str, attempt: Callable[[], str]) -> ReportLine:
     try:
-        return ReportLine(True, what, attempt())
+        return ReportLine(Mark.OK, what, attempt())
     except (GraderError, OSError) as problem:
-        return ReportLine(False, what, "does not work", str(problem))
+        return ReportLine(Mark.PROBLEM, what, "does not work", str(problem))
 
 
 def _planted_race(toolchain: Toolchain) -> str:
-    """Build a kernel with a known race and demand that it is found: trust is tried, not assumed."""
-    import numpy as np  # noqa: PLC0415
-
-    from grader.backends.emulated_kernel import EmulatedKernel  # noqa: PLC0415
-
-    interface = KernelInterface("planted", (Parameter("out", "out", "int32"),), (), (), ())
-    submission = Submission("planted", "planted.cu", _PLANTED, "")
-    built = build(submission, interface, sandbox=LocalSandbox(), toolchain=toolchain, cache=None)
-    if not built.ok:
-        reasons = "; ".join(finding.message for finding in built.findings) or built.error
-        raise OurError(f"a known-good kernel does not compile: {reasons}")
-    kernel = EmulatedKernel(built, built.source_name, "planted.cu")
-    argument = Argument("out", "out", np.zeros(64, np.int32))
-    result = kernel.launch(Launch((1, 1, 1), (64, 1, 1)), (argument,))
-    races = [finding for finding in result.findings if finding.kind is FindingKind.RACE]
-    if len(races) != 1 or (races[0].line, races[0].other_line) != (5, 4):
-        raise OurError("a planted race was not found where it is; do not grade with this installation")
+    find_planted_race(toolchain, LocalSandbox())
     return "compiled a kernel, ran it and found its planted race"
 
 

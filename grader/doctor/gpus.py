@@ -7,10 +7,11 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from grader.doctor.report_line import ReportLine
+from grader.doctor.report_line import Mark, ReportLine
 from grader.errors import GraderError
 from grader.gpu import devices
 from grader.gpu.sanitizer import HOW_TO_GET, find_sanitizer
+from grader.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,39 +28,45 @@ def examine(tools: Tools) -> Iterator[ReportLine]:
     """A line for each thing that grading on a GPU needs; nothing but one line where there is no GPU."""
     missing = devices.missing_libraries()
     if "nvidia-ml-py" in missing:
-        yield ReportLine(
-            True, "gpu", "not looked for: the package nvidia-ml-py is not installed", devices.HOW_TO_GET_CUPY
-        )
+        state = "not looked for: the package nvidia-ml-py is not installed"
+        yield ReportLine(Mark.UNKNOWN, "gpu", state, devices.HOW_TO_GET_CUPY)
         return
     gpus = devices.visible(devices.find_gpus())
     if not gpus:
-        yield ReportLine(True, "gpu", "none found; the emulator grades everything but speed")
+        yield ReportLine(Mark.NONE, "gpu", "none found; the emulator grades everything but speed")
         return
-    for gpu in gpus:
-        yield ReportLine(True, "gpu", _described(gpu))
-        if devices.unfit(gpu):
-            yield ReportLine(False, "gpu", "cannot be used", devices.unfit(gpu), needed=False)
+    yield from map(_about, gpus)
     yield from _container_toolkit()
     if missing:
-        yield ReportLine(False, "cupy", "not installed", devices.HOW_TO_GET_CUPY, needed=False)
+        yield ReportLine(Mark.PROBLEM, "cupy", "not installed", devices.HOW_TO_GET_CUPY, needed=False)
         return
     sanitizer = find_sanitizer()
     if sanitizer is None:
-        yield ReportLine(False, "sanitizer", "not installed", HOW_TO_GET, needed=False)
+        yield ReportLine(Mark.PROBLEM, "sanitizer", "not installed", HOW_TO_GET, needed=False)
     else:
-        yield ReportLine(True, "sanitizer", f"{_version(str(sanitizer))} at {sanitizer}")
+        yield _about_sanitizer(str(sanitizer))
     fit = tuple(gpu for gpu in gpus if not devices.unfit(gpu))
     if fit:
-        yield from _trials(tools, fit)
+        yield from trials(tools, fit)
+
+
+def _about(gpu: Gpu) -> ReportLine:
+    """What a GPU is; whether it does what it should is for its trial to say."""
+    described, sick = _described(gpu), devices.is_sick(gpu)
+    if devices.unfit(gpu):
+        return ReportLine(
+            Mark.PROBLEM, "gpu", f"{described}: cannot be used", devices.unfit(gpu), needed=False
+        )
+    if sick:
+        return ReportLine(Mark.UNKNOWN, "gpu", f"{described}; out of use until a trial ends well: {sick}")
+    return ReportLine(Mark.OK, "gpu", described)
 
 
 def _described(gpu: Gpu) -> str:
     major, minor = gpu.capability
     cuda = ".".join(map(str, gpu.driver_cuda))
     memory = gpu.memory_bytes // 2**30
-    text = f"{gpu.name}, {memory} GiB, compute capability {major}.{minor}, driver {gpu.driver} (CUDA {cuda})"
-    sick = devices.is_sick(gpu)
-    return f"{text}; out of use since: {sick}" if sick else text
+    return f"{gpu.name}, {memory} GiB, compute capability {major}.{minor}, driver {gpu.driver} (CUDA {cuda})"
 
 
 def _container_toolkit() -> Iterator[ReportLine]:
@@ -70,18 +77,22 @@ def _container_toolkit() -> Iterator[ReportLine]:
     output = _output_of([program, "--version"])
     version = re.search(r"(\d+)\.(\d+)\.(\d+)", output)
     if version is None:
-        yield ReportLine(False, "containers", "nvidia-ctk does not say its version", needed=False)
+        yield ReportLine(Mark.PROBLEM, "containers", "nvidia-ctk does not say its version", needed=False)
     elif tuple(map(int, version.groups())) < _CONTAINER_TOOLKIT:
         warning = f"NVIDIA Container Toolkit {version[0]} lets a container escape (CVE-2025-23266)"
         fix = f"update it to {'.'.join(map(str, _CONTAINER_TOOLKIT))} or newer before you use it"
-        yield ReportLine(False, "containers", warning, fix, needed=False)
+        yield ReportLine(Mark.PROBLEM, "containers", warning, fix, needed=False)
     else:
-        yield ReportLine(True, "containers", f"NVIDIA Container Toolkit {version[0]}")
+        yield ReportLine(Mark.OK, "containers", f"NVIDIA Container Toolkit {version[0]}")
 
 
-def _version(program: str) -> str:
-    match = re.search(r"Version ([\d.]+)", _output_of([program, "--version"]))
-    return f"compute-sanitizer {match[1]}" if match else "compute-sanitizer of an unknown version"
+def _about_sanitizer(program: str) -> ReportLine:
+    output = _output_of([program, "--version"])
+    match = re.search(r"Version ([\d.]+)", output)
+    if match is None:
+        state = f"{program} does not say its version, but: {one_line(output, 200) or 'nothing'}"
+        return ReportLine(Mark.PROBLEM, "sanitizer", state, HOW_TO_GET, needed=False)
+    return ReportLine(Mark.OK, "sanitizer", f"compute-sanitizer {match[1]} at {program}")
 
 
 def _output_of(argv: list[str]) -> str:
@@ -92,7 +103,7 @@ def _output_of(argv: list[str]) -> str:
     return done.stdout + done.stderr
 
 
-def _trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[ReportLine]:
+def trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[ReportLine]:
     """Each GPU runs a kernel, and each tool has to find its planted bug on it."""
     from grader.gpu import RaceJudge, pool, trial  # noqa: PLC0415 - where there is no GPU they are not needed
 
@@ -100,10 +111,10 @@ def _trials(tools: Tools, gpus: tuple[Gpu, ...]) -> Iterator[ReportLine]:
         prepared = pool.prepare(tools, gpus, RaceJudge.BOTH)
         fit, problems = trial.examine(prepared, tools)
     except GraderError as problem:
-        yield ReportLine(False, "gpu trial", "does not work", str(problem), needed=False)
+        yield ReportLine(Mark.PROBLEM, "gpu trial", "does not work", str(problem), needed=False)
         return
     for complaint in problems:
-        yield ReportLine(False, "gpu trial", complaint, needed=False)
+        yield ReportLine(Mark.PROBLEM, "gpu trial", complaint, needed=False)
     for gpu in fit.gpus:
-        tried = "every tool found its planted bug" if prepared.sanitizer else "no tool to try"
-        yield ReportLine(True, "gpu trial", f"{gpu.name} ran a kernel; {tried}")
+        tried = "every tool found its planted bug" if prepared.sanitizer else "no tool was tried"
+        yield ReportLine(Mark.OK, "gpu trial", f"{gpu.name} ran a kernel; {tried}")

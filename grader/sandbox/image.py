@@ -83,6 +83,12 @@ def find_image(target: str = "build", client: DockerClient | None = None) -> San
     return None
 
 
+def has_other_recipe(target: str, client: DockerClient | None = None) -> bool:
+    """Whether there is an image of a target by any recipe, such as an older one; raises as `connect` does."""
+    with using(client) as engine:
+        return bool(engine.images.list(filters={"label": f"{LABEL_TARGET}={target}"}))
+
+
 def build_image(target: str, tell: Callable[[str], None], client: DockerClient | None = None) -> SandboxImage:
     """Make the image of a target; what goes on is told line by line.
 

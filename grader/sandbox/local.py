@@ -70,7 +70,16 @@ def _run(job: Job, folder: Path) -> Result:
 
 
 def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending:
-    """How a job ends whose files lie in its folder; ``before`` is a command that becomes its program."""
+    """How a job ends whose files lie in its folder; ``before`` is a command that becomes its program.
+
+    Raises StorageError for a program of the job's own on a file system that is mounted ``noexec``: it would
+    end as if it were wrong.
+    """
+    if job.argv[0].startswith("./") and os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        raise StorageError(
+            f"no program may be run in the temporary folder {tempfile.gettempdir()}, which is mounted "
+            "noexec; set TMPDIR to another folder, or give a container `--tmpfs /tmp:exec`"
+        )
     return inside.supervise(
         job.argv,
         cwd=folder,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.cli import setup
-from grader.doctor import gpus
+from grader.doctor import Mark, gpus
 from grader.errors import ToolMissing, UsageError
 from grader.gpu import devices
 from grader.nvcc import Tools, find_toolchain
@@ -47,14 +47,14 @@ def test_without_a_gpu_there_is_one_line_and_nothing_wrong(monkeypatch: pytest.M
     """Most machines that grade have none."""
     _has(monkeypatch)
     (line,) = _examined()
-    assert (line.fine, line.state) == (True, "none found; the emulator grades everything but speed")
+    assert (line.mark, line.state) == (Mark.NONE, "none found; the emulator grades everything but speed")
 
 
 def test_without_the_library_it_says_how_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether there is a GPU is then not known."""
     _has(monkeypatch, missing=("cupy-cuda13x", "nvidia-ml-py"))
     (line,) = _examined()
-    assert line.fix == devices.HOW_TO_GET_CUPY
+    assert (line.mark, line.fix) == (Mark.UNKNOWN, devices.HOW_TO_GET_CUPY)
 
 
 def test_a_gpu_is_described_and_what_is_missing_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,8 @@ def test_a_gpu_is_described_and_what_is_missing_is_not_needed(monkeypatch: pytes
     _has(monkeypatch, GPU, missing=("cupy-cuda13x",))
     gpu, cupy = _examined()
     assert gpu.state == "Pretended GPU, 16 GiB, compute capability 9.0, driver 580.00 (CUDA 13.0)"
-    assert (cupy.fine, cupy.needed, cupy.subject) == (False, False, "cupy")
+    assert gpu.mark is Mark.OK
+    assert (cupy.mark, cupy.stops, cupy.subject) == (Mark.PROBLEM, False, "cupy")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,9 @@ def test_what_does_not_fit_together_is_told_and_not_tried(
 ) -> None:
     """`auto` grades on the emulator then, and says why; who asked for the GPU gets the reason."""
     _has(monkeypatch, gpu)
-    assert [(line.fine, line.fix) for line in _examined() if line.state == "cannot be used"] == [(False, why)]
+    about, *_ = _examined()
+    assert (about.mark, about.fix) == (Mark.PROBLEM, why)
+    assert about.state.endswith("cannot be used")
     auto, asked = SimpleNamespace(backend="auto"), SimpleNamespace(backend="gpu")
     assert setup.gpus(auto) == ()  # type: ignore[arg-type]
     with pytest.raises(ToolMissing, match=why.split(";", maxsplit=1)[0]):
@@ -88,7 +91,9 @@ def test_a_gpu_that_is_out_of_use_says_since_when_and_why(monkeypatch: pytest.Mo
     """Until a trial takes it back."""
     _has(monkeypatch, GPU, missing=("cupy-cuda13x",))
     devices.mark_sick(GPU, "the probe did not end")
-    assert _examined()[0].state.endswith("; out of use since: the probe did not end")
+    about, *_ = _examined()
+    assert about.mark is Mark.UNKNOWN
+    assert about.state.endswith("; out of use until a trial ends well: the probe did not end")
 
 
 @pytest.mark.parametrize(
@@ -109,8 +114,29 @@ def test_a_container_toolkit_with_a_known_escape_is_named(
     program.write_text(f"#!/bin/sh\necho '{version}'\n")
     program.chmod(0o755)
     (line,) = [line for line in _examined() if line.subject == "containers"]
-    assert line.fine is fine
+    assert (line.mark is Mark.OK) is fine
     assert told in line.state
+
+
+@pytest.mark.parametrize(
+    ("script", "mark", "says"),
+    [
+        ("echo Version 2025.3.1", Mark.OK, "compute-sanitizer 2025.3.1 at"),
+        ("exit 7", Mark.PROBLEM, "version"),
+    ],
+)
+def test_a_tool_that_does_not_start_is_not_called_well(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str, mark: Mark, says: str
+) -> None:
+    """That the file is there says nothing yet."""
+    program = tmp_path / "compute-sanitizer"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("GRADER_SANITIZER", str(program))
+    _has(monkeypatch, OLD_GPU)
+    (line,) = [line for line in _examined() if line.subject == "sanitizer"]
+    assert line.mark is mark
+    assert says in line.state
 
 
 def test_who_asks_for_a_gpu_where_there_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

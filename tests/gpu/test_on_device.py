@@ -166,10 +166,12 @@ def test_doctor_says_what_the_gpu_is_and_that_the_tools_see(tmp_path: Path) -> N
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    missing = [line for line in done.stdout.splitlines() if line.startswith("missing")]
-    assert all(line.split()[1] == "docker" for line in missing), (
-        missing
-    )  # what it says of engines is not for here
+    of_a_file, _, of_a_class = done.stdout.partition("for a class:")
+    problems = [line for line in of_a_file.splitlines() if line.startswith("problem")]
+    assert all(line.split()[1] == "docker" for line in problems), problems  # engines are not for here
+    trials = [line for line in of_a_class.splitlines() if line.split()[1:3] == ["gpu", "trial"]]
+    assert all(line.startswith("ok") for line in trials), done.stdout
+    assert trials or "problem  sandbox" in of_a_class, "each GPU is tried where a class would be graded"
 
 
 def test_a_check_on_the_gpu_of_the_model_solution_has_full_marks(tmp_path: Path) -> None:

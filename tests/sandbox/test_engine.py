@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from grader.doctor import Mark
 from grader.doctor import containers as doctor_containers
 from grader.errors import ToolMissing
 from grader.sandbox import engine
@@ -163,17 +164,17 @@ def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
     with pytest.raises(ToolMissing, match=re.escape("pip install 'docker>=7.0'")):
         engine.connect()
     (said,) = doctor_containers.examine()
-    assert (said.fine, said.needed) == (True, True)
+    assert said.mark is Mark.UNKNOWN
     assert "pip install 'docker>=7.0'" in said.fix
 
 
 def test_without_an_engine_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No socket: there is none to start; `doctor` goes on and is content."""
+    """No socket: there is none to start; `doctor` goes on, and does not call it well."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
     with pytest.raises(engine.EngineGone, match="no socket here; install one"):
         engine.connect()
     (said,) = doctor_containers.examine()
-    assert said.fine
+    assert (said.mark, said.stops) == (Mark.NONE, False)
     assert "not used" in said.state
 
 
@@ -202,8 +203,8 @@ def test_a_socket_that_one_may_not_use_names_the_group(monkeypatch: pytest.Monke
 def test_doctor_tells_the_engine_and_each_escape() -> None:
     """One line for the engine; an escape is not fine, has a remedy, and keeps nobody from grading."""
     lines = list(doctor_containers.about_engine(facts()))
-    assert [line.fine for line in lines] == [True, False, False]
-    assert lines[0].state == "20.10.24+dfsg1, runc 1.1.5+ds1, with apparmor, seccomp, cgroup v2"
+    assert [line.mark for line in lines] == [Mark.OK, Mark.PROBLEM, Mark.PROBLEM]
+    assert lines[0].state == "answers: 20.10.24+dfsg1, runc 1.1.5+ds1, with apparmor, seccomp, cgroup v2"
     assert lines[1].fix == "update it to 1.1.12 or newer"
     assert not any(line.needed for line in lines[1:])
 
@@ -211,7 +212,7 @@ def test_doctor_tells_the_engine_and_each_escape() -> None:
 def test_doctor_says_why_an_engine_is_refused() -> None:
     """A refused engine is one line that is not fine, with the reason."""
     lines = list(doctor_containers.about_engine(replace(facts(SecurityOptions=[]), runc=("1.3.3", ""))))
-    assert [(line.fine, line.needed) for line in lines] == [(False, False)]
+    assert [(line.mark, line.needed) for line in lines] == [(Mark.PROBLEM, False)]
     assert "seccomp" in lines[0].fix
 
 
@@ -229,5 +230,6 @@ def test_the_doctor_says_whether_a_bubblewrap_works(trouble: str, monkeypatch: p
     """And what to do where it does not; a machine can grade without."""
     monkeypatch.setattr("grader.sandbox.bubblewrap.trouble", lambda: trouble)
     said = doctor_containers.about_bubblewrap()
-    assert (said.fine, said.subject, said.fix) == (True, "bubblewrap", trouble)
+    assert (said.mark, said.subject) == (Mark.NONE if trouble else Mark.OK, "bubblewrap")
+    assert said.fix == trouble
     assert said.state.startswith("not used" if trouble else "works")

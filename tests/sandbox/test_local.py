@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,6 +53,17 @@ def test_environment_is_minimal(sandbox: LocalSandbox, monkeypatch: pytest.Monke
     assert set(variables) <= {"PATH", "HOME", "TMPDIR", "LC_ALL", "GIVEN", "PWD"}
     assert variables["GIVEN"] == "yes"
     assert variables["HOME"] == variables["TMPDIR"] != os.environ.get("HOME")
+
+
+def test_a_folder_where_no_program_may_run_is_no_fault_of_the_program(
+    sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the system says (status 126) would look like the student's mistake; compilers still run."""
+    mounted = SimpleNamespace(f_flag=os.ST_NOEXEC)
+    monkeypatch.setattr(os, "statvfs", lambda _: mounted)
+    with pytest.raises(StorageError, match="mounted noexec; set TMPDIR"):
+        sandbox.run(Job(("./program",), (("program", b"#!/bin/sh\n"),)))
+    assert sandbox.run(shell("echo done")).outcome.ok
 
 
 def test_standard_input_is_empty(sandbox: LocalSandbox) -> None:

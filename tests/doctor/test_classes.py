@@ -1,0 +1,159 @@
+"""What `grader doctor` says of a class: the sandbox that `grade` would take, GPUs, space, the folder OUT."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader import doctor, sandbox_choice
+from grader.doctor import Mark, ReportLine, gpus
+from grader.errors import ToolMissing
+from grader.gpu import devices
+from grader.nvcc import Tools, find_toolchain
+from grader.sandbox import LocalSandbox
+from tests.gpu.pretend import GPU
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class ShutIn(LocalSandbox):
+    """A sandbox that says of itself that it shuts strangers' files in."""
+
+    name, shuts_in = "pretended", True
+
+
+@pytest.fixture(autouse=True)
+def _no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the machine that the tests run on."""
+    monkeypatch.setattr(devices, "missing_libraries", lambda: ("nvidia-ml-py",))
+
+
+def examined(
+    out: Path | None = None, *, sandbox: str = "local", trusted: bool = False
+) -> dict[str, list[ReportLine]]:
+    """The lines by what they are about."""
+    lines = list(doctor.examine_class(doctor.ClassWishes(sandbox, trusted, None, None, out)))
+    return {line.subject: [one for one in lines if one.subject == line.subject] for line in lines}
+
+
+def test_where_nothing_shuts_strangers_in_a_class_cannot_be_graded() -> None:
+    """As `grade` refuses it, with the same ways out."""
+    (line,) = examined()["sandbox"]
+    assert (line.mark, line.stops, line.fix) == (Mark.PROBLEM, True, sandbox_choice.HOW_TO_TRUST)
+
+
+def test_whoever_trusts_all_files_is_not_told_that_they_are_shut_in() -> None:
+    """It is no problem then, and not called ok."""
+    (line,) = examined(trusted=True)["sandbox"]
+    assert (line.mark, line.stops) == (Mark.NONE, False)
+    assert "trusted" in line.state
+
+
+def test_a_sandbox_is_ok_when_a_kernel_was_compiled_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What does not compile a sound kernel is a problem, whatever it says of itself."""
+    tools = Tools(find_toolchain(), ShutIn())
+    monkeypatch.setattr(sandbox_choice, "tools", lambda *_, **__: tools)
+    (line,) = examined()["sandbox"]
+    assert (line.mark, line.state) == (Mark.OK, "pretended: a kernel was compiled in it")
+    monkeypatch.setattr(ShutIn, "run", _broken)
+    (line,) = examined()["sandbox"]
+    assert (line.mark, line.stops) == (Mark.PROBLEM, True)
+
+
+def _broken(_self: ShutIn, _job: object) -> None:
+    raise ToolMissing("no program runs in it")
+
+
+def test_a_sandbox_that_was_asked_for_and_is_not_there_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own words say what is missing."""
+    monkeypatch.setattr("grader.sandbox.bubblewrap.trouble", lambda: "bubblewrap is not installed; get it")
+    (line,) = examined(sandbox="bubblewrap")["sandbox"]
+    assert (line.mark, line.fix) == (
+        Mark.PROBLEM,
+        "--sandbox bubblewrap: bubblewrap is not installed; get it",
+    )
+
+
+def test_each_gpu_is_tried_in_the_sandbox_of_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it works for one's own file, a container may still lack a library."""
+    monkeypatch.setattr(devices, "missing_libraries", lambda: ())
+    monkeypatch.setattr(devices, "find_gpus", lambda: (GPU,))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    tools = Tools(find_toolchain(), ShutIn())
+    monkeypatch.setattr(sandbox_choice, "tools", lambda *_, **__: tools)
+    tried: list[tuple[object, object]] = []
+
+    def trials(*given: object) -> list[ReportLine]:
+        tried.append((given[0], given[1]))
+        return [ReportLine(Mark.PROBLEM, "gpu trial", "a tool is blind", needed=False)]
+
+    monkeypatch.setattr(gpus, "trials", trials)
+    lines = examined()
+    assert lines["gpu trial"][0].state == "a tool is blind"
+    assert tried == [(tools, (GPU,))]
+    (refused,) = lines["gpu"]
+    assert (refused.mark, refused.stops) == (Mark.PROBLEM, True)
+    assert "--backend emulator" in refused.fix
+
+
+def test_with_a_gpu_it_says_which_image_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bubblewrap has no GPU: of all ways to shut a class in, containers with one are left."""
+    monkeypatch.setattr(devices, "missing_libraries", lambda: ())
+    monkeypatch.setattr(devices, "find_gpus", lambda: (GPU,))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(gpus, "trials", lambda *_: [ReportLine(Mark.OK, "gpu trial", "ran a kernel")])
+    lines = examined()
+    (line,) = lines["sandbox"]
+    assert (line.mark, line.stops) == (Mark.PROBLEM, True)
+    assert "--build-image gpu" in line.fix
+    assert "gpu" not in lines
+
+
+def test_a_folder_that_was_not_named_was_not_looked_at() -> None:
+    """And is not called ok."""
+    (line,) = examined()["out"]
+    assert (line.mark, line.fix) == (Mark.UNKNOWN, "name the folder with -o OUT")
+
+
+@pytest.mark.parametrize("name", ["out", "a/b/out", "."])
+def test_a_folder_is_tried_by_writing_and_nothing_stays(tmp_path: Path, name: str) -> None:
+    """Of one that will be made, the folder above it is."""
+    lines = examined(tmp_path / name)
+    (line,) = lines["out"]
+    assert line.mark is Mark.OK
+    assert str(tmp_path) in line.state
+    assert not list(tmp_path.iterdir())
+    assert [one.mark for one in lines["space"]] == [Mark.OK, Mark.OK]
+
+
+def test_a_file_in_its_place_is_a_problem(tmp_path: Path) -> None:
+    """So is what lies below one."""
+    (tmp_path / "file").touch()
+    for out in (tmp_path / "file", tmp_path / "file" / "out"):
+        (line,) = examined(out)["out"]
+        assert (line.mark, line.stops) == (Mark.PROBLEM, True)
+        assert "Not a directory" in line.state
+
+
+def test_a_folder_that_cannot_be_locked_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some network file systems know no locks, and two batches would write into one folder."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    (line,) = examined(tmp_path)["out"]
+    assert (line.mark, line.stops) == (Mark.PROBLEM, True)
+    assert line.state.endswith("No locks available")
+
+
+def test_little_space_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of both folders the free space is said."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2**29))
+    lines = examined(tmp_path)["space"]
+    assert [(line.mark, line.state[:12]) for line in lines] == [(Mark.PROBLEM, "0.5 GiB free")] * 2

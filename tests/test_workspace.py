@@ -1,0 +1,146 @@
+"""What an editor reads of a handout, and the hook for commits: used as VS Code and pre-commit do."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from grader.cli import main
+from tests.documents import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IMAGE = "ghcr.io/a-course/cuda-grader:2026.1"
+TYPO = (
+    "__global__ void vectorAdd(const float* A, const float* B, float* C, int N) {\n  C[0] = A[0] + D[0];\n}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def handout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two assignments for students, in one folder."""
+    folder = tmp_path_factory.mktemp("handout")
+    for name in ("vector-add", "naive-matmul"):
+        assert main(["export-student", name, str(folder), "--image", IMAGE]) == 0
+    return folder
+
+
+def _tasks(handout: Path) -> list[dict[str, Any]]:
+    tasks: list[dict[str, Any]] = json.loads((handout / ".vscode/tasks.json").read_bytes())["tasks"]
+    return tasks
+
+
+def run(task: dict[str, Any], handout: Path, file: Path) -> subprocess.CompletedProcess[str]:
+    """A task as VS Code starts it: its variables filled in, no shell, in the folder of the workspace."""
+    values = {"${file}": str(file), "${fileDirname}": str(file.parent)}
+    assert (task["type"], task["command"]) == ("process", "grader")
+    command = [sys.executable, "-m", "grader", *(values.get(word, word) for word in task["args"])]
+    assert "${" not in "".join(command)
+    return subprocess.run(command, cwd=handout, capture_output=True, text=True, check=False)
+
+
+def problems(task: dict[str, Any], printed: str) -> list[dict[str, str | None]]:
+    """What the problem matcher makes of each line; a line that it does not match is None's."""
+    pattern = task["problemMatcher"]["pattern"]
+    groups = {name: number for name, number in pattern.items() if name != "regexp"}
+    matches = [re.match(pattern["regexp"], line) for line in printed.splitlines()]
+    assert all(matches), printed
+    return [{name: match[number] for name, number in groups.items()} for match in matches if match]
+
+
+def test_the_container_has_the_image_that_was_named(handout: Path) -> None:
+    """The rest is how an editor colours CUDA."""
+    container = json.loads((handout / ".devcontainer/devcontainer.json").read_bytes())
+    assert container["image"] == IMAGE
+    assert container["customizations"]["vscode"]["settings"]["files.associations"]["*.cu"] == "cpp"
+
+
+def test_the_matcher_finds_file_line_severity_and_message(handout: Path) -> None:
+    """Of an error of the compiler's and of all that follows from it; the grader knows no columns."""
+    check = _tasks(handout)[0]
+    file = handout / "assignments/vector-add/my lab.cu"
+    file.write_text(TYPO, encoding="utf-8")
+    ran = run(check, handout, file)
+    assert ran.returncode == 1, ran.stderr
+    found = problems(check, ran.stdout)
+    first = found[0]
+    assert (first["file"], first["line"], first["column"], first["severity"]) == (
+        str(file),
+        "2",
+        None,
+        "error",
+    )
+    assert first["message"]
+    assert 'identifier "D" is undefined' in first["message"]
+    assert {problem["file"] for problem in found} == {str(file)}
+
+
+def test_the_matcher_takes_columns_warnings_and_notes(handout: Path) -> None:
+    """As compilers print them, in paths with blanks, colons and of Windows, too."""
+    check = _tasks(handout)[0]
+    lines = "a b.cu:3:14: error: x: y\nC:\\lab\\k.cu:7: warning: w [id]\n/w/k.cu:1: note: n\n"
+    assert [tuple(one.values()) for one in problems(check, lines)] == [
+        ("a b.cu", "3", "14", "error", "x: y"),
+        ("C:\\lab\\k.cu", "7", None, "warning", "w [id]"),
+        ("/w/k.cu", "1", None, "note", "n"),
+    ]
+
+
+def test_the_other_task_explains(handout: Path) -> None:
+    """In the terminal, as a student would have typed it."""
+    check, explain = _tasks(handout)
+    assert check["group"] == {"kind": "build", "isDefault": True}
+    skeleton = handout / "assignments/naive-matmul/skeleton.cu"
+    ran = run(explain, handout, skeleton)
+    assert ran.returncode == 1
+    assert "points" in ran.stdout
+
+
+def test_a_file_elsewhere_is_no_riddle(handout: Path) -> None:
+    """Its folder says which assignment a file is for; where it does not, a sentence says what is missing."""
+    file = handout / "mine.cu"
+    file.write_text(TYPO, encoding="utf-8")
+    ran = run(_tasks(handout)[0], handout, file)
+    (line,) = ran.stderr.splitlines()
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "assignment.yaml" in line
+
+
+@pytest.mark.parametrize("name", ["", "A", "my image", 'x"y', "x\ny", "-x", "../x"])
+def test_what_is_no_name_of_an_image_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is written."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["export-student", "vector-add", str(tmp_path), f"--image={name}"])
+    assert "expected the name of a container image" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+# --- before each commit ------------------------------------------------------------------------------------
+
+
+def test_the_hook_refuses_a_commit_below_full_marks(tmp_path: Path) -> None:
+    """Its entry with a student's arguments, as pre-commit runs it: no names of files are added."""
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert (hook["id"], hook["language"], hook["pass_filenames"]) == ("grader-check", "python", False)
+    assert hook["additional_dependencies"] == [".[nvcc]"]
+    assert [bool(re.search(hook["files"], name)) for name in ("a/mine.cu", "k.cuh", "README.md")] == [1, 1, 0]
+    program, *words = hook["entry"].split()
+    assert program == "grader"
+    command = [sys.executable, "-m", "grader", *words]
+    shutil.copy(ROOT / "assignments/vector-add/skeleton.cu", tmp_path / "mine.cu")
+    for arguments, code in ((["vector-add", "mine.cu"], 1), (["vector-add", "mine.cu", "--fail-under=0"], 0)):
+        ran = subprocess.run(
+            [*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == code, ran.stderr
+        assert "points" in ran.stdout
