@@ -85,7 +85,8 @@ class Recorder:
     problem: str = ""
     needs_results: bool = False
     """Whether the function has read what nobody computed, and may go by it."""
-    _has_read: bool = False
+    has_read: bool = False
+    """Whether something has come back from the device."""
     _steps: list[Step] = field(default_factory=list)
     _scratch: dict[str, int] = field(default_factory=dict)
     _variables: dict[str, None] = field(default_factory=dict)
@@ -112,10 +113,10 @@ class Recorder:
         if self.is_done:
             return
         if isinstance(message, LaunchKernel | Fill | CopyIn | CopyWithin):
-            self.needs_results = self._has_read and isinstance(self.launches, RecordedLaunches)
+            self.needs_results = self.has_read and isinstance(self.launches, RecordedLaunches)
         if isinstance(message, Pull | Push):
             self.problem = "it uses managed or pinned memory"
-        self._has_read |= isinstance(message, CopyOut)
+        self.has_read |= isinstance(message, CopyOut)
         self._steps += self._steps_of(message)
         self._check_size()
 

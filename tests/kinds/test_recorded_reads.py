@@ -137,10 +137,11 @@ def test_a_constant_of_the_hosts_own_is_part_of_the_recording(tmp_path: Path, to
     assert [len(content) for _, content in recording.contents] == [8]
 
 
+CSTDLIB = "#include <cstdlib>\n"
 CHANGED = "its host code itself changes the array `y`"
 WRITES = {
     "a result in place": (on_host(after="y[0] *= 2;"), CHANGED),
-    "a result of its own": (on_host(after="for (int i = 0; i < n; i++) y[i] = 3 * x[i];"), CHANGED),
+    "a result of its own": (on_host(after="for (int i = 0; i < n; i++) y[i] = 4 * x[i];"), CHANGED),
     "an input": (on_host("((float *)x)[3] = 1;"), "changes the array `x`"),
     "a copy of its input": (
         on_host("float mine[1000]; for (int i = 0; i < n; i++) mine[i] = x[i] / 2;", source="mine"),
@@ -171,6 +172,13 @@ def test_results_that_come_back_in_parts_are_computed(tmp_path: Path, tools: Too
     last = recording.steps[-1]
     assert isinstance(last, CopyStep)
     assert last.to == Place("y", 2000)
+
+
+def test_a_function_that_gives_up_on_strange_results_is_computed(tmp_path: Path, tools: Tools) -> None:
+    """With those that there are it does not."""
+    strange = on_host(after="if (y[5] != 3 * x[5]) std::abort();")
+    (recording,) = recordings_of(written(tmp_path, **ON_HOST), tools, CSTDLIB + strange, inputs=(1, 2))
+    assert kinds(recording.steps) == "CLC"
 
 
 def test_a_function_that_looks_at_an_output_on_the_host_is_computed(tmp_path: Path, tools: Tools) -> None:

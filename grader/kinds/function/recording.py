@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from grader.gpu.replay import Recording, Recordings
-    from grader.model import Argument, Build, FunctionInterface
+    from grader.model import Argument, Build, FunctionInterface, Named
     from grader.nvcc import Tools
     from grader.sandbox import Result
 
@@ -96,11 +96,11 @@ class _Call:
     def guessed(self, number: int) -> Recording | None:
         """What it asks for where results are made up, the ``number``-th in a way of its own.
 
-        None where it goes by results: where it reads them into memory of its own, or does something else once
-        others come back. Raises OurError where it cannot be recorded, as `computed` does.
+        None where it may go by results: where it reads them into memory of its own, does something else once
+        others come back, or comes to no good end with them. Raises OurError as `computed` does.
         """
         same = _SAME_BYTES[number % len(_SAME_BYTES)]
-        guesses: tuple[Results, ...] = (same.__mul__, np.random.default_rng(number).bytes)
+        guesses: tuple[Results, ...] = (lambda size: same * size, np.random.default_rng(number).bytes)
         recorders = [self._recorded(results) for results in guesses]
         one, other = (recorder.recording() for recorder in recorders)
         return None if one != other or any(r.needs_results for r in recorders) else one
@@ -120,7 +120,8 @@ class _Call:
         launches = self._launches(memory, results)
         recorder = Recorder(memory, launches, {})
         words, files = self._given(memory, recorder)
-        result = self._run(Device(memory, launches, recorder=recorder), words, files)
+        computing = 0.0 if results is not None else SLOWER * self._interface.program.emulator_seconds
+        result = self._run(Device(memory, launches, recorder=recorder), words, files, computing)
         launches.close()
         if launches.gave_up:
             seconds = f"{self._interface.program.emulator_seconds:g} s on the emulator"
@@ -129,8 +130,10 @@ class _Call:
             raise _unfit(f"it goes by results that it reads, and {launches.unsupported}")
         if recorder.problem:
             raise _unfit(recorder.problem)
-        if not recorder.needs_results:
-            self._require_its_end(recorder, result)
+        problem = "" if recorder.needs_results else self._problem_at_its_end(recorder, result)
+        if problem and (results is None or not recorder.has_read):
+            raise _unfit(problem)
+        recorder.needs_results |= bool(problem)  # it may be what the function does with strange results
         return recorder
 
     def _launches(self, memory: DeviceMemory, results: Results | None) -> EmulatedLaunches:
@@ -139,9 +142,7 @@ class _Call:
             return RecordedLaunches(*unheard, results=results)
         return EmulatedLaunches(*unheard, observation=Observation(count_only=True), steps=self._work)
 
-    def _given(
-        self, memory: DeviceMemory, recorder: Recorder
-    ) -> tuple[tuple[str, ...], tuple[tuple[str, bytes], ...]]:
+    def _given(self, memory: DeviceMemory, recorder: Recorder) -> tuple[tuple[str, ...], Named[bytes]]:
         """The words for the calling program, with the files that they name; the recorder learns of arrays."""
         words, files, starts = [], [], {}
         for index, argument in enumerate(self._arguments):
@@ -162,30 +163,27 @@ class _Call:
         recorder.arguments = starts
         return tuple(words), tuple(files)
 
-    def _run(self, device: Device, words: tuple[str, ...], files: tuple[tuple[str, bytes], ...]) -> Result:
-        program = self._interface.program
-        limits = limits_of(program, on_gpu=False)
-        limits = replace(limits, wall_seconds=limits.wall_seconds + SLOWER * program.emulator_seconds)
+    def _run(self, device: Device, words: tuple[str, ...], files: Named[bytes], seconds: float) -> Result:
+        """Call the function, in a stage of its own: nothing may be kept from one call to the next."""
+        limits = limits_of(self._interface.program, on_gpu=False)
+        limits = replace(limits, wall_seconds=limits.wall_seconds + seconds)
+        job = Job(
+            (f"./{PROGRAM}", *words),
+            ((PROGRAM, self._built.program), *files),
+            wanted=tuple(left_file(name) for name, _ in files),
+            limits=limits,
+        )
         with channel() as folder, self._tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
-            return run_beside(
-                device,
-                folder,
-                sandbox,
-                Job(
-                    (f"./{PROGRAM}", *words),
-                    ((PROGRAM, self._built.program), *files),
-                    wanted=tuple(left_file(name) for name, _ in files),
-                    limits=limits,
-                ),
-            )
+            return run_beside(device, folder, sandbox, job)
 
-    def _require_its_end(self, recorder: Recorder, result: Result) -> None:
-        """Raise OurError unless the call has returned, and copies alone have changed arrays on the host."""
+    def _problem_at_its_end(self, recorder: Recorder, result: Result) -> str:
+        """Why the call is of no use: it did not return, or its own code has changed arrays on the host."""
         if not result.outcome.ok:
-            raise OurError("the function does not return where its launches are recorded")
+            return "it does not return where its launches are recorded"
         left = dict(result.files)
         for index, argument in enumerate(self._arguments):
             if argument.direction == "value" or self._interface.pointers != "host":
                 continue
             if left.get(left_file(file_of(index))) != recorder.on_host.content_of(argument.name):
-                raise _unfit(f"its host code itself changes the array `{argument.name}`")
+                return f"its host code itself changes the array `{argument.name}`"
+        return ""
