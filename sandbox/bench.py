@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import roofline
 from buffers import Helpers, Workplace
 from case import Value, passed, value_of
+from host_buffers import HostWorkplace
 from kept import Kept
 from loaded import Module
 from replay import Replay
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from buffers import Left, Places
@@ -51,6 +52,9 @@ class Kernel(NamedTuple):
         arguments = [value.at(places) for value in self.arguments]
         return self.device.prepared(function, self.grid, self.block, self.shared, arguments)
 
+    def forget(self) -> None:
+        """It has no memory of its own."""
+
     def close(self) -> None:
         """It has no memory of its own."""
 
@@ -66,7 +70,8 @@ class Bench:
         self.kept = Kept(plan["kept_outputs"], rng)
         self._device = device
         self._helpers = Helpers(device, folder / plan.get("helpers", "helpers.cubin"))
-        self._work = Workplace(device, self._helpers, plan["sets"], folder, rng)
+        workplace = HostWorkplace if plan.get("on_host") else Workplace
+        self._work = workplace(device, self._helpers, plan["sets"], folder, rng)
         self._space_bytes = max(SPACE, 4 * device.l2_bytes) // 32 * 32
         self._space = device.allocate(self._space_bytes)
         self._start, self._stop = device.events()
@@ -83,13 +88,15 @@ class Bench:
         """Milliseconds of one launch on an input set, and what it left; ``keep`` its output if it is new."""
         self.running = name
         places = self._work.lay_out(which)
-        work = self._timed[name][which].ready(places)
+        timed = self._timed[name][which]
+        work = timed.ready(places)
         self._overwrite_l2()
         ms = self._device.elapsed_of_ms(self._start, self._stop, work)
         left = self._work.inspect(which, places)
         if keep:
             self.kept.offer(which, left.digest, lambda: self._work.outputs(places))
         self._work.forget()
+        timed.forget()
         return ms, left
 
     def _overwrite_l2(self) -> None:
@@ -154,7 +161,7 @@ def _nothing() -> None:
     """What lies between two events whose distance is the overhead of events."""
 
 
-def _timed(device: Device, plan: Plan, images: Images, folder: Path) -> dict[str, list[Kernel | Replay]]:
+def _timed(device: Device, plan: Plan, images: Images, folder: Path) -> dict[str, Sequence[Kernel | Replay]]:
     """What is timed, by its name, and for each input set; the baseline is there twice."""
     names = {plan["baseline"]: plan["baseline"], AGAIN: plan["baseline"], STUDENT: STUDENT}
     if plan["solution"]:
@@ -163,14 +170,17 @@ def _timed(device: Device, plan: Plan, images: Images, folder: Path) -> dict[str
     return {name: loaded[real] for name, real in names.items()}
 
 
-def _one(device: Device, plan: Plan, name: str, image: dict[str, Any], folder: Path) -> list[Kernel | Replay]:
-    """A kernel for each input set; or what a function asked of its device, which is the same for all."""
+def _one(
+    device: Device, plan: Plan, name: str, image: dict[str, Any], folder: Path
+) -> Sequence[Kernel | Replay]:
+    """A kernel for each input set, or what a function asked of its device."""
     variables = image.get("variables", False)
     if name in plan.get("recordings", {}):
-        replay = Replay(
-            device, folder / image["image"], plan["recordings"][name], folder, variables=variables
-        )
-        return [replay] * len(plan["sets"])
+        replays = [
+            Replay(device, folder / image["image"], recording, folder, variables=variables)
+            for recording in plan["recordings"][name]
+        ]
+        return replays if len(replays) > 1 else replays * len(plan["sets"])
     launch, widths = plan["launches"][name], plan.get("widths", {}).get(name, {})
     module = Module(device, folder / image["image"], variables=variables)
     shape = tuple(launch["grid"]), tuple(launch["block"]), launch["shared"]

@@ -35,6 +35,9 @@ OFFSETS = 32
 CELLS = 3
 """Numbers that come back after a launch."""
 
+UNSET = 0xFF
+"""What bytes hold that nobody is to find anything in."""
+
 STEP = 256
 THREADS = 256
 MOST_BLOCKS = 2048
@@ -115,7 +118,7 @@ class Workplace:
     ) -> None:
         self._device, self._helpers, self._rng = device, helpers, rng
         self._owned: list[int] = []
-        loaded = [_loaded(each, folder) for each in sets]
+        loaded = [contents_of(each, folder) for each in sets]
         self.arrays = _arrays(sets[0], loaded[0])
         self._slots = {each.name: self._make_slots(each) for each in self.arrays}
         self._chosen: dict[str, int] = {}
@@ -143,9 +146,13 @@ class Workplace:
 
     def lay_out(self, which: int) -> Places:
         """Choose places at random, copy the inputs of a set there, poison the outputs."""
-        places = {each.name: self._choose(each) for each in self.arrays}
+        places = self.choose()
         self.refresh(which, places)
         return places
+
+    def choose(self) -> Places:
+        """A place for each array, at random."""
+        return {each.name: self._choose(each) for each in self.arrays}
 
     def _choose(self, array: Array) -> int:
         slot = self._rng.randrange(SLOTS)
@@ -196,6 +203,22 @@ class Workplace:
             if each.direction != "in":
                 self._blot_out(each)
 
+    def forget_inputs(self) -> None:
+        """Poison the inputs of the last launch as well."""
+        for each in self.arrays:
+            if each.direction == "in":
+                self._blot_out(each)
+
+    def drop_masters(self) -> None:
+        """Poison the masters and give their memory back; nothing can be laid out any more."""
+        for masters in self._masters:
+            for each in self.arrays:
+                if each.name in masters:
+                    self._device.fill(masters[each.name], UNSET, each.like.nbytes)
+                    self._device.free(masters[each.name])
+                    self._owned.remove(masters[each.name])
+            masters.clear()
+
     def _blot_out(self, array: Array) -> None:
         self._helpers.poison(self._chosen[array.name], array.slot_bytes, array.poison)
 
@@ -205,7 +228,7 @@ class Workplace:
             self._device.free(address)
 
 
-def _loaded(arguments: Sequence[Argument], folder: Path) -> dict[str, NDArray[Any]]:
+def contents_of(arguments: Sequence[Argument], folder: Path) -> dict[str, NDArray[Any]]:
     """The arrays of one input set."""
     return {
         each["name"]: np.ascontiguousarray(np.load(folder / each["file"], allow_pickle=False))

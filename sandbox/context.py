@@ -61,9 +61,9 @@ class Context:
             self.watch.end()
 
     def copy(self, to: int, source: int, size: int) -> None:
-        """Copy bytes on the device, in the order of the stream."""
+        """Copy bytes in the order of the stream; addresses say what is on the device and what on the host."""
         with self._faults():
-            self._runtime.memcpyAsync(to, source, size, self._runtime.memcpyDeviceToDevice, 0)
+            self._runtime.memcpyAsync(to, source, size, self._runtime.memcpyDefault, 0)
 
     def fill(self, address: int, byte: int, size: int) -> None:
         """Set bytes on the device, in the order of the stream."""

@@ -1,7 +1,8 @@
 """A function's work on the device, done again: launches, copies and fills, in the order of a recording.
 
-Whatever the function had beside its arguments (memory that it allocated, variables of its file, what it
-copied from the host) is made anew before each time, so that nothing is remembered from one to the next.
+Memory that the function allocated is filled anew after each time, and variables of its file before it, so
+that nothing is remembered from one to the next. What it copied from the host lies in pageable memory of the
+host, and what it read goes to such memory: the host waits for that as the function did.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from buffers import Places
     from device import Device
 
+HOST = "host-memory"
+"""What recordings call memory of the host that results are read into (`grader.gpu.replay`)."""
+
 UNSET = 0xFF
 """What bytes hold that nobody has written: NaN as floats, -1 as integers."""
 
@@ -30,24 +34,19 @@ class Replay:
     ) -> None:
         self._device, self._recording = device, recording
         self._module = Module(device, image, variables=variables)
-        self._contents = {
+        self._on_host = {
             name: np.fromfile(folder / file, np.uint8, size)
             for name, (file, size) in recording["contents"].items()
-        }
-        sizes = recording["scratch"] | {name: array.nbytes for name, array in self._contents.items()}
-        self._sizes: dict[str, int] = sizes
-        self._own = {name: device.allocate(size) for name, size in sizes.items()}
+        } | {HOST: np.zeros(recording["host_bytes"], np.uint8)}
+        self._scratch = {name: device.allocate(size) for name, size in recording["scratch"].items()}
+        self.forget()
 
     def ready(self, places: Places) -> Callable[[], None]:
         """What does it once, with arguments at these places; all that can be made ready is."""
         self._module.renew()
-        for name, address in self._own.items():
-            if name in self._contents:
-                self._device.upload(address, self._contents[name])
-            else:
-                self._device.fill(address, UNSET, self._sizes[name])
         variables = {name: self._module.symbol(name) for name in self._recording["variables"]}
-        everywhere = places | self._own | variables
+        on_host = {name: array.ctypes.data for name, array in self._on_host.items()}
+        everywhere = places | self._scratch | variables | on_host
         works = [self._work(step, everywhere) for step in self._recording["steps"]]
 
         def work() -> None:
@@ -55,6 +54,11 @@ class Replay:
                 each()
 
         return work
+
+    def forget(self) -> None:
+        """Leave nothing in its memory: neither it nor anybody else may find there what it computed."""
+        for name, size in self._recording["scratch"].items():
+            self._device.fill(self._scratch[name], UNSET, size)
 
     def _work(self, step: Mapping[str, Any], places: Places) -> Callable[[], object]:
         device = self._device
@@ -70,7 +74,7 @@ class Replay:
 
     def close(self) -> None:
         """Give its memory back."""
-        for address in self._own.values():
+        for address in self._scratch.values():
             self._device.free(address)
 
 

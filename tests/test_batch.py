@@ -319,3 +319,5 @@ def test_what_was_handed_in_is_kept_under_harmless_names(tmp_path: Path) -> None
     grade = replace(sample_grades.missing_barrier(), submission_id="ada", submission_file="sub/tiled.cu")
     assert out.source_lines(grade) == ("int a;", "int b;")
     assert out.source_lines(replace(grade, submission_id="bob")) == ()
+    assert out.further_lines(grade) == {"_.._sneaky.h": ("#define T 16", "")}
+    assert out.further_lines(replace(grade, submission_id="bob")) == {}

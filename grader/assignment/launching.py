@@ -72,9 +72,6 @@ def _shapes(draft: Draft) -> Iterator[_Shape]:
 
 def _only_of_kernels(draft: Draft, submission: FunctionPart) -> Iterator[Flaw]:
     """What only the launch of a kernel can have."""
-    if draft.timing and submission.pointers != "device":
-        message = "a function is timed by what it asks of its device; expected `pointers: device` beside it"
-        yield Flaw(("timing",), message, at_key=True)
     for name, declared in submission.parameters.items():
         if declared.fields:
             message = "expected an array or a number; structs are for submissions of kind `kernel`"

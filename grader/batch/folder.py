@@ -210,6 +210,15 @@ class OutFolder:
         except OSError:
             return b""
 
+    def further_lines(self, grade: Grade) -> dict[str, tuple[str, ...]]:
+        """The lines of the files that were handed in beside the graded one, by the names they are kept by."""
+        folder = self.path / GRADES / grade.submission_id / SOURCE
+        try:
+            others = [path for path in sorted(folder.glob("*")) if path.name != safe(grade.submission_file)]
+            return {path.name: tuple(lines(path.read_bytes())) for path in others}
+        except OSError:
+            return {}
+
     def record_path(self, submission: str) -> Path:
         """Where a submission's whole grade is kept, for `report` and `rescore`."""
         return self.path / GRADES / submission / RECORD

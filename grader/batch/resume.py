@@ -108,7 +108,10 @@ def store(out: OutFolder, grade: Grade, submission: Submission, *, quoted: bool 
 def write(out: OutFolder, grade: Grade) -> None:
     """Write the files of a submission; raises StorageError with how to go on."""
     try:
-        out.write(files.of_submission(grade, source=out.source_lines(grade)), grade.submission_id)
+        out.write(
+            files.of_submission(grade, source=out.source_lines(grade), further=out.further_lines(grade)),
+            grade.submission_id,
+        )
     except StorageError as problem:
         raise StorageError(
             f"{problem}; what is graded so far is kept, run the same command again to go on"

@@ -14,7 +14,7 @@ from grader.cli import arguments, progress, setup
 from grader.errors import StorageError
 from grader.kinds import kind_of
 from grader.model import Verdict
-from grader.submission import lines
+from grader.submission import further_lines, lines
 
 if TYPE_CHECKING:
     import argparse
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from grader.backends.backend import Backend
     from grader.model import Assignment, Grade, Named, Submission
     from grader.nvcc import Tools
+    from grader.reports.excerpts import Further
 
 _OURS = 3
 
@@ -46,21 +47,22 @@ def run(options: argparse.Namespace) -> int:
         grade, backend = _graded(options, assignment, submission, seed, began)
     from grader.reports import text, words  # noqa: PLC0415 - loaded while nvcc ran
 
-    source = lines(submission.source)
+    source, further = lines(submission.source), further_lines(submission)
     console = setup.console(width=options.width)
     if options.format in arguments.JUDGES:
-        _write_files(options, grade, source)
-        return setup.print_for_judge(options, grade, source)
+        _write_files(options, grade, source, further)
+        return setup.print_for_judge(options, grade, source, further)
     if options.format != "text":
-        return _annotated(options, grade, source)
+        return _annotated(options, grade, source, further)
     shown = text.render(
         grade,
         width=console.width,
         source_lines=source,
+        further=further,
         ascii_only=setup.ascii_only(),
     )
     console.print(shown, end="")
-    _write_files(options, grade, source)
+    _write_files(options, grade, source, further)
     if options.timings:
         console.print(_timings(grade, time.perf_counter() - began))
     if grade.verdict is Verdict.PASS and not setup.asks_questions(assignment):
@@ -72,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     return int(setup.below(grade, options.fail_under))
 
 
-def _annotated(options: argparse.Namespace, grade: Grade, source: list[str]) -> int:
+def _annotated(options: argparse.Namespace, grade: Grade, source: list[str], further: Further) -> int:
     """Print what is wrong for a tool; on GitHub the page of the job gets what people read."""
     from grader.reports import annotations, text  # noqa: PLC0415 - a student's terminal does without
 
@@ -80,10 +82,10 @@ def _annotated(options: argparse.Namespace, grade: Grade, source: list[str]) -> 
     path = (folder / grade.submission_file).as_posix()
     release = dict(grade.versions).get("grader", "")
     sys.stdout.write(annotations.render(annotations.annotations_of(grade, path), options.format, release))
-    _write_files(options, grade, source)
+    _write_files(options, grade, source, further)
     page = os.environ.get("GITHUB_STEP_SUMMARY")
     if options.format == "github" and page:
-        shown = text.render(grade, width=100, source_lines=source).plain
+        shown = text.render(grade, width=100, source_lines=source, further=further).plain
         fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", shown))])  # longer than any in it
         _append(Path(page), f"{fence}text\n{shown}{fence}\n")
     if grade.verdict is Verdict.ERROR:
@@ -141,17 +143,16 @@ def _grade(
     return pipeline.grade_built(plan, submission, built, tools, stages)
 
 
-def _write_files(options: argparse.Namespace, grade: Grade, source: list[str]) -> None:
+def _write_files(options: argparse.Namespace, grade: Grade, source: list[str], further: Further) -> None:
     """What --json, --junit and --html ask for; loaded only then, to answer sooner."""
     if options.json or options.junit or options.html:
         from grader.reports import audience, grade_json, html, junit  # noqa: PLC0415
 
         shown = audience.student_view(grade)
         setup.write(options.json, grade_json.dump(grade))
-        setup.write(
-            options.junit, junit.render([shown], options.junit_dialect, {shown.submission_id: source})
-        )
-        setup.write(options.html, html.render(grade, source_lines=source))
+        own = {shown.submission_id: source}
+        setup.write(options.junit, junit.render([shown], options.junit_dialect, own, further))
+        setup.write(options.html, html.render(grade, source_lines=source, further=further))
 
 
 def _timings(grade: Grade, total: float) -> str:

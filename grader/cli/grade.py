@@ -47,7 +47,7 @@ from grader.model import Verdict
 from grader.reports import class_page, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
-from grader.submission import lines
+from grader.submission import further_lines, lines
 from grader.text import listed
 
 if TYPE_CHECKING:
@@ -329,7 +329,9 @@ def _grade_class(
     out.write(class_files(out, grades))
     _write_files(options, grades, out)
     if options.format in arguments.JUDGES:
-        return setup.print_for_judge(options, grades[0], lines(submissions[0].source))
+        return setup.print_for_judge(
+            options, grades[0], lines(submissions[0].source), further_lines(submissions[0])
+        )
     if options.format == "text":
         setup.print_class(grades, resumed=len(grades) - len(to_grade), out=out.path)
     else:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from grader.gpu.devices import Gpu
     from grader.model import Assignment, Grade, Submission
     from grader.nvcc import Tools
+    from grader.reports.excerpts import Further
     from grader.submission.folders import Wanted
 
 PUBLIC_SEED = 1
@@ -228,7 +229,9 @@ def must_be_one(options: argparse.Namespace, number: int) -> None:
         raise UsageError(f"--format {options.format} is the result of one submission; these are {number}")
 
 
-def print_for_judge(options: argparse.Namespace, grade: Grade, source: Sequence[str]) -> int:
+def print_for_judge(
+    options: argparse.Namespace, grade: Grade, source: Sequence[str], further: Further
+) -> int:
     """Print the result of a submission as --format asks; 0 with a grade, 1 below --fail-under, 3 without one.
 
     Judges take another exit code than 0 for a grader that failed, whatever the score.
@@ -236,7 +239,7 @@ def print_for_judge(options: argparse.Namespace, grade: Grade, source: Sequence[
     from grader.reports import judges  # noqa: PLC0415 - for these formats only
 
     if options.format == "prairielearn":
-        sys.stdout.write(judges.prairielearn(grade, source))
+        sys.stdout.write(judges.prairielearn(grade, source, further))
     else:
         sys.stdout.write(judges.classroom50(grade, os.environ, datetime.now(UTC)))
     if unscored(grade):

@@ -75,6 +75,10 @@ class LaunchOutcome:
 class Notes(Protocol):
     """Takes down what a device does."""
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the program need not go on."""
+
     def note(self, message: Message) -> None:
         """A request that was granted, after the bytes that it moves were moved."""
 

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.backends.emulated_kernel import EmulatedKernel
-from grader.device.configuration import MOST_THREADS, launch_of, refused, shape
+from grader.device.configuration import launch_of, refused, shape
 from grader.device.device import LaunchOutcome, LoadedKernel
+from grader.device.endings import code_of
 from grader.device.errors import CudaError
 from grader.device.images import MemoryImage
+from grader.device.kernels import loaded
 from grader.device.memory import MemoryCopy, Owner
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.observation import EndedLaunch, KernelRun, Observation, SeenLaunch
@@ -28,7 +30,6 @@ from grader.device.streams import Use, marked
 from grader.emulator.counters.touched import TouchedBytes
 from grader.emulator.launch import STEPS
 from grader.emulator.linking.program import function_addresses, initial_bytes
-from grader.emulator.memory.layout import shared_layout
 from grader.emulator.memory.memory import Allocation as Array
 from grader.emulator.races.strength import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
@@ -46,19 +47,10 @@ if TYPE_CHECKING:
     from grader.device.streams import Spans
     from grader.emulator.memory.layout import Layout
     from grader.emulator.memory.memory import Heap
-    from grader.model import Build, Finding, Named, Run
+    from grader.model import Build, Named, Run
     from grader.ptx import Function, Module
 
 _POINTER_BYTES = 8
-
-_ENDS: Mapping[str, CudaError] = {
-    "assertion": CudaError.ASSERT,
-    "trap": CudaError.LAUNCH_FAILURE,
-    "stack-overflow": CudaError.HARDWARE_STACK_ERROR,
-    "never-ends": CudaError.LAUNCH_TIMEOUT,
-    "block-hangs": CudaError.LAUNCH_TIMEOUT,
-}
-"""What a launch that stops with a finding of this code gives the host."""
 
 _COOPERATIVE, _WORKSPACE_BYTES = "%envreg2", 8
 """What a kernel reads to find what the blocks of a cooperative launch share: its size, and a barrier."""
@@ -109,8 +101,8 @@ class EmulatedLaunches:
     """By where they start."""
     _touched: TouchedBytes | None = None
     """Which bytes the launch uses that runs now, if that was asked for."""
-    """Where what the blocks of the launch that runs now share lies; 0 unless it is cooperative."""
     _shared_by_grid: Allocation | None = None
+    """Where what the blocks of a cooperative launch share lies."""
     _heap_was_left: bool = False
     """Whether a launch left blocks on its heap, which ends with it here and not on a device."""
 
@@ -119,7 +111,7 @@ class EmulatedLaunches:
         self._files = tuple((name, build) for name, build in files if build.ptx)
         self._modules = tuple(parse(build.ptx) for _, build in self._files)
         self.kernels = tuple(
-            _loaded(number, module, function)
+            loaded(number, module, function)
             for number, module in enumerate(self._modules)
             for function in module.functions
             if function.is_entry
@@ -165,49 +157,58 @@ class EmulatedLaunches:
         if without_running is not None:
             return without_running
         arguments = self._arguments(kernel, request.parameters, caller)
-        name = read_name(kernel.name).name
-        watched = name in self.observation.watched
-        pointers = self._pointers(arguments) if watched else {}
-        before = {position: self._bytes_from(address) for position, address in pointers.items()}
-        workspace = self._cleared_workspace() if request.cooperative else 0
-        self._image = replace(self._image_of(kernel, arguments), workspace=workspace)
-        self._copy.begin()
-        self._heaps.clear()
-        self._touched = TouchedBytes(self.memory.end) if watch else None
-        emulated, observation = self._kernel(kernel), self.observation
-        began = time.monotonic()
-        try:
-            run = emulated.launch(
-                launch,
-                arguments,
-                count_only=observation.count_only,
-                profile=observation.profile,
-                steps=max(1, self.steps),
-            )
-        except (UnsupportedPtx, PtxSyntaxError) as problem:
-            self.unsupported = str(problem)
+        before = self._watched_bytes(kernel, arguments)
+        self._make_ready(kernel, arguments, request, watch=watch)
+        run = self._run(kernel, launch, arguments)
+        if run is None:
             return LaunchOutcome(CudaError.SUCCESS, later=CudaError.LAUNCH_FAILURE)
-        finally:
-            self.seconds += time.monotonic() - began
         self.steps -= run.work
         self.gave_up = run.too_much_work
         self.runs.append(KernelRun(kernel.name, caller, launch, run))
-        if emulated.last_trial is not None:
-            observation.after(EndedLaunch(self.runs[-1], emulated.last_trial, self._image))
+        trial = self._kernel(kernel).last_trial
+        if trial is not None:
+            self.observation.after(EndedLaunch(self.runs[-1], trial, self._image))
         changed = self._keep(run)
-        if watched and run.completed:
-            after = {position: self._bytes_from(address) for position, address in pointers.items()}
-            self.seen[name] = SeenLaunch({p: (before[p], after[p]) for p in after})
+        if before is not None and run.completed:
+            after = self._watched_bytes(kernel, arguments) or {}
+            self.seen[read_name(kernel.name).name] = SeenLaunch({p: (before[p], after[p]) for p in after})
         counters = run.counters
         return LaunchOutcome(
             CudaError.SUCCESS,
-            later=_ended(run),
+            later=code_of(run),
             dram_bytes=32 * (counters.global_load_sectors + counters.global_store_sectors),
             lane_instructions=counters.instructions,
             printed=run.printed.encode(),
             changed=changed,
             uses=self._uses(kernel.module),
         )
+
+    def _make_ready(
+        self, kernel: LoadedKernel, arguments: tuple[Argument, ...], request: LaunchKernel, *, watch: bool
+    ) -> None:
+        """Take down what the launch finds in memory, and forget the launch before."""
+        workspace = self._cleared_workspace() if request.cooperative else 0
+        self._image = replace(self._image_of(kernel, arguments), workspace=workspace)
+        self._copy.begin()
+        self._heaps.clear()
+        self._touched = TouchedBytes(self.memory.end) if watch else None
+
+    def _run(self, kernel: LoadedKernel, launch: Launch, arguments: tuple[Argument, ...]) -> Run | None:
+        """Launch a kernel on a copy of device memory; None where the emulator does not interpret it."""
+        began = time.monotonic()
+        try:
+            return self._kernel(kernel).launch(
+                launch,
+                arguments,
+                count_only=self.observation.count_only,
+                profile=self.observation.profile,
+                steps=max(1, self.steps),
+            )
+        except (UnsupportedPtx, PtxSyntaxError) as problem:
+            self.unsupported = str(problem)
+            return None
+        finally:
+            self.seconds += time.monotonic() - began
 
     def _not_run(
         self, kernel: LoadedKernel, launch: Launch, request: LaunchKernel, caller: int, shared_limit: int
@@ -278,11 +279,15 @@ class EmulatedLaunches:
                     self.note(self.symbol_mistake(caller, address) or mistake)
         return tuple(arguments)
 
-    def _pointers(self, arguments: tuple[Argument, ...]) -> dict[int, int]:
-        """The addresses in device memory among the arguments of a launch, by their position."""
+    def _watched_bytes(
+        self, kernel: LoadedKernel, arguments: tuple[Argument, ...]
+    ) -> dict[int, bytes] | None:
+        """What lies behind pointers among the arguments, by their position; None unless that is watched."""
+        if read_name(kernel.name).name not in self.observation.watched:
+            return None
         values = ((p, np.asarray(argument.value).tobytes()) for p, argument in enumerate(arguments))
         numbers = {p: struct.unpack("<Q", value)[0] for p, value in values if len(value) == _POINTER_BYTES}
-        return {p: address for p, address in numbers.items() if self.memory.holding(address) is not None}
+        return {p: self._bytes_from(a) for p, a in numbers.items() if self.memory.holding(a) is not None}
 
     def _bytes_from(self, address: int) -> bytes:
         """Device memory from an address to the end of its allocation."""
@@ -362,25 +367,6 @@ class EmulatedLaunches:
         return tuple(changed)
 
 
-_REGISTERS = 32
-"""What a kernel is said to use of them: nothing here allocates registers."""
-
-
-def _loaded(number: int, module: Module, function: Function) -> LoadedKernel:
-    """A kernel with the places of its parameters, as C lays out a struct of them."""
-    places, end = [], 0
-    for formal in function.parameters:
-        start = -(-end // formal.align) * formal.align
-        places.append((start, formal.size))
-        end = start + formal.size
-    _, static_shared = shared_layout(module, function, Launch((1, 1, 1), (1, 1, 1)))
-    constants = sum(variable.size for variable in module.variables if variable.space == "const")
-    most_threads = min(function.most_threads or MOST_THREADS, MOST_THREADS)
-    return LoadedKernel(
-        function.name, number, tuple(places), _REGISTERS, static_shared, 0, constants, most_threads
-    )
-
-
 _ELEMENTS: Mapping[str, np.dtype[Any]] = {
     name: np.dtype(code)
     for code, names in {
@@ -393,28 +379,3 @@ _ELEMENTS: Mapping[str, np.dtype[Any]] = {
     for name in names
 } | {"__nv_bfloat16": BFLOAT16}  # fmt: skip
 """The type of an element that a parameter points to."""
-
-
-def _ended(run: Run) -> CudaError:
-    """What the host is told of a launch when it waits for it."""
-    codes = [_ENDS[str(finding.code)] for finding in run.findings if str(finding.code) in _ENDS]
-    if codes and not run.completed:
-        return codes[0]
-    if run.too_much_work:
-        return CudaError.LAUNCH_TIMEOUT
-    if any(_far(finding) for finding in run.findings):
-        return CudaError.ILLEGAL_ADDRESS
-    if any(finding.kind is FindingKind.MISALIGNED for finding in run.findings):
-        return CudaError.MISALIGNED_ADDRESS
-    return CudaError.SUCCESS
-
-
-def _far(finding: Finding) -> bool:
-    """Whether an access goes where a device has no memory; one just beyond an array it does not notice."""
-    return finding.kind is FindingKind.OUT_OF_BOUNDS and str(finding.code) in (
-        "null-pointer",
-        "stray-pointer",
-        "number-as-pointer",
-        "no-array",
-        "unset-pointer",
-    )

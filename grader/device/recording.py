@@ -1,40 +1,54 @@
-"""What one call of a function asks of its device, recorded and not computed: so that a GPU can do it again.
+"""What one call of a function asks of its device, recorded so that a GPU can do it again.
 
     requests of the program ─Recorder▶ Recording (launches, fills, copies, in the program's order)
 
-Streams are recorded as one: whatever overlaps is replayed one after the other. What depends on a result that
-the host reads cannot be recorded, for there is none.
+Launches need not be computed for that (`RecordedLaunches`), unless the function looks at results: then it is
+recorded with launches that are. Streams are recorded as one: what overlaps is replayed one after the other.
 """
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from grader.device.configuration import launch_of, refused
 from grader.device.device import LaunchOutcome
 from grader.device.errors import CudaError
+from grader.device.host_arrays import HostArrays
 from grader.device.launches import EmulatedLaunches
 from grader.device.requests import CopyIn, CopyOut, CopyWithin, Fill, LaunchKernel, Pull, Push, Sharing
-from grader.gpu.replay import CopyStep, FillStep, LaunchStep, Place, Recording
+from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep, Place, Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from grader.device.memory import Allocation, DeviceMemory
     from grader.device.requests import Message
     from grader.gpu.replay import Step
 
 MOST_STEPS, MOST_CONTENT, MOST_SCRATCH = 2_000, 16 << 20, 256 << 20
-"""Steps, bytes that are copied from the host, and bytes of its own that a replayed function may have."""
+"""Steps that a replayed function may have, bytes that it may copy from memory of its own on the host, and
+bytes that it may allocate, beside as many as its arguments on the host have."""
 
 _ADDRESS = struct.Struct("<Q")
 
 
 @dataclass(eq=False, slots=True)
 class RecordedLaunches(EmulatedLaunches):
-    """Launches that compute nothing: those that a device would refuse are refused, all others succeed."""
+    """Launches that compute nothing: those that a device would refuse are refused, all others succeed.
+
+    Arrays that a launch is given hold ``results`` of their size afterwards. Whatever the host does with what
+    it takes for results changes it, and that shows.
+    """
+
+    results: Callable[[int], bytes] = bytes
+    _filled: set[int] = field(default_factory=set)
 
     def launch(
         self,
@@ -46,7 +60,15 @@ class RecordedLaunches(EmulatedLaunches):
     ) -> LaunchOutcome:
         """Say that it ran."""
         refusal = refused(self.kernels[request.kernel], request, shared_limit)
-        return LaunchOutcome(refusal.code if refusal else CudaError.SUCCESS)
+        if refusal is not None:
+            return LaunchOutcome(refusal.code)
+        for _, allocation in _pointers(self.memory, request.parameters):
+            if allocation.number not in self._filled:
+                self._filled.add(allocation.number)
+                self.memory.bytes[allocation.start : allocation.end] = np.frombuffer(
+                    self.results(allocation.size), np.uint8
+                )
+        return LaunchOutcome(CudaError.SUCCESS)
 
 
 @dataclass(eq=False, slots=True)
@@ -57,13 +79,24 @@ class Recorder:
     """
 
     memory: DeviceMemory
-    launches: RecordedLaunches
+    launches: EmulatedLaunches
     arguments: Mapping[int, str]
+    on_host: HostArrays = field(default_factory=HostArrays)
     problem: str = ""
+    needs_results: bool = False
+    """Whether the function has read what nobody computed, and may go by it."""
+    has_read: bool = False
+    """Whether something has come back from the device."""
     _steps: list[Step] = field(default_factory=list)
     _scratch: dict[str, int] = field(default_factory=dict)
     _variables: dict[str, None] = field(default_factory=dict)
     _contents: dict[str, bytes] = field(default_factory=dict)
+    _host_bytes: int = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing to learn any more."""
+        return bool(self.problem) or self.needs_results
 
     def recording(self) -> Recording:
         """All that was noted."""
@@ -72,59 +105,85 @@ class Recorder:
             tuple(self._scratch.items()),
             tuple(self._variables),
             tuple(self._contents.items()),
+            self._host_bytes,
         )
 
     def note(self, message: Message) -> None:
         """Take a request down that was granted, with the bytes that it has moved."""
-        if isinstance(message, CopyOut | Pull | Push):
-            self.problem = self.problem or "it reads on the host what is in device memory"
-        if self.problem:
+        if self.is_done:
             return
+        if isinstance(message, LaunchKernel | Fill | CopyIn | CopyWithin):
+            self.needs_results = self.has_read and isinstance(self.launches, RecordedLaunches)
+        if isinstance(message, Pull | Push):
+            self.problem = "it uses managed or pinned memory"
+        self.has_read |= isinstance(message, CopyOut)
+        self._steps += self._steps_of(message)
+        self._check_size()
+
+    def _steps_of(self, message: Message) -> Iterator[Step]:
         if isinstance(message, LaunchKernel):
-            self._note_launch(message)
+            yield from self._launch(message)
         elif isinstance(message, Fill):
             for row in range(message.height):
                 to = self._place(message.address + row * message.pitch)
-                self._steps.append(FillStep(to, message.value & 0xFF, message.width))
+                yield FillStep(to, message.value & 0xFF, message.width)
         elif isinstance(message, CopyIn):
-            self._steps += self._from_host(message)
+            yield from self._from_host(message)
+        elif isinstance(message, CopyOut):
+            yield from self._to_host(message)
         elif isinstance(message, CopyWithin):
             for row in range(message.height):
                 to = self._place(message.to + row * message.to_pitch)
                 source = self._place(message.source + row * message.source_pitch)
-                self._steps.append(CopyStep(to, source, message.width))
-        self._check_size()
+                yield CopyStep(to, source, message.width)
 
-    def _note_launch(self, message: LaunchKernel) -> None:
+    def _launch(self, message: LaunchKernel) -> Iterator[LaunchStep]:
         if message.cooperative:
             self.problem = "it launches a cooperative grid"
             return
         kernel = self.launches.kernels[message.kernel]
         contents = [message.parameters[start : start + size] for start, size in kernel.parameters]
-        parameters = tuple((content, tuple(self._pointers(content))) for content in contents)
-        self._steps.append(LaunchStep(kernel.name, launch_of(message), parameters))
+        parameters = tuple(
+            (content, tuple((at, self._place(address)) for at, address in self._addresses(content)))
+            for content in contents
+        )
+        yield LaunchStep(kernel.name, launch_of(message), parameters)
 
-    def _pointers(self, content: bytes) -> Iterator[tuple[int, Place]]:
+    def _addresses(self, content: bytes) -> Iterator[tuple[int, int]]:
         """The addresses in device memory that a parameter holds: it may be a struct."""
-        for start in range(0, len(content) - _ADDRESS.size + 1, _ADDRESS.size):
-            (address,) = _ADDRESS.unpack_from(content, start)
-            if self._holding(address) is not None:
-                yield start, self._place(address)
+        for at, _ in _pointers(self.memory, content):
+            yield at, _ADDRESS.unpack_from(content, at)[0]
 
     def _from_host(self, message: CopyIn) -> Iterator[CopyStep]:
-        rows = self.memory.rows(message.to, message.to_pitch, message.width, message.height)
-        name = f"content-{len(self._contents) + 1}"
-        self._contents[name] = b"" if rows is None else rows.tobytes()
-        for row in range(message.height):
+        rows = self._rows(message.to, message.to_pitch, message)
+        addresses = [message.source + row * message.source_pitch for row in range(message.height)]
+        sources = [self.on_host.source(*pair) for pair in zip(addresses, rows, strict=True)]
+        content = rows.tobytes()
+        name = f"content-{hashlib.sha256(content).hexdigest()[:16]}"
+        if None in sources:
+            self._contents[name] = content
+        for row, source in enumerate(sources):
             to = self._place(message.to + row * message.to_pitch)
-            yield CopyStep(to, Place(name, row * message.width), message.width)
+            yield CopyStep(to, source or Place(name, row * message.width), message.width)
 
-    def _holding(self, address: int) -> Allocation | None:
-        """The allocation that an address belongs to, or that ends there: an end is passed, too."""
-        return self.memory.holding(address) or self.memory.holding(address - 1)
+    def _to_host(self, message: CopyOut) -> Iterator[CopyStep]:
+        for number, row in enumerate(self._rows(message.source, message.source_pitch, message)):
+            source = self._place(message.source + number * message.source_pitch)
+            to = self.on_host.target(message.to + number * message.to_pitch, row)
+            if to is None:
+                self.needs_results = isinstance(self.launches, RecordedLaunches)
+                to = Place(HOST, number * message.width)
+                self._host_bytes = max(self._host_bytes, (number + 1) * message.width)
+            yield CopyStep(to, source, message.width)
+
+    def _rows(self, address: int, pitch: int, message: CopyIn | CopyOut) -> NDArray[np.uint8]:
+        rows = self.memory.rows(address, pitch, message.width, message.height)
+        if rows is None:
+            raise ValueError("a granted request names what is not there")
+        return rows
 
     def _place(self, address: int) -> Place:
-        allocation = self._holding(address)
+        allocation = _holding(self.memory, address)
         if allocation is None:
             raise ValueError("a granted request names what is not there")
         if allocation.sharing is not Sharing.DEVICE:
@@ -144,9 +203,24 @@ class Recorder:
         return name
 
     def _check_size(self) -> None:
+        most_scratch = MOST_SCRATCH + self.on_host.size
         if len(self._steps) > MOST_STEPS:
             self.problem = f"it asks for more than {MOST_STEPS} launches, copies and fills"
         if sum(map(len, self._contents.values())) > MOST_CONTENT:
-            self.problem = f"it copies more than {MOST_CONTENT >> 20} MiB from the host"
-        if sum(self._scratch.values()) > MOST_SCRATCH:
-            self.problem = f"it allocates more than {MOST_SCRATCH >> 20} MiB"
+            self.problem = f"it copies more than {MOST_CONTENT >> 20} MiB from memory of its own"
+        if sum(self._scratch.values()) > most_scratch:
+            self.problem = f"it allocates more than {most_scratch >> 20} MiB"
+
+
+def _holding(memory: DeviceMemory, address: int) -> Allocation | None:
+    """The allocation that an address belongs to, or that ends there: an end is passed, too."""
+    return memory.holding(address) or memory.holding(address - 1)
+
+
+def _pointers(memory: DeviceMemory, content: bytes) -> Iterator[tuple[int, Allocation]]:
+    """Where addresses in device memory stand among bytes, and what they belong to."""
+    for at in range(0, len(content) - _ADDRESS.size + 1, _ADDRESS.size):
+        (address,) = _ADDRESS.unpack_from(content, at)
+        allocation = _holding(memory, address)
+        if allocation is not None:
+            yield at, allocation

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grader.device.device import Device
+    from grader.sandbox import Job, Result, Sandbox
 
 VARIABLE = "GRADER_DEVICE"
 """The environment variable that tells the stand-in where its socket is."""
@@ -44,6 +45,18 @@ class Served:
     refused: str = ""
     """What the program sent that the runtime never sends."""
     failure: Exception | None = None
+
+
+def run_beside(device: Device, folder: Path, sandbox: Sandbox, job: Job) -> Result:
+    """Run a program against a device for as long as its job may take.
+
+    Raises OurError where the program sends what the runtime never sends, and where the device fails.
+    """
+    with serve(device, folder, job.limits.wall_seconds) as served:
+        result = sandbox.run(replace(job, environment=served.environment))
+    if served.refused:
+        raise OurError(f"the program talks to its device by itself, or has overwritten it: {served.refused}")
+    return result
 
 
 @contextmanager

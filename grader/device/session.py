@@ -44,7 +44,7 @@ they start (CUDA C++ guide, "Formatted Output")."""
 
 
 class EndedError(Exception):
-    """The program has closed its end."""
+    """The program has closed its end, or need not go on."""
 
 
 @dataclass(eq=False, slots=True)
@@ -100,8 +100,11 @@ class Session:
                 self._receive_into(memoryview(row))
             else:
                 self._send_row(memoryview(row))
-        if self.device.recorder is not None and reply[0] is CudaError.SUCCESS:
-            self.device.recorder.note(message)
+        recorder = self.device.recorder
+        if recorder is not None and reply[0] is CudaError.SUCCESS:
+            recorder.note(message)
+            if recorder.is_done:
+                raise EndedError
 
     def _answer(self, message: Message, reply: Reply, text: tuple[bytes, bytes]) -> None:
         """The code and the payload, behind the ``text`` of launches or what the device still holds of it."""

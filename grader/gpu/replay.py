@@ -1,8 +1,8 @@
 """A function's work on the device as the harness replays it: launches, copies and fills, in their order.
 
 Who times a function of the host must not run it beside the clock: its code is a stranger's. So what it asked
-of its device is recorded where nothing is computed (`grader.device.recording`), and the harness does the same
-again on the GPU, with arrays of its own in the places of those that were there.
+of its device is recorded (`grader.device.recording`), and the harness does the same again on the GPU, with
+arrays of its own in the places of those that were there.
 
     Recording ─described▶ JSON of the request, with the contents of copies from the host as files
 """
@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from grader.model import Launch, Named
 
 
+HOST = "host-memory"
+"""The name of the function's own memory of the host: what is read goes there, and nobody looks at it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something lies in device memory: ``offset`` bytes after the start of an array."""
+    """Where something lies: ``offset`` bytes after the start of an array, on the device or on the host."""
 
     array: str
     offset: int = 0
@@ -44,7 +48,7 @@ class FillStep:
 
 @dataclass(frozen=True, slots=True)
 class CopyStep:
-    """``size`` bytes from one place in device memory to another (``cudaMemcpy``)."""
+    """``size`` bytes from one place to another (``cudaMemcpy``)."""
 
     to: Place
     source: Place
@@ -59,13 +63,15 @@ class Recording:
     """All that one call of a function asked of its device.
 
     Beside the arrays that the function is called with, steps name arrays of ``scratch`` (in bytes), which it
-    allocated, ``variables`` of its file, and ``contents``, which it copied from the host.
+    allocated, ``variables`` of its file, ``contents``, which it copied from memory of its own on the host,
+    and ``host_bytes`` there that it read results into (`HOST`).
     """
 
     steps: tuple[Step, ...]
     scratch: Named[int] = ()
     variables: tuple[str, ...] = ()
     contents: Named[bytes] = field(default=(), repr=False)
+    host_bytes: int = 0
 
     def described(self, kernel: str, files: dict[str, bytes]) -> dict[str, Any]:
         """The recording as the request has it; contents go into ``files``."""
@@ -76,7 +82,24 @@ class Recording:
             "scratch": dict(self.scratch),
             "variables": list(self.variables),
             "contents": {array: [names[array], len(content)] for array, content in self.contents},
+            "host_bytes": self.host_bytes,
         }
+
+
+Recordings: TypeAlias = tuple[Recording, ...]
+"""What a function asked for: one recording if it is the same on all input sets, else one for each."""
+
+
+def differ_by_repeating(one: tuple[Step, ...], other: tuple[Step, ...]) -> bool:
+    """Whether the longer of two lists of steps is the shorter one with one run of steps put in.
+
+    So two calls differ that repeat something until it has converged. The inputs decide about one number
+    then, and results that the host has computed cannot travel to the device in it.
+    """
+    longer, shorter = sorted((one, other), key=len, reverse=True)
+    same = next((at for at, (a, b) in enumerate(zip(longer, shorter, strict=False)) if a != b), len(shorter))
+    rest = len(shorter) - same
+    return len(longer) > len(shorter) and longer[len(longer) - rest :] == shorter[same:]
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from grader.data_files import data_root
 from grader.errors import OurError
 from grader.gpu import paired
-from grader.gpu.replay import Recording
+from grader.model import Launch
 from grader.ptx import parse
 from grader.ptx.parser import module_variables, symbol_called
 from grader.sandbox import Job, Limits
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grader.model import Argument, Launch, Named, Threshold
+    from grader.gpu.replay import Recordings
+    from grader.model import Argument, Named, Threshold
 
 PREFIX = "grader_case_"
 
@@ -312,7 +313,7 @@ class StaffKernel:
 
     name: str
     images: Named[Image]
-    launch: Launch | Recording
+    launch: Launch | Recordings
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,11 +322,12 @@ class TimingJob:
 
     ``sets`` are arguments as for a launch, several times with other inputs; ``thresholds`` are the speedups
     that decide about points; ``flops`` is what the operation needs, ``library`` a call that does the same.
+    ``on_host`` are the arrays of functions that copy them to the device and back themselves.
     """
 
     baseline: StaffKernel
     solution: StaffKernel | None
-    launch: Launch | Recording
+    launch: Launch | Recordings
     sets: tuple[tuple[Argument, ...], ...]
     thresholds: tuple[Threshold, ...]
     seed: int
@@ -333,6 +335,7 @@ class TimingJob:
     widths: Named[str] = ()
     flops: int | None = None
     library: Named[Any] = ()
+    on_host: bool = False
 
     def staff(self) -> tuple[StaffKernel, ...]:
         """The staff's kernels that run beside the student's."""
@@ -347,14 +350,15 @@ class TimingJob:
         files: dict[str, bytes] = {}
         timed = {kernel.name: kernel.launch for kernel in self.staff()} | {STUDENT: self.launch}
         recordings = {
-            name: recording.described(name, files)
-            for name, recording in timed.items()
-            if isinstance(recording, Recording)
+            name: [one.described(f"{name}-{number}", files) for number, one in enumerate(launch)]
+            for name, launch in timed.items()
+            if not isinstance(launch, Launch)
         }
         widths = {kernel.name: dict(dict(kernel.images)[architecture].widths) for kernel in self.staff()}
         plan = self.rules() | {
-            "launches": {n: _launch(one) for n, one in timed.items() if not isinstance(one, Recording)},
+            "launches": {n: _launch(one) for n, one in timed.items() if isinstance(one, Launch)},
             "recordings": recordings,
+            "on_host": self.on_host,
             "widths": widths | {STUDENT: dict(self.widths)},
             "sets": [
                 described(arguments, f"timed/in-{index}", files) for index, arguments in enumerate(self.sets)

@@ -23,7 +23,7 @@ from grader.gradescope.grading import Harness
 from grader.gradescope.metadata import read_metadata
 from grader.model import Verdict
 from grader.reports import gradescope, text
-from grader.submission import lines, read_as
+from grader.submission import further_lines, lines, read_as
 from grader.submission.items import OnDisk
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ def _graded(root: Path) -> tuple[str, str]:
         metadata = read_metadata(root / "submission_metadata.json")
         submission = grading.read_submission(root / "submission", metadata)
         grade = grading.grade(harness, assignment, submission, began + harness.seconds)
-    source = lines(submission.source)
+    source, further = lines(submission.source), further_lines(submission)
     about = {"assignment": grade.assignment_id, "assignment_digest": grade.assignment_digest}
     data = {**about, "grader": dict(pipeline.versions())["grader"], **metadata.data()}
-    results = gradescope.render(grade, source, metadata.remarks(), data)
-    return results, text.render(grade, audience="staff", source_lines=source).plain
+    results = gradescope.render(grade, source, metadata.remarks(), data, further=further)
+    return results, text.render(grade, audience="staff", source_lines=source, further=further).plain
 
 
 def prove(folder: Path) -> int:

@@ -6,16 +6,17 @@ A map has a character for each element, or for a few rows and columns of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from grader.compare import MAP_CHARACTERS
 from grader.messages import text_of
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from grader.model import Finding
 
 FAR_APART = 6
@@ -24,6 +25,12 @@ FAR_APART = 6
 
 SHORTER, LONGEST = 160, 4_000
 """Characters of a line that are looked at: of a long one a terminal shows the part that matters."""
+
+
+Further: TypeAlias = Mapping[str, Sequence[str]]
+"""The lines of files that were handed in beside the one that was graded, by their names."""
+
+NONE_FURTHER: Further = MappingProxyType({})
 
 
 class QuotedLine(NamedTuple):
@@ -89,6 +96,21 @@ def quote(
 def is_in(finding: Finding, submission_file: str) -> bool:
     """Whether the lines of a finding are those of the file that was graded."""
     return finding.file in {"", submission_file, PurePath(submission_file).name}
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files of a submission, to quote from: the one that was graded, its lines, and further ones."""
+
+    file: str
+    lines: Sequence[str]
+    further: Further
+
+    def quote(self, finding: Finding, width: int | None = None, *, around: int = 0) -> list[QuotedLine]:
+        """Quote a finding's lines from the file that it is in; see `quote`."""
+        if is_in(finding, self.file):
+            return quote(finding, self.file, self.lines, width, around=around)
+        return quote(finding, finding.file, self.further.get(finding.file, ()), width, around=around)
 
 
 def _between(lines: list[int], around: int, end: int) -> list[int]:

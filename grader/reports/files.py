@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from grader.reports import class_page, grade_json, gradebook, gradescope, html, junit, record_json
 from grader.reports.audience import student_view
+from grader.reports.excerpts import NONE_FURTHER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,21 +14,29 @@ if TYPE_CHECKING:
     from grader.model import Grade
     from grader.reports.audience import Released
     from grader.reports.class_page import SourceOf
+    from grader.reports.excerpts import Further
 
 
-def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str] = ()) -> dict[str, str]:
-    """The files of one submission; ``source`` are its lines, to quote from.
+def of_submission(
+    grade: Grade,
+    released: Released = "",
+    *,
+    source: Sequence[str] = (),
+    further: Further = NONE_FURTHER,
+) -> dict[str, str]:
+    """The files of one submission; ``source`` are its lines to quote from, with those of ``further`` files.
 
     record.json, grade.json and staff.html are the staff's. The others show what a student may see: what is
     ``released`` by now; Gradescope knows the day by itself.
     """
+    own = {grade.submission_id: source}
     return {
         "record.json": record_json.dump(grade),
         "grade.json": grade_json.dump(grade),
-        "junit.xml": junit.render([student_view(grade, released)], sources={grade.submission_id: source}),
-        "results.json": gradescope.render(grade, source),
-        "report.html": html.render(grade, source_lines=source, released=released),
-        "staff.html": html.render(grade, audience="staff", source_lines=source),
+        "junit.xml": junit.render([student_view(grade, released)], "strict", own, further),
+        "results.json": gradescope.render(grade, source, further=further),
+        "report.html": html.render(grade, source_lines=source, further=further, released=released),
+        "staff.html": html.render(grade, audience="staff", source_lines=source, further=further),
     }
 
 

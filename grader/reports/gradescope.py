@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from grader.model import Verdict, Visibility
 from grader.reports import text, wording
 from grader.reports.audience import Released, student_view
+from grader.reports.excerpts import NONE_FURTHER, Sources
 from grader.reports.text import apart, title
 from grader.reports.words import in_its_words
 from grader.text import many_lines, one_line
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from grader.model import Grade, ItemGrade
+    from grader.reports.excerpts import Further
 
 WIDTH = 100
 LONGEST_REASON = 1_000
@@ -46,21 +48,24 @@ def render(
     source_lines: Sequence[str] = (),
     remarks: Sequence[str] = (),
     extra: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    further: Further = NONE_FURTHER,
 ) -> str:
     """Write one submission's results; items that were not judged have no score.
 
-    ``source_lines`` are those of its file, to quote from. ``remarks`` on how it was handed in stand first;
-    ``extra`` is kept beside the results, and shown to nobody but staff.
+    ``source_lines`` are those of its file, to quote from, and so are those of ``further`` files. ``remarks``
+    on how it was handed in stand first; ``extra`` is kept beside the results, and shown to nobody but staff.
     """
     shown = student_view(grade)
     # Of an error the page itself says so.
     doubt = "" if grade.verdict is Verdict.ERROR else wording.unscored(grade)
     about = [many_lines(part) for part in ("\n".join(remarks), doubt) if part]
+    page = text.render(shown, width=WIDTH, source_lines=source_lines, further=further)
     results: dict[str, Any] = {
-        "output": "\n\n".join([*about, text.render(shown, width=WIDTH, source_lines=source_lines).plain]),
+        "output": "\n\n".join([*about, page.plain]),
         "output_format": "text",
         "stdout_visibility": "hidden",
-        "tests": list(_tests(grade, source_lines)),
+        "tests": list(_tests(grade, Sources(grade.submission_file, source_lines, further))),
     }
     if not wording.unscored(grade):
         results["score"] = wording.number(grade.score)
@@ -82,20 +87,20 @@ def _dump(results: dict[str, Any]) -> str:
     return json.dumps(results, ensure_ascii=True, indent=1) + "\n"
 
 
-def _tests(grade: Grade, source_lines: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _tests(grade: Grade, sources: Sources) -> Iterator[dict[str, Any]]:
     """Each item as a student may see it on the day when Gradescope shows it."""
     views = {released: student_view(grade, released) for released in ("", *_RELEASED.values())}
     for index, item in enumerate(grade.items):
         view = views[_RELEASED.get(item.result.item.visibility, "")]
-        yield _test(view, view.items[index], source_lines)
+        yield _test(view, view.items[index], sources)
 
 
-def _test(view: Grade, item: ItemGrade, source_lines: Sequence[str]) -> dict[str, Any]:
+def _test(view: Grade, item: ItemGrade, sources: Sources) -> dict[str, Any]:
     result = item.result
     test: dict[str, Any] = {
         "name": title(item) + apart(item),
         "visibility": result.item.visibility.value,
-        "output": text.details(view, item, width=WIDTH, source_lines=source_lines),
+        "output": text.details(view, item, sources, width=WIDTH),
         "output_format": "text",
     }
     if result.verdict in _STATUS:

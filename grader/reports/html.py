@@ -42,6 +42,7 @@ def render(
     *,
     audience: Audience = "student",
     source_lines: Sequence[str] = (),
+    further: excerpts.Further = excerpts.NONE_FURTHER,
     released: Released = "",
 ) -> str:
     """Write the page of one submission; ``released`` is what students may see by now."""
@@ -54,7 +55,7 @@ def render(
         failing_cases=lambda item: _failing_cases(grade, shown, item),
         most_advice=text.MOST_ADVICE,
         most_samples=MOST_SAMPLES,
-        **submission_page.view(grade, shown, source_lines),
+        **submission_page.view(grade, shown, excerpts.Sources(grade.submission_file, source_lines, further)),
         **_TELLING,
     )
 

@@ -19,6 +19,7 @@ from grader.errors import OurError, UsageError
 from grader.model import Verdict
 from grader.reports import text, wording
 from grader.reports.audience import student_view
+from grader.reports.excerpts import NONE_FURTHER, Sources
 from grader.text import many_lines, one_line
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from grader.model import Grade, ItemGrade
+    from grader.reports.excerpts import Further
 
 MOST_BYTES = 1_000_000
 """PrairieLearn takes no larger file."""
@@ -46,8 +48,9 @@ ENVIRONMENT = {
 """The fields of Classroom 50's result that its runner sets in the environment."""
 
 
-def prairielearn(grade: Grade, source_lines: Sequence[str] = ()) -> str:
+def prairielearn(grade: Grade, source_lines: Sequence[str] = (), further: Further = NONE_FURTHER) -> str:
     """Write results.json; a score is a share of what could be judged, and at most 1."""
+    sources = Sources(grade.submission_file, source_lines, further)
     shown = student_view(grade)
     graded = not wording.unscored(shown) and shown.max_score > 0
     message = many_lines(_summary(shown), LENGTHS[1])
@@ -55,8 +58,8 @@ def prairielearn(grade: Grade, source_lines: Sequence[str] = ()) -> str:
         "gradable": graded,
         **({"score": float(_share(shown))} if graded else {"format_errors": [message]}),
         "message": message,
-        "output": text.render(shown, width=100, source_lines=source_lines).plain,
-        "tests": [_test(shown, item, source_lines) for item in shown.items],
+        "output": text.render(shown, width=100, source_lines=source_lines, further=further).plain,
+        "tests": [_test(shown, item, sources) for item in shown.items],
     }
     written = (json.dumps(_cut(results, most), ensure_ascii=True, indent=1) + "\n" for most in LENGTHS)
     return next(
@@ -79,7 +82,7 @@ def _share(grade: Grade) -> Fraction:
     return min(max(grade.score / grade.max_score, Fraction(0)), Fraction(1))
 
 
-def _test(grade: Grade, item: ItemGrade, source_lines: Sequence[str]) -> dict[str, Any]:
+def _test(grade: Grade, item: ItemGrade, sources: Sources) -> dict[str, Any]:
     """An item; what was not judged, extra credit and penalties have no maximum."""
     judged = item.result.verdict in {Verdict.PASS, Verdict.FAIL}
     counts = judged and item.result.item.counts
@@ -88,7 +91,7 @@ def _test(grade: Grade, item: ItemGrade, source_lines: Sequence[str]) -> dict[st
         "points": wording.number(item.points) if judged else 0,
         "max_points": wording.number(item.max_points) if counts else 0,
         "message": wording.look(item.result).word,
-        "output": text.details(grade, item, source_lines=source_lines),
+        "output": text.details(grade, item, sources),
     }
 
 

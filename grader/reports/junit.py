@@ -63,14 +63,17 @@ def render(
     grades: Sequence[Grade],
     dialect: str = "strict",
     sources: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    further: excerpts.Further = excerpts.NONE_FURTHER,
 ) -> str:
     """Write a document with a suite per grade, in the order given, in one of `DIALECTS`.
 
-    ``sources`` are the lines of submissions' files by their ids, to quote from where they are there.
+    ``sources`` are the lines of submissions' files by their ids, to quote from where they are there;
+    ``further`` are those of other files, where there is one submission.
     """
     root = ET.Element("testsuites")
     for grade in grades:
-        root.append(_suite_element(grade, dialect, sources.get(grade.submission_id, ())))
+        quoted = excerpts.Sources(grade.submission_file, sources.get(grade.submission_id, ()), further)
+        root.append(_suite_element(grade, dialect, quoted))
     for count in ("tests", "failures", "errors"):
         root.set(count, str(sum(int(suite.get(count, 0)) for suite in root)))
     ET.indent(root)
@@ -78,9 +81,9 @@ def render(
 
 
 @in_its_words
-def _suite_element(grade: Grade, dialect: str, source: Sequence[str]) -> ET.Element:
+def _suite_element(grade: Grade, dialect: str, sources: excerpts.Sources) -> ET.Element:
     listed = list(_per_item(grade) if dialect == "items" else outcomes(grade))
-    suite: ET.Element = _suite(grade, listed, source).build_xml_doc()
+    suite: ET.Element = _suite(grade, listed, sources).build_xml_doc()
     # The schema has no such attribute, and nothing is ever disabled.
     del suite.attrib["disabled"]
     _add_times(suite, listed)
@@ -155,10 +158,10 @@ def _cases_of(item: ItemGrade, grade: Grade) -> list[CaseGrade]:
     ]
 
 
-def _suite(grade: Grade, listed: Sequence[ItemOutcome], source: Sequence[str]) -> TestSuite:
+def _suite(grade: Grade, listed: Sequence[ItemOutcome], sources: excerpts.Sources) -> TestSuite:
     name = one_line(grade.submission_id) or "submission"
     classname = f"{one_line(grade.assignment_id)}.{name.replace('.', '_')}"
-    tests = [_test(grade, outcome, classname, source) for outcome in listed]
+    tests = [_test(grade, outcome, classname, sources) for outcome in listed]
     if grade.error and not any(test.is_error() for test in tests):
         tests.append(_ungraded(grade, classname))
     return TestSuite(name, tests, properties=_properties(grade))
@@ -188,13 +191,13 @@ def _properties(grade: Grade) -> dict[str, str]:
     return {one_line(key): one_line(value) for key, value in shown.items()}
 
 
-def _test(grade: Grade, outcome: ItemOutcome, classname: str, source: Sequence[str]) -> TestCase:
+def _test(grade: Grade, outcome: ItemOutcome, classname: str, sources: excerpts.Sources) -> TestCase:
     name = one_line(outcome.item.result.item.id)
     if outcome.case is not None:
         name += f": {one_line(outcome.case.case.id)}"
     test = TestCase(name, classname, stdout=_points(outcome))
     message = _plain(one_line(_message(outcome), LONGEST_MESSAGE))
-    output = _plain(many_lines(_output(grade, outcome, source), LONGEST_OUTPUT))
+    output = _plain(many_lines(_output(grade, outcome, sources), LONGEST_OUTPUT))
     if outcome.verdict == Verdict.FAIL:
         test.add_failure_info(message, output, _kind(outcome))
     elif outcome.verdict == Verdict.ERROR:
@@ -267,7 +270,7 @@ def _kind(outcome: ItemOutcome) -> str:
     return findings[0].kind.value if findings else outcome.item.result.item.check
 
 
-def _output(grade: Grade, outcome: ItemOutcome, source: Sequence[str]) -> str:
+def _output(grade: Grade, outcome: ItemOutcome, sources: excerpts.Sources) -> str:
     """Give what is said of this case alone, else of the item: every finding with its place, and the hint."""
     result = outcome.item.result
     of_case = outcome.case and [one for one in result.findings if one.case == outcome.case.case.id]
@@ -276,7 +279,7 @@ def _output(grade: Grade, outcome: ItemOutcome, source: Sequence[str]) -> str:
     for finding in _findings(outcome):
         where = excerpts.lines_in_words(finding)
         message = f"{where}: {finding.message}" if where else finding.message
-        quoted = excerpts.quote(finding, grade.submission_file, source)
+        quoted = sources.quote(finding)
         lines.append("\n".join([message, *(f"  {row.gutter}{row.code}".rstrip() for row in quoted)]))
     if result.hint and outcome.verdict == Verdict.FAIL:
         lines.append(f"{text_of('try')} {result.hint}")

@@ -106,7 +106,7 @@ class _Shown:
     """What is being laid out: findings get numbers in the order of the page, and each is drawn once."""
 
     grade: Grade
-    source: Sequence[str]
+    sources: excerpts.Sources
     cases: dict[str, CaseEvidence]
     findings: int = 0
     heat_maps: int = 0
@@ -128,7 +128,7 @@ class _Shown:
             finding,
             told,
             where,
-            tuple(excerpts.quote(finding, self.grade.submission_file, self.source, around=1)),
+            tuple(self.sources.quote(finding, around=1)),
             self._race(finding),
             self._heat(finding, case) if case else None,
             case.example if case and self._is_new("example", shape) else (),
@@ -175,21 +175,21 @@ class _Shown:
         return one_line(f"grader trace {shlex.quote(self.grade.assignment_id)} {file} {options}", 300)
 
 
-def view(grade: Grade, shown: Grade, source: Sequence[str]) -> dict[str, object]:
+def view(grade: Grade, shown: Grade, sources: excerpts.Sources) -> dict[str, object]:
     """All that the template asks for; ``shown`` is the grade as its reader may see it."""
     cases = {case.case.id: case for case in grade.evidence.cases} if grade.evidence else {}
-    laid_out = _Shown(shown, source, cases)
+    laid_out = _Shown(shown, sources, cases)
     start = _start(laid_out)
     items = tuple(_item(laid_out, number, item) for number, item in enumerate(shown.items, start=1))
     if start:
         start = start._replace(item=items[start.item.number - 1])
-    remarks = source_view.remarks_of(_told(start, items), shown.submission_file, len(source))
+    remarks = source_view.remarks_of(_told(start, items), shown.submission_file, len(sources.lines))
     return {
         "grade": shown,
         "items": items,
         "start": start,
         "score_bar": svg.bar(_score_bar(items)),
-        "rows": tuple(source_view.rows_of(source, remarks)),
+        "rows": tuple(source_view.rows_of(sources.lines, remarks)),
         "marked_lines": frozenset(remarks),
         "bars_of_items": tuple(_amounts(items)),
         "speed": wording.speed(shown),

@@ -55,17 +55,21 @@ def render(
     audience: Audience = "student",
     width: int = 100,
     source_lines: SourceLines = (),
+    further: excerpts.Further = excerpts.NONE_FURTHER,
     ascii_only: bool = False,
 ) -> Text:
-    """Lay out the feedback on one submission; ``source_lines`` are its file's, to quote from."""
+    """Lay out the feedback on one submission; ``source_lines`` are its file's, to quote from.
+
+    So are the lines of ``further`` files.
+    """
     shown = student_view(grade) if audience == "student" else grade
-    page = Page(width, ascii_only)
+    page, sources = Page(width, ascii_only), excerpts.Sources(grade.submission_file, source_lines, further)
     _headline(page, shown)
     _overview(page, shown)
-    _cause(page, shown, source_lines)
+    _cause(page, shown, sources)
     shapes = True
     for items in _worth_telling(shown):
-        _item(page, shown, items, source_lines, shapes=shapes)
+        _item(page, shown, items, sources, shapes=shapes)
         shapes = shapes and not items[0].result.case_verdicts
     _skipped(page, shown)
     wording.write(page, shown)
@@ -75,10 +79,10 @@ def render(
     return page.text()
 
 
-def details(grade: Grade, item: ItemGrade, *, width: int = 100, source_lines: SourceLines = ()) -> str:
+def details(grade: Grade, item: ItemGrade, sources: excerpts.Sources, *, width: int = 100) -> str:
     """What is said of one item below its title, as on the page of the whole grade, which must be a view."""
     page = Page(width)
-    _item(page, grade, [item], source_lines)
+    _item(page, grade, [item], sources)
     _, _, *rest = page.lines  # an empty line, and the title
     return dedent("\n".join(line.plain for line in rest))
 
@@ -109,7 +113,7 @@ def _overview(page: Page, grade: Grade) -> None:
         page.line("  ", (mark, seen.style), f"  {text:>{room}}  {title(item)}{apart(item)}")
 
 
-def _cause(page: Page, grade: Grade, source: SourceLines) -> None:
+def _cause(page: Page, grade: Grade, sources: excerpts.Sources) -> None:
     """What explains the rest and the line that shows it, before the items one after the other."""
     if grade.cause is None:
         return
@@ -117,7 +121,7 @@ def _cause(page: Page, grade: Grade, source: SourceLines) -> None:
     page.line((text_of("first"), "bold red"))
     page.paragraph(caused(grade.cause), indent=4)
     line = Finding(FindingKind.MISTAKE, line=grade.cause.line)
-    _quotation(page, excerpts.quote(line, grade.submission_file, source, page.width - len(_QUOTED)))
+    _quotation(page, sources.quote(line, page.width - len(_QUOTED)))
     hint = many_lines(sentence(grade.cause.hint), LONG)
     page.paragraph(hint, indent=4, opening=_try(), style="cyan")
 
@@ -201,7 +205,7 @@ def _all_there_is_to_say(item: ItemGrade) -> tuple[str, ...]:
 
 
 def _item(
-    page: Page, grade: Grade, items: list[ItemGrade], source: SourceLines, *, shapes: bool = True
+    page: Page, grade: Grade, items: list[ItemGrade], sources: excerpts.Sources, *, shapes: bool = True
 ) -> None:
     """One item in full: what is wrong, where, and what to try."""
     item, result = items[0], items[0].result
@@ -216,7 +220,7 @@ def _item(
     wrong.sort(key=lambda finding: not is_told(finding, result.message))  # the one that is told counts
     others = [finding for finding in result.findings if finding.kind != FindingKind.WRONG_OUTPUT]
     for finding in (*others[:MOST_FINDINGS], *wrong[:MOST_QUOTED]):
-        _finding(page, grade, finding, result.message, source)
+        _finding(page, finding, result.message, sources)
         if result.hint != text_of("same-hint") and untold_repair(finding, result.hint):
             page.paragraph(many_lines(finding.repair, LONG // 3), indent=6, opening=_try())
         for number, step in enumerate(finding.steps, start=1):
@@ -269,9 +273,9 @@ def case_name(case: CaseGrade) -> str:
     return one_line(f"{case.case.id} ({given})" if given else case.case.id)
 
 
-def _finding(page: Page, grade: Grade, finding: Finding, message: str, source: SourceLines) -> None:
+def _finding(page: Page, finding: Finding, message: str, sources: excerpts.Sources) -> None:
     """One finding, with its source lines; its message only where the item's does not tell it already."""
-    quoted = excerpts.quote(finding, grade.submission_file, source, page.width - len(_QUOTED))
+    quoted = sources.quote(finding, page.width - len(_QUOTED))
     where = excerpts.lines_in_words(finding)
     if is_told(finding, message) and not quoted and not where:
         return

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from grader.model import Finding, Named, Submission
-from grader.submission.files import Unusable, decode, lines, safe, stem
+from grader.submission.files import Unusable, decode, further_lines, lines, safe, stem
 from grader.submission.folders import ANSWERS, PROGRAM, SOURCE, read_item
 from grader.submission.items import OnDisk
 from grader.text import escaped
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from grader.submission.folders import Wanted
     from grader.submission.items import Item
 
-__all__ = ["ANSWERS", "PROGRAM", "SOURCE", "decode", "lines", "read_as", "read_submission"]
+__all__ = ["ANSWERS", "PROGRAM", "SOURCE", "decode", "further_lines", "lines", "read_as", "read_submission"]
 
 
 def read_submission(path: Path, wanted: Wanted = SOURCE) -> Submission:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from grader.model import Submission
+
 MAX_BYTES = 1024 * 1024
 """The largest source file or header that is read; the largest we saw in courses has 60 KB."""
 
@@ -138,6 +140,11 @@ def decode(source: bytes) -> str:
 def lines(source: bytes) -> list[str]:
     """The lines of a source file as nvcc counts them: a form feed or a lone CR ends none."""
     return decode(source).split("\n")
+
+
+def further_lines(submission: Submission) -> dict[str, list[str]]:
+    """The lines of the files that were handed in beside the graded one, by their names."""
+    return {name: lines(text) for name, text in submission.headers}
 
 
 def _characters(source: bytes) -> str:

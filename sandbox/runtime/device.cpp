@@ -168,6 +168,27 @@ cudaError_t cudaGetDeviceFlags(unsigned *flags) {
     if (flags) *flags = 0;
     return cudaSuccess;
 }
+// There is one device, and none is its own peer.
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned flags) {
+    NEEDS_DEVICE;
+    return keep(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int) {
+    NEEDS_DEVICE;
+    return keep(cudaErrorInvalidDevice);
+}
+cudaError_t cudaSetValidDevices(int *devices, int count) {
+    NEEDS_DEVICE;
+    for (int number = 0; number < count; ++number) {
+        if (!devices || devices[number]) return keep(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+// Nothing here keeps lines of a cache.
+cudaError_t cudaCtxResetPersistingL2Cache() {
+    NEEDS_DEVICE;
+    return cudaSuccess;
+}
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
     if (device || peer) return keep(cudaErrorInvalidDevice);
     if (can) *can = 0;

@@ -127,6 +127,50 @@ cudaError_t pitched(void **address, std::size_t *pitch, std::size_t width, std::
     return allocate(address, row * height, 0, nullptr, caller);
 }
 
+// The bytes of one row after another, plane by plane: where the first of them lies, and how far it is to the next plane.
+struct Planes {
+    char *first;
+    std::size_t pitch, plane;
+
+    Planes(const cudaPitchedPtr &memory, const cudaPos &at)
+        : first(static_cast<char *>(memory.ptr) + (at.z * memory.ysize + at.y) * memory.pitch + at.x),
+          pitch(memory.pitch), plane(memory.pitch * memory.ysize) {}
+};
+
+bool fits(const cudaPitchedPtr &memory, const cudaPos &at, const cudaExtent &extent) {
+    return extent.depth <= 1 || at.y + extent.height <= memory.ysize;
+}
+
+cudaError_t copy_planes(const cudaMemcpy3DParms *wanted, cudaStream_t stream, Waiting waiting, const void *caller) {
+    NEEDS_DEVICE;
+    if (!wanted) return keep(cudaErrorInvalidValue);
+    if (wanted->srcArray || wanted->dstArray) unsupported("cudaMemcpy3D of a cudaArray", caller);
+    const cudaExtent &extent = wanted->extent;
+    bool fit = fits(wanted->srcPtr, wanted->srcPos, extent) && fits(wanted->dstPtr, wanted->dstPos, extent);
+    if (!wanted->srcPtr.ptr || !wanted->dstPtr.ptr || !fit) return keep(cudaErrorInvalidValue);
+    Planes from(wanted->srcPtr, wanted->srcPos), to(wanted->dstPtr, wanted->dstPos);
+    for (std::size_t number = 0; number < extent.depth; ++number) {
+        cudaError_t code = copy({to.first + number * to.plane, to.pitch, from.first + number * from.plane, from.pitch,
+                                 extent.width, extent.height, wanted->kind, stream, waiting, caller});
+        if (code != cudaSuccess) return code;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t fill_planes(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream, Waiting waiting,
+                        const void *caller) {
+    NEEDS_DEVICE;
+    cudaPos start{};
+    if (!fits(memory, start, extent)) return keep(cudaErrorInvalidValue);
+    Planes planes(memory, start);
+    for (std::size_t number = 0; number < extent.depth; ++number) {
+        cudaError_t code = fill(planes.first + number * planes.plane, planes.pitch, value, extent.width, extent.height,
+                                stream, waiting, caller);
+        if (code != cudaSuccess) return code;
+    }
+    return cudaSuccess;
+}
+
 } // namespace
 } // namespace standin
 
@@ -204,6 +248,15 @@ cudaError_t cudaMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from, 
 cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, std::size_t size) {
     return plain(to, from, size, cudaMemcpyDeviceToDevice, nullptr, Waiting::waits, CALLER);
 }
+cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, std::size_t size, cudaStream_t stream) {
+    return plain(to, from, size, cudaMemcpyDeviceToDevice, stream, Waiting::asynchronous, CALLER);
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *wanted) {
+    return copy_planes(wanted, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *wanted, cudaStream_t stream) {
+    return copy_planes(wanted, stream, Waiting::asynchronous, CALLER);
+}
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, std::size_t size, std::size_t offset,
                                cudaMemcpyKind kind) {
     return with_symbol(symbol, nullptr, from, size, offset, kind, nullptr, Waiting::waits, CALLER);
@@ -233,6 +286,13 @@ cudaError_t cudaMemset2D(void *address, std::size_t pitch, int value, std::size_
 cudaError_t cudaMemset2DAsync(void *address, std::size_t pitch, int value, std::size_t width, std::size_t height,
                               cudaStream_t stream) {
     return fill(address, pitch, value, width, height, stream, Waiting::asynchronous, CALLER);
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
+    return fill_planes(memory, value, extent, nullptr, Waiting::waits, CALLER);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
+    return fill_planes(memory, value, extent, stream, Waiting::asynchronous, CALLER);
 }
 
 cudaError_t cudaMemGetInfo(std::size_t *free_bytes, std::size_t *total) {

@@ -6,12 +6,15 @@
 #include "managed.hpp"
 #include "wire.hpp"
 
+#include <algorithm>
+#include <map>
 #include <mutex>
 #include <set>
 
 namespace standin {
 namespace {
 
+constexpr int highest_priority = -5; // numbers count downwards
 constexpr unsigned all_event_flags = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
 
 // What is waited for: one of the numbers that the session knows too.
@@ -28,9 +31,14 @@ cudaError_t wait_for(Awaited what, const void *handle, const void *caller) {
 
 // The streams and events that there are, as far as this side knows. What is asked of one of them succeeds, and need not
 // be waited for; anything else is asked, and gets its error from the session.
+struct StreamFacts {
+    unsigned flags = cudaStreamDefault;
+    int priority = 0;
+};
 struct Handles {
     std::mutex mutex;
-    std::set<const void *> streams, events;
+    std::map<const void *, StreamFacts> streams;
+    std::set<const void *> events;
 };
 
 // Programs make and destroy them before `main` and behind it, so the table is made when it is needed, and stays.
@@ -63,7 +71,8 @@ template <typename Handle> cudaError_t create(Operation operation, Handle *handl
     if (answer.code != cudaSuccess) return keep(answer.code);
     *handle = reinterpret_cast<Handle>(answer.next<std::uint64_t>());
     std::lock_guard guard(handles().mutex);
-    (operation == Operation::event_create ? handles().events : handles().streams).insert(*handle);
+    if (operation == Operation::event_create) handles().events.insert(*handle);
+    else handles().streams[*handle] = {flags, 0};
     return cudaSuccess;
 }
 
@@ -71,10 +80,24 @@ cudaError_t destroy(Operation operation, const void *handle, const void *caller)
     NEEDS_DEVICE;
     {
         std::lock_guard guard(handles().mutex);
-        (operation == Operation::event_destroy ? handles().events : handles().streams).erase(handle);
+        handles().events.erase(handle), handles().streams.erase(handle);
     }
     Payload payload;
     return keep(ask(operation, caller, payload.add(handle)).code);
+}
+
+// What a stream was made with; those that nobody makes have what is usual.
+template <typename Value, typename Read> cudaError_t fact(cudaStream_t stream, Value *value, Read read) {
+    NEEDS_DEVICE;
+    if (!value) return keep(cudaErrorInvalidValue);
+    std::lock_guard guard(handles().mutex);
+    auto place = handles().streams.find(stream);
+    bool is_there = place != handles().streams.end();
+    if (!is_there && stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread) {
+        return keep(cudaErrorInvalidResourceHandle);
+    }
+    *value = read(is_there ? place->second : StreamFacts{});
+    return cudaSuccess;
 }
 
 template <typename Handle> cudaError_t simple(Operation operation, Handle handle, const void *caller) {
@@ -105,8 +128,21 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream) { return create(Operation::st
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
     return create(Operation::stream_create, stream, flags, CALLER);
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int) {
-    return create(Operation::stream_create, stream, flags, CALLER);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
+    cudaError_t code = create(Operation::stream_create, stream, flags, CALLER);
+    if (code != cudaSuccess) return code;
+    std::lock_guard guard(handles().mutex);
+    handles().streams[*stream].priority = std::clamp(priority, highest_priority, 0);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
+    return fact(stream, flags, [](const StreamFacts &facts) { return facts.flags; });
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
+    return fact(stream, priority, [](const StreamFacts &facts) { return facts.priority; });
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
+    return fact(stream, device, [](const StreamFacts &) { return 0; });
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return destroy(Operation::stream_destroy, stream, CALLER); }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return simple(Operation::stream_query, stream, CALLER); }
@@ -116,7 +152,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     NEEDS_DEVICE;
     if (least) *least = 0;
-    if (greatest) *greatest = -5;
+    if (greatest) *greatest = highest_priority;
     return cudaSuccess;
 }
 // What the host is to do after a stream's work is done at once: all of that work is done.

@@ -17,7 +17,7 @@ import numpy as np
 
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.device.observation import Observation
-from grader.device.service import channel, serve
+from grader.device.service import channel, run_beside
 from grader.kinds.program.on_emulator import EmulatedDevice
 from grader.model import Argument, Build, Launch, ProgramInterface, Submission
 from grader.nvcc import Tools, build_program, find_toolchain
@@ -78,10 +78,9 @@ class Program:
         device = EmulatedDevice(self.build, "program.cu", "", 512 * 2**20, 10**8, observation)
         before = _used()
         with channel() as folder, LocalSandbox().stage(Stage(limits, channel=str(folder))) as sandbox:
-            with serve(device.device, folder, 600.0) as served:
-                files = (("program", self.build.program),)
-                job = Job(("./program", str(count)), files, (), limits, environment=served.environment)
-                result = sandbox.run(job)
+            files = (("program", self.build.program),)
+            job = Job(("./program", str(count)), files, (), limits)
+            result = run_beside(device.device, folder, sandbox, job)
             if not result.outcome.ok:
                 raise SystemExit(
                     f"the program failed: {result.outcome} {device.too_much_work(0, 0, in_time=True)}"

@@ -172,6 +172,46 @@ CASES = {
         'std::printf("%x\\n", m[5]);',
         "1010101\n",
     ),
+    "peers of the only device": Case(
+        _ARRAYS
+        + "int can = 1; SAY(cudaDeviceCanAccessPeer(&can, 0, 0)); SAY(cudaDeviceEnablePeerAccess(0, 0));"
+        "SAY(cudaDeviceEnablePeerAccess(0, 1)); SAY(cudaDeviceDisablePeerAccess(1));"
+        "int only[] = {0, 1}; SAY(cudaSetValidDevices(only, 1)); SAY(cudaSetValidDevices(only, 2));"
+        'std::printf("%d\\n", can);',
+        "cudaSuccess\ncudaErrorInvalidDevice\ncudaErrorInvalidValue\ncudaErrorInvalidDevice\n"
+        "cudaSuccess\ncudaErrorInvalidValue\n0\n",
+    ),
+    "a copy between peers": Case(
+        _ARRAYS + "cudaMemcpy(d, h, 12, cudaMemcpyHostToDevice);"
+        "SAY(cudaMemcpyPeerAsync(d + 3, 0, d, 0, 12, 0));"
+        "cudaMemcpy(h + 10, d + 3, 12, cudaMemcpyDeviceToHost);"
+        'std::printf("%g %g\\n", h[10], h[12]);',
+        "cudaSuccess\n1 3\n",
+    ),
+    "planes with a pitch": Case(
+        "char h[2][3][4] = {{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, g[2][3][4] = {}; cudaPitchedPtr d;"
+        "cudaExtent all{4, 3, 2}, part{2, 2, 2};"
+        "SAY(cudaMalloc3D(&d, all)); SAY(cudaMemset3D(d, 9, all)); cudaMemcpy3DParms p = {};"
+        "p.srcPtr = {h, 4, 4, 3}; p.dstPtr = d; p.extent = part;"
+        "p.dstPos = {1, 1, 0}; p.kind = cudaMemcpyHostToDevice; SAY(cudaMemcpy3D(&p));"
+        "cudaMemcpy3DParms q = {}; q.srcPtr = d; q.dstPtr = {g, 4, 4, 3}; q.extent = all;"
+        "q.kind = cudaMemcpyDeviceToHost; SAY(cudaMemcpy3DAsync(&q, 0)); cudaDeviceSynchronize();"
+        "for (auto &plane : g) for (auto &row : plane) for (char value : row) std::putchar(value + 48);"
+        'p.dstPos.y = 2; puts(""); SAY(cudaMemcpy3D(&p)); SAY(cudaMemcpy3D(nullptr));',
+        "cudaSuccess\ncudaSuccess\ncudaSuccess\ncudaSuccess\n999991299349999995699789\n"
+        "cudaErrorInvalidValue\ncudaErrorInvalidValue\n",
+    ),
+    "what a stream was made with": Case(
+        "cudaStream_t s; unsigned flags; int p, d;"
+        "SAY(cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, -99));"
+        "SAY(cudaStreamGetFlags(s, &flags)); SAY(cudaStreamGetPriority(s, &p));"
+        "SAY(cudaStreamGetDevice(s, &d));"
+        'std::printf("%u %d %d\\n", flags, p, d);'
+        'SAY(cudaStreamGetFlags(0, &flags)); std::printf("%u\\n", flags);'
+        "cudaStreamDestroy(s); SAY(cudaStreamGetPriority(s, &p)); SAY(cudaStreamGetFlags(0, nullptr));",
+        "cudaSuccess\n" * 4 + "1 -5 0\ncudaSuccess\n0\n"
+        "cudaErrorInvalidResourceHandle\ncudaErrorInvalidValue\n",
+    ),
     "limits of the device": Case(
         "auto get = [](cudaLimit which) { size_t n; cudaDeviceGetLimit(&n, which); return n; };"
         "SAY(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 << 20));"

@@ -8,6 +8,7 @@ was asked to do just before each timed launch is kept.
 
 from __future__ import annotations
 
+import ctypes
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 L2_BYTES = 50 * 2**20
 VIRTUAL = 2**24
 """Allocations from this size on have addresses but no contents."""
+
+FIRST, LAST = 0x10_0000_0000, 0x1000_0000_0000
+"""Addresses of the device; all others are this process's own."""
 
 HOST_SECONDS = 4e-6
 """What each thing that is asked of the device takes the host."""
@@ -94,7 +98,7 @@ class FakeDevice:
         self._rng = np.random.default_rng(self.seed)
         self._bases: list[int] = []
         self._memory: list[NDArray[np.uint8]] = []
-        self._next = 0x7F00_0000_0000
+        self._next = FIRST
         self._launched: dict[str, int] = {}
 
     # memory
@@ -109,7 +113,9 @@ class FakeDevice:
         self._memory[self._bases.index(address)] = np.zeros(0, np.uint8)
 
     def view(self, address: int, size: int) -> NDArray[np.uint8]:
-        """The bytes at an address."""
+        """The bytes at an address, of the device or of the host."""
+        if not FIRST <= address < LAST:
+            return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
         index = bisect_right(self._bases, address) - 1
         start = address - self._bases[index]
         assert start + size <= self._memory[index].size, "outside of every allocation"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from grader.gpu.replay import CopyStep, FillStep, LaunchStep, Place, Recording
+from grader.gpu.replay import HOST, CopyStep, FillStep, LaunchStep, Place, Recording, differ_by_repeating
 from grader.model import Launch
 from tests.gpu.fake_clock import Call, FakeDevice, Kernel, N, adds, device_with
 from tests.gpu.timed_experiment import Experiment
@@ -15,6 +16,7 @@ from tests.gpu.timed_experiment import Experiment
 if TYPE_CHECKING:
     from pathlib import Path
 
+Steps = tuple[FillStep, ...]
 ONE = Launch((1, 1, 1), (N, 1, 1), 0)
 
 
@@ -23,11 +25,15 @@ def launch(entry: str, *places: Place) -> LaunchStep:
     return LaunchStep(entry, ONE, tuple((bytes(8), ((0, place),)) for place in places))
 
 
-def replaying(folder: Path, recording: Recording) -> Experiment:
-    """An experiment whose student's kernel is a function that asked for this."""
+def replaying(folder: Path, *recordings: Recording, **staff: Recording) -> Experiment:
+    """An experiment whose student's kernel is a function that asked for this; so are the staff's, if any."""
     files: dict[str, bytes] = {}
-    described = recording.described("student", files)
-    experiment = Experiment.make(folder, recordings={"student": described})
+    asked = {"student": recordings} | {name: (one,) for name, one in staff.items()}
+    described = {
+        name: [one.described(f"{name}-{number}", files) for number, one in enumerate(several)]
+        for name, several in asked.items()
+    }
+    experiment = Experiment.make(folder, recordings=described, on_host=bool(staff))
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return experiment
@@ -64,28 +70,31 @@ def test_what_a_function_asked_for_is_done_again_in_its_order(tmp_path: Path) ->
 
 
 def test_memory_that_a_function_allocates_holds_nothing_of_the_last_time(tmp_path: Path) -> None:
-    """It is filled with 0xFF before each time, and what was copied from the host is copied anew."""
+    """It is filled with 0xFF before each time; what the function has on the host is copied from there."""
     zeros = np.zeros(N, np.float32).tobytes()
     recording = Recording(
         (
-            launch("remembers", Place("scratch-7"), Place("content-1")),
+            launch("remembers", Place("scratch-7")),
+            CopyStep(Place("scratch-7"), Place("content-1"), 4 * N),
+            launch("remembers", Place("scratch-7")),
             launch("adds", Place("A"), Place("B"), Place("C")),
+            CopyStep(Place(HOST), Place("C"), 4),
             FillStep(Place("scratch-7"), 0, 4),
         ),
         scratch=(("scratch-7", 4 * N),),
         contents=(("content-1", zeros),),
+        host_bytes=4,
     )
-    before: list[tuple[bytes, bytes]] = []
+    before: list[bytes] = []
 
     def remembers(call: Call) -> None:
-        scratch, content = call.array(0), call.array(1)
-        before.append((scratch.tobytes(), content.tobytes()))
-        scratch[:], content[:] = 1, 2
+        before.append(call.array(0).tobytes())
+        call.array(0)[:] = 1
 
     _, timing = replaying(tmp_path, recording).both(device(remembers=remembers, adds=adds))
     assert timing.findings == ()
-    assert len(before) > 10
-    assert set(before) == {(b"\xff" * 4 * N, zeros)}
+    assert len(before) > 20
+    assert before == [b"\xff" * 4 * N, zeros] * (len(before) // 2)
 
 
 def test_variables_are_as_the_file_has_them_each_time(tmp_path: Path) -> None:
@@ -124,3 +133,82 @@ def test_addresses_inside_of_structs_are_replaced(tmp_path: Path, at: int) -> No
     rest = slice(8, 16) if at == 0 else slice(0, 8)
     assert {one[rest] for one in given} == {content[rest]}
     assert all(int.from_bytes(one[at : at + 8], "little") % 256 == 4 for one in given)
+
+
+def from_host(*between: LaunchStep, arrays: str = "AB") -> Recording:
+    """Arrays copied up, launches, and `C` copied back."""
+    up = [CopyStep(Place(f"d{name}"), Place(name), 4 * N) for name in arrays]
+    down = CopyStep(Place("C"), Place("dC"), 4 * N)
+    return Recording((*up, *between, down), scratch=tuple((f"d{name}", 4 * N) for name in "ABC"))
+
+
+ADDS = launch("adds", Place("dA"), Place("dB"), Place("dC"))
+
+
+def test_functions_with_arrays_on_the_host_copy_them_to_the_device_and_back(tmp_path: Path) -> None:
+    """Within the time: what they leave on the host is what is looked at."""
+    right = from_host(ADDS)
+    experiment = replaying(tmp_path, right, naive=right, solution=right)
+    _, timing = experiment.both(device(adds=adds))
+    assert timing.findings == ()
+    assert timing.verified == timing.launches > 0
+    assert timing.speedup is not None
+    assert timing.speedup.low < 1 < timing.speedup.high
+
+
+def test_what_such_a_function_does_not_copy_is_nowhere_on_the_device(tmp_path: Path) -> None:
+    """Neither its inputs, nor results of the calls before, wherever its kernel looks for them."""
+    contents: list[bytes] = []
+
+    def searches(call: Call) -> None:
+        contents.append(call.device.everything())
+
+    search = launch("searches", Place("dC"))
+    right, lazy = from_host(ADDS), from_host(search, arrays="A")
+    experiment = replaying(tmp_path, lazy, naive=right, solution=right)
+    _, timing = experiment.both(device(adds=adds, searches=searches))
+    assert [str(finding.code) for finding in timing.findings]
+    inputs = [np.load(tmp_path / f"timed/in-{number}-B.npy").tobytes() for number in range(2)]
+    results = [expected.tobytes() for expected in experiment.expected]
+    assert len(contents) > 20
+    left = [any(one in content for one in (*inputs, *results)) for content in contents]
+    assert not any(left)
+
+
+def test_a_call_that_depends_on_its_inputs_is_replayed_by_input_set(tmp_path: Path) -> None:
+    """A loop that ends sooner for one of them, say."""
+    called: list[str] = []
+
+    def notes(name: str, call: Call) -> None:
+        called.append(name)
+        adds(call)
+
+    recordings = [Recording((launch(name, Place("A"), Place("B"), Place("C")),)) for name in ("one", "two")]
+    on = device(one=partial(notes, "one"), two=partial(notes, "two"))
+    answer, timing = replaying(tmp_path, *recordings).both(on)
+    assert timing.findings == ()
+    columns = answer["columns"]
+    sets = [
+        number for number, name in zip(columns["set"], columns["kernel"], strict=True) if name == "student"
+    ]
+    assert called[-len(sets) :] == [("one", "two")[number] for number in sets]
+
+
+A, B, C, D = (FillStep(Place(name), 0, 4) for name in "abcd")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "repeats"),
+    [
+        ((A, B, D), (A, B, B, D), True),
+        ((A, D), (A, B, C, B, C, D), True),
+        ((), (A,), True),
+        ((A, B), (A, C), False),
+        ((A, B, D), (A, C, C, D), False),
+        ((A, B), (B, A, C), False),
+    ],
+)
+def test_one_more_run_of_steps_is_a_repetition(one: Steps, other: Steps, *, repeats: bool) -> None:
+    """Whichever comes first; other steps are none, for results could be told by them."""
+    assert differ_by_repeating(one, other) is repeats
+    assert differ_by_repeating(other, one) is repeats

@@ -106,6 +106,46 @@ extern "C" void solve(const float *A, const float *B, float *C, int M, int N, in
 """
 )
 
+IN_PARTS = """
+__device__ int more;
+__global__ void part(const float *A, const float *B, float *C, int M, int N, int K, int from) {
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row == 0 && column == 0) more = from + 64 < K;
+    if (row >= M || column >= N) return;
+    float sum = from ? C[row * N + column] : 0;
+    for (int k = from; k < K && k < from + 64; k++) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N, int K) {
+    int again = 1;
+    for (int from = 0; again; from += 64) {
+        part<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(A, B, C, M, N, K, from);
+        cudaMemcpyFromSymbol(&again, more, sizeof again);
+    }
+}
+"""
+"""It asks the device whether to go on."""
+
+
+def on_host(source: str) -> str:
+    """The same function with pointers to memory of the host."""
+    return (
+        source.replace("void solve(", "static void inside(").replace('extern "C" static', "static")
+        + """
+extern "C" void solve(const float *A, const float *B, float *C, int M, int N, int K) {
+    float *a, *b, *c;
+    cudaMalloc(&a, sizeof(float) * M * K);
+    cudaMalloc(&b, sizeof(float) * K * N);
+    cudaMalloc(&c, sizeof(float) * M * N);
+    cudaMemcpy(a, A, sizeof(float) * M * K, cudaMemcpyHostToDevice);
+    cudaMemcpy(b, B, sizeof(float) * K * N, cudaMemcpyHostToDevice);
+    inside(a, b, c, M, N, K);
+    cudaMemcpy(C, c, sizeof(float) * M * N, cudaMemcpyDeviceToHost);
+    cudaFree(a), cudaFree(b), cudaFree(c);
+}
+"""
+    )
+
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
@@ -113,14 +153,18 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Tools:
     return Tools(find_toolchain(), LocalSandbox(), tmp_path_factory.mktemp("builds"))
 
 
-def graded(source: str, tools: Tools, folder: Path) -> tuple[Grade, Timing]:
-    """A function graded on the first GPU."""
+def graded(
+    source: str, tools: Tools, folder: Path, *, host: bool = False, size: int = 1024
+) -> tuple[Grade, Timing]:
+    """A function graded on the first GPU; with ``host`` all have pointers to memory of the host."""
+    yaml = YAML.replace("pointers: device", "pointers: host") if host else YAML
+    yaml = yaml.replace("1024", str(size))
     (folder / "assignments/product").mkdir(parents=True)
     (folder / "reference/matmul").mkdir(parents=True)
     shutil.copy(data_root() / "reference/matmul/oracle.py", folder / "reference/matmul")
-    (folder / "reference/matmul/naive.cu").write_text(NAIVE)
-    (folder / "reference/matmul/solution.cu").write_text(SOLUTION)
-    (folder / "assignments/product/assignment.yaml").write_text(YAML)
+    (folder / "reference/matmul/naive.cu").write_text(on_host(NAIVE) if host else NAIVE)
+    (folder / "reference/matmul/solution.cu").write_text(on_host(SOLUTION) if host else SOLUTION)
+    (folder / "assignments/product/assignment.yaml").write_text(yaml)
     assignment = load_assignment(folder / "assignments/product")
     backend = prepare("gpu", tools, devices.visible(devices.find_gpus()))
     plan = pipeline.make_plan(assignment, 7, tools, visible_only=False, backend=backend)
@@ -152,3 +196,26 @@ def test_a_function_that_launches_nothing_where_it_is_timed_earns_nothing(
     grade, timing = graded(ONLY_SMALL, tools, tmp_path)
     assert "unwritten-while-timed" in [finding.code for finding in timing.findings]
     assert grade.items[1].result.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize("source", [NAIVE, SOLUTION], ids=["naive", "tiled"])
+def test_with_host_pointers_the_copies_are_part_of_the_time(
+    tools: Tools, tmp_path: Path, source: str
+) -> None:
+    """Every timed call is right, and takes longer than with arrays that are on the device already."""
+    _, timing = graded(on_host(source), tools, tmp_path, host=True)
+    LOG.info("%s %s", timing.speedup, timing.milliseconds)
+    assert timing.error == ""
+    assert timing.findings == ()
+    assert timing.verified == timing.launches > 0
+    _, on_device = graded(source, tools, tmp_path / "device")
+    assert dict(timing.milliseconds)["student"] > dict(on_device.milliseconds)["student"]
+
+
+def test_a_function_that_asks_the_device_whether_to_go_on_is_timed(tools: Tools, tmp_path: Path) -> None:
+    """What it read is read again in each replay."""
+    _, timing = graded(IN_PARTS, tools, tmp_path, size=256)
+    LOG.info("%s %s", timing.speedup, timing.milliseconds)
+    assert timing.error == ""
+    assert timing.findings == ()
+    assert timing.verified == timing.launches > 0

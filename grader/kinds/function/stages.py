@@ -20,12 +20,20 @@ import numpy as np
 from grader.assignment import reference_folder
 from grader.backends.backend import CaseRun
 from grader.checks.program_cases import ended_by_itself, last_lines_of_stderr
-from grader.device.memory import PAGE
 from grader.diagnosis import agree_on_mistakes
 from grader.errors import OurError
 from grader.kinds.function.smallest import SmallerCalls
-from grader.kinds.function.timing import is_right, timed, value_word, with_zeros
+from grader.kinds.function.timing import is_right, timed, with_zeros
 from grader.kinds.function.timing import staff as timing_of_staff
+from grader.kinds.function.words import (
+    device_word,
+    file_of,
+    host_word,
+    left_file,
+    loaded_word,
+    start_on_host,
+    value_word,
+)
 from grader.kinds.kernel.planning import untimed
 from grader.kinds.kernel.stages import Launched, compared
 from grader.kinds.program.baselines import with_baselines
@@ -63,9 +71,6 @@ __all__ = ["gather", "nothing", "plan"]
 
 DEVICE_FAILED = 70
 """The exit status of the calling program where the device is broken after it (``grader_function.hpp``)."""
-
-HOST_ARRAYS, BETWEEN = 0x6000_0000_0000, 1 << 36
-"""Where the first array in memory of the host lies, and how far it is to the next."""
 
 _UNCOUNTED = "what the launches of a function move is counted by the device that they ran on"
 
@@ -156,16 +161,15 @@ class _Calls:
                 continue
             if interface.pointers == "device" and device is not None:
                 undefined = argument.direction == "out" and interface.outputs == "poison"
-                words.append(f"device={device.hold(argument, undefined=undefined):x}")
+                words.append(device_word(device.hold(argument, undefined=undefined)))
                 continue
             content = np.ascontiguousarray(argument.value).tobytes()
-            where = f",{HOST_ARRAYS + index * BETWEEN:x}" if interface.pointers == "host" else ""
-            way = "host" if where else "load"
-            if where and device is not None:
-                device.hold_on_host(argument, _end_on_host(index, len(content)))
-            words.append(f"{way}={_file(index)},{len(content):x}{where}")
-            files.append((_file(index), content))
-            wanted.append(_left_file(index))
+            on_host = interface.pointers == "host"
+            if on_host and device is not None:
+                device.hold_on_host(argument, start_on_host(index, len(content)))
+            words.append((host_word if on_host else loaded_word)(index, len(content)))
+            files.append((file_of(index), content))
+            wanted.append(left_file(file_of(index)))
         return Given(tuple(words), tuple(files), tuple(wanted))
 
     def judged(
@@ -211,24 +215,11 @@ class _Calls:
                 left[argument.name] = device.held(argument)
                 continue
             like = np.asarray(argument.value)
-            content = files.get(_left_file(index), b"")
+            content = files.get(left_file(file_of(index)), b"")
             if len(content) != like.nbytes:
                 return None
             left[argument.name] = np.frombuffer(content, like.dtype).reshape(like.shape)
         return left
-
-
-def _end_on_host(index: int, size: int) -> int:
-    """Where an array in memory of the host ends: with its last page, behind a page that nobody has."""
-    return HOST_ARRAYS + index * BETWEEN + PAGE + -(-size // PAGE) * PAGE
-
-
-def _file(index: int) -> str:
-    return f"array-{index}"
-
-
-def _left_file(index: int) -> str:
-    return f"array-{index}.after"
 
 
 def _differs(argument: Argument, left: NDArray[Any]) -> bool:

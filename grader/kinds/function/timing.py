@@ -1,10 +1,11 @@
 """How fast a function is on a GPU: what it asks of its device is recorded, and replayed beside the clock.
 
-    function ─run where nothing is computed▶ Recording ─assembled kernels, harness▶ rounds ─read▶ Timing
+    function ─recorded▶ Recordings ─assembled kernels, harness▶ rounds ─read▶ Timing
 
 None of its host code runs where time is measured: what it could do there (keep results, move the clock) it
 cannot do. Its memory is there before each replay, so allocations take no time; the host's own work does not
-count either. The staff's functions beside it are recorded the same way.
+count either. Copies between host and device are done again, and take the time that they take. The staff's
+functions beside it are recorded the same way.
 """
 
 from __future__ import annotations
@@ -16,33 +17,23 @@ import numpy as np
 
 from grader.assignment import recorded_counters, staff_kernel
 from grader.backends.backend import Runs
-from grader.device.device import Device
-from grader.device.memory import DeviceMemory, OutOfMemoryError, Owner
-from grader.device.recording import RecordedLaunches, Recorder
-from grader.device.requests import Sharing
-from grader.device.service import channel, serve
 from grader.errors import OurError
 from grader.gpu import pool
 from grader.gpu.request import Image, StaffKernel, has_variables
+from grader.kinds.function.recording import recorded
 from grader.kinds.kernel.planning import is_timed, job_for, read, timing_sets, timing_staff, untimed
-from grader.kinds.program.running import PROGRAM, limits_of
 from grader.kinds.staff import require_built, staff_submission
 from grader.nvcc import assemble, build_program
-from grader.sandbox import Job, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.backends.backend import Backend
     from grader.gpu.pool import GpuPool
-    from grader.gpu.replay import Recording
-    from grader.model import Argument, Assignment, Build, CaseEvidence, FunctionInterface, Submission, Timing
+    from grader.model import Argument, Assignment, Build, CaseEvidence, Submission, Timing
     from grader.nvcc import Tools
     from grader.oracle import Oracle
     from grader.plan import Plan, TimingStaff
-
-_ROOM = 4 << 30
-"""Bytes of the device on which nothing is computed; only what is touched takes memory."""
 
 
 def staff(assignment: Assignment, oracle: Oracle, tools: Tools, backend: Backend) -> TimingStaff | None:
@@ -66,7 +57,7 @@ def _staff_function(
     built = require_built(build_program(tools, submission, assignment.function), submission, "function")
     sets = _sets(assignment, oracle, 0)
     try:
-        recording = recorded(assignment.function, built, tools, sets[0])
+        recordings = recorded(assignment.function, built, tools, sets)
     except OurError as problem:
         raise OurError(f"the staff's function {submission.file} cannot be timed: {problem}") from None
     kept = has_variables(built.ptx)
@@ -74,7 +65,7 @@ def _staff_function(
         (architecture, Image(assemble(tools, built.ptx, architecture), "", variables=kept))
         for architecture in backend.architectures
     )
-    return StaffKernel(name, images, recording)
+    return StaffKernel(name, images, recordings)
 
 
 def timed(
@@ -89,8 +80,10 @@ def timed(
         return None
     try:
         sets = _sets(plan.assignment, oracle, plan.seed)
-        recording = recorded(plan.assignment.function, built, tools, sets[0])
-        job = job_for(plan, plan.timing, recording, sets)
+        recordings = recorded(plan.assignment.function, built, tools, sets)
+        job = job_for(plan, plan.timing, recordings, sets)
+        if plan.assignment.function.pointers == "host":
+            job = replace(job, on_host=True, library=())
         observed = pool.observe(gpus, tools, built, submission.file, (), job)
         return read(plan, Runs((), built, observed.gpu.name, timed=observed), job, oracle, submission.file)
     except OurError as problem:
@@ -102,11 +95,6 @@ def is_right(cases: Sequence[CaseEvidence]) -> bool:
     return all(
         case.completed and not case.error and not any(c.wrong for c in case.comparisons) for case in cases
     )
-
-
-def value_word(argument: Argument) -> str:
-    """The word of the calling program's arguments for a number (``grader_function.hpp``)."""
-    return f"number={int.from_bytes(np.asarray(argument.value).tobytes(), 'little'):x}"
 
 
 def _sets(assignment: Assignment, oracle: Oracle, seed: int) -> tuple[tuple[Argument, ...], ...]:
@@ -125,48 +113,3 @@ def _sets(assignment: Assignment, oracle: Oracle, seed: int) -> tuple[tuple[Argu
 def with_zeros(argument: Argument) -> Argument:
     """An `out` array full of zeros; any other argument as it is."""
     return replace(argument, value=np.zeros_like(argument.value)) if argument.direction == "out" else argument
-
-
-def recorded(
-    interface: FunctionInterface, built: Build, tools: Tools, arguments: tuple[Argument, ...]
-) -> Recording:
-    """What a call with these arguments asks of its device; raises OurError where that is not to be had."""
-    memory = DeviceMemory(_ROOM)
-    try:
-        words, places = [], {}
-        for argument in arguments:
-            if argument.direction == "value":
-                words.append(value_word(argument))
-                continue
-            size = np.asarray(argument.value).nbytes
-            allocation = memory.allocate(size, Sharing.DEVICE, 0, Owner.ARGUMENT)
-            memory.written[allocation.start : allocation.end] = 1
-            places[allocation.start] = argument.name
-            words.append(f"device={allocation.address:x}")
-        launches = RecordedLaunches(memory, built, "", lambda _: None, lambda _: "")
-        recorder = Recorder(memory, launches, places)
-        device = Device(memory, launches, recorder=recorder)
-        returned = _call(interface, built, tools, tuple(words), device)
-    except OutOfMemoryError:
-        raise OurError(f"its arrays take more than {_ROOM >> 30} GiB where it is timed") from None
-    finally:
-        memory.close()
-    if recorder.problem:
-        raise OurError(f"the function cannot be timed, because {recorder.problem}")
-    if not returned:
-        raise OurError("the function does not return where its launches are recorded and not computed")
-    return recorder.recording()
-
-
-def _call(
-    interface: FunctionInterface, built: Build, tools: Tools, words: tuple[str, ...], device: Device
-) -> bool:
-    """Call the function once on a device; gives whether it returned."""
-    limits = limits_of(interface.program, on_gpu=False)
-    with channel() as folder, tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
-        job = Job((f"./{PROGRAM}", *words), ((PROGRAM, built.program),), limits=limits)
-        with serve(device, folder, limits.wall_seconds) as served:
-            outcome = sandbox.run(replace(job, environment=served.environment)).outcome
-    if served.refused:
-        raise OurError(f"the function talks to its device by itself: {served.refused}")
-    return outcome.ok

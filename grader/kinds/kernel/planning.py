@@ -11,10 +11,9 @@ import numpy as np
 from grader.assignment import recorded_counters, reference_folder, staff_kernel
 from grader.backends.emulated_kernel import EmulatedKernel
 from grader.errors import OurError
-from grader.gpu.replay import Recording
 from grader.gpu.request import SETS, Image, StaffKernel, TimingJob, has_variables, widths
 from grader.kinds.staff import require_built, staff_submission
-from grader.model import Argument, Build, Finding, Timing
+from grader.model import Argument, Build, Finding, Launch, Timing
 from grader.nvcc import assemble, build_at
 from grader.nvcc.launch import plan_launch
 from grader.oracle import array_types, draw_inputs, load_oracle, make_arguments
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grader.backends.backend import Backend
-    from grader.model import Assignment, Case, Counters, Launch, Named, TimingPlan
+    from grader.gpu.replay import Recordings
+    from grader.model import Assignment, Case, Counters, Named, TimingPlan
     from grader.nvcc import Tools
     from grader.oracle import Oracle
 
@@ -191,7 +191,7 @@ def timing_job(plan: Plan, built: Build, oracle: Oracle) -> TimingJob | Finding 
 
 
 def job_for(
-    plan: Plan, staff: TimingStaff, timed: Launch | Recording, sets: tuple[tuple[Argument, ...], ...]
+    plan: Plan, staff: TimingStaff, timed: Launch | Recordings, sets: tuple[tuple[Argument, ...], ...]
 ) -> TimingJob:
     """What to time beside a submission of which ``timed`` is launched or replayed on these inputs."""
     return TimingJob(
@@ -263,7 +263,7 @@ def _expected(arguments: tuple[Any, ...], oracle: Oracle, shape: dict[str, int])
 def _occupancy(seen: Observed, answer: HarnessAnswer, job: TimingJob) -> float | None:
     """The share of a multiprocessor's threads that the launch can keep resident, as the driver counts."""
     student = answer.resources.get("student")
-    if student is None or student.blocks_per_multiprocessor is None or isinstance(job.launch, Recording):
+    if student is None or student.blocks_per_multiprocessor is None or not isinstance(job.launch, Launch):
         return None
     most = _MOST_THREADS.get(seen.gpu.capability, 2048)
     warps = -(-prod(job.launch.block) // 32)

@@ -125,10 +125,10 @@ class EmulatedDevice:
         self._launches.shapes[allocation.start] = np.shape(argument.value)
         return allocation.address
 
-    def hold_on_host(self, argument: Argument, end: int) -> None:
-        """Remember an array that the program puts into memory of the host, where it ends at an address."""
+    def hold_on_host(self, argument: Argument, start: int) -> None:
+        """Remember an array that the program puts into memory of the host, where it starts at an address."""
         value = np.asarray(argument.value)
-        self._on_host[argument.label] = end - value.nbytes, value.itemsize, value.size
+        self._on_host[argument.label] = start, value.itemsize, value.size
 
     def held(self, argument: Argument) -> NDArray[Any]:
         """What an array that was put there holds now, in its shape."""

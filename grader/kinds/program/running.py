@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from grader.checks.program_cases import ended_by_itself, kind_of_ending, why_it_stopped
 from grader.device.observation import Observation
-from grader.device.service import channel, serve
+from grader.device.service import channel, run_beside
 from grader.errors import OurError
 from grader.gpu import devices
 from grader.kinds import kind_of
@@ -52,7 +52,7 @@ NAME, DEVICE = "host", "no GPU"
 PROGRAM = "program"
 """The executable's name in a run's folder; a program may print it (``argv[0]``)."""
 
-_SLOWER = 3.0
+SLOWER = 3.0
 """The wall time that launches have, in multiples of what the work that they may do usually takes: both builds
 are run, and the machine may be busy. The work decides, which is the same everywhere."""
 
@@ -314,16 +314,11 @@ class _Runner:
     def _against(self, device: EmulatedDevice, case: Case, limits: Limits) -> CaseEvidence:
         """See `_on_emulator`."""
         interface = self.plan.assignment.program
-        longer = replace(limits, wall_seconds=limits.wall_seconds + _SLOWER * interface.emulator_seconds)
+        longer = replace(limits, wall_seconds=limits.wall_seconds + SLOWER * interface.emulator_seconds)
         job = self._job(case, longer, device)
-        with serve(device.device, cast("Path", self.channel), longer.wall_seconds) as served:
-            result = self.sandbox.run(replace(job, environment=served.environment))
+        result = run_beside(device.device, cast("Path", self.channel), self.sandbox, job)
         for kernel, instructions in device.executed:
             self.executed[kernel] = self.executed.get(kernel, frozenset()) | instructions
-        if served.refused:
-            raise OurError(
-                f"the program talks to its device by itself, or has overwritten it: {served.refused}"
-            )
         if device.unsupported:
             raise OurError(device.unsupported)
         device.look_up_lines(self._lines_of)

@@ -1,0 +1,189 @@
+"""A call of a function, recorded: what it asks of its device on each set of inputs that it is timed with.
+
+    function ─run where nothing is computed▶ Recording ─if it goes by results▶ run on the emulator
+
+The host's own code is not replayed, so nothing may depend on what it computes: it may decide how often
+something is repeated, and no more.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grader.device.device import Device
+from grader.device.launches import EmulatedLaunches
+from grader.device.memory import DeviceMemory, OutOfMemoryError, Owner
+from grader.device.observation import Observation
+from grader.device.recording import RecordedLaunches, Recorder
+from grader.device.requests import Sharing
+from grader.device.service import channel, run_beside
+from grader.errors import OurError
+from grader.gpu.replay import differ_by_repeating
+from grader.kinds.function.words import (
+    device_word,
+    file_of,
+    host_word,
+    left_file,
+    start_on_host,
+    value_word,
+)
+from grader.kinds.program.running import PROGRAM, SLOWER, limits_of
+from grader.kinds.program.too_large import STEPS_A_SECOND
+from grader.sandbox import Job, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grader.gpu.replay import Recording, Recordings
+    from grader.model import Argument, Build, FunctionInterface, Named
+    from grader.nvcc import Tools
+    from grader.sandbox import Result
+
+    Arguments = tuple[Argument, ...]
+    Results = Callable[[int], bytes]
+
+_ROOM = 4 << 30
+"""Bytes of the device; only what is touched takes memory."""
+
+_SAME_BYTES = (b"\0", b"\x3f")
+"""Results that are made up, byte by byte: zeros, and positive numbers of every type."""
+
+
+def recorded(
+    interface: FunctionInterface, built: Build, tools: Tools, sets: Sequence[Arguments]
+) -> Recordings:
+    """What a call asks of its device: one recording if it is the same for all sets, else one for each.
+
+    Raises OurError where that is not to be had, or where numbers among the inputs decide too much.
+    """
+    calls = [_Call(interface, built, tools, arguments) for arguments in sets]
+    recordings = [call.guessed(number) for number, call in enumerate(calls)]
+    if None in recordings:
+        recordings = [call.computed() for call in calls]
+    first, *others = (recording for recording in recordings if recording is not None)
+    if all(other == first for other in others):
+        return (first,)
+    for other in others:
+        if other.steps != first.steps and not differ_by_repeating(other.steps, first.steps):
+            raise _unfit(_what_differs(first, other))
+    return first, *others
+
+
+def _what_differs(first: Recording, other: Recording) -> str:
+    if first.contents != other.contents:
+        return "its host code computes from the inputs what it copies to the device"
+    return "its inputs decide about more of its launches, copies and fills than how often some are repeated"
+
+
+def _unfit(reason: str) -> OurError:
+    return OurError(f"the function cannot be timed, because {reason}")
+
+
+class _Call:
+    """One call of a function with these arguments."""
+
+    def __init__(
+        self, interface: FunctionInterface, built: Build, tools: Tools, arguments: Arguments
+    ) -> None:
+        self._interface, self._built, self._tools = interface, built, tools
+        self._arguments = arguments
+        self._work = int(interface.program.emulator_seconds * STEPS_A_SECOND)
+
+    def guessed(self, number: int) -> Recording | None:
+        """What it asks for where results are made up, the ``number``-th in a way of its own.
+
+        None where it may go by results: where it reads them into memory of its own, does something else once
+        others come back, or comes to no good end with them. Raises OurError as `computed` does.
+        """
+        same = _SAME_BYTES[number % len(_SAME_BYTES)]
+        guesses: tuple[Results, ...] = (lambda size: same * size, np.random.default_rng(number).bytes)
+        recorders = [self._recorded(results) for results in guesses]
+        one, other = (recorder.recording() for recorder in recorders)
+        return None if one != other or any(r.needs_results for r in recorders) else one
+
+    def computed(self) -> Recording:
+        """What it asks for where the emulator computes."""
+        return self._recorded(None).recording()
+
+    def _recorded(self, results: Results | None) -> Recorder:
+        try:
+            with closing(DeviceMemory(_ROOM)) as memory:
+                return self._recorded_in(memory, results)
+        except OutOfMemoryError:
+            raise OurError(f"its arrays take more than {_ROOM >> 30} GiB where it is timed") from None
+
+    def _recorded_in(self, memory: DeviceMemory, results: Results | None) -> Recorder:
+        launches = self._launches(memory, results)
+        recorder = Recorder(memory, launches, {})
+        words, files = self._given(memory, recorder)
+        computing = 0.0 if results is not None else SLOWER * self._interface.program.emulator_seconds
+        result = self._run(Device(memory, launches, recorder=recorder), words, files, computing)
+        launches.close()
+        if launches.gave_up:
+            seconds = f"{self._interface.program.emulator_seconds:g} s on the emulator"
+            raise _unfit(f"it goes by results that it reads, and to compute that takes more than {seconds}")
+        if launches.unsupported:
+            raise _unfit(f"it goes by results that it reads, and {launches.unsupported}")
+        if recorder.problem:
+            raise _unfit(recorder.problem)
+        problem = "" if recorder.needs_results else self._problem_at_its_end(recorder, result)
+        if problem and (results is None or not recorder.has_read):
+            raise _unfit(problem)
+        recorder.needs_results |= bool(problem)  # it may be what the function does with strange results
+        return recorder
+
+    def _launches(self, memory: DeviceMemory, results: Results | None) -> EmulatedLaunches:
+        unheard = (memory, self._built, "", lambda _: None, lambda _: "")
+        if results is not None:
+            return RecordedLaunches(*unheard, results=results)
+        return EmulatedLaunches(*unheard, observation=Observation(count_only=True), steps=self._work)
+
+    def _given(self, memory: DeviceMemory, recorder: Recorder) -> tuple[tuple[str, ...], Named[bytes]]:
+        """The words for the calling program, with the files that they name; the recorder learns of arrays."""
+        words, files, starts = [], [], {}
+        for index, argument in enumerate(self._arguments):
+            if argument.direction == "value":
+                words.append(value_word(argument))
+                continue
+            content = np.ascontiguousarray(argument.value).tobytes()
+            if self._interface.pointers == "host":
+                recorder.on_host.add(argument.name, start_on_host(index, len(content)), content)
+                words.append(host_word(index, len(content)))
+                files.append((file_of(index), content))
+                continue
+            allocation = memory.allocate(len(content), Sharing.DEVICE, 0, Owner.ARGUMENT)
+            memory.bytes[allocation.start : allocation.end] = np.frombuffer(content, np.uint8)
+            memory.written[allocation.start : allocation.end] = 1
+            starts[allocation.start] = argument.name
+            words.append(device_word(allocation.address))
+        recorder.arguments = starts
+        return tuple(words), tuple(files)
+
+    def _run(self, device: Device, words: tuple[str, ...], files: Named[bytes], seconds: float) -> Result:
+        """Call the function, in a stage of its own: nothing may be kept from one call to the next."""
+        limits = limits_of(self._interface.program, on_gpu=False)
+        limits = replace(limits, wall_seconds=limits.wall_seconds + seconds)
+        job = Job(
+            (f"./{PROGRAM}", *words),
+            ((PROGRAM, self._built.program), *files),
+            wanted=tuple(left_file(name) for name, _ in files),
+            limits=limits,
+        )
+        with channel() as folder, self._tools.sandbox.stage(Stage(limits, channel=str(folder))) as sandbox:
+            return run_beside(device, folder, sandbox, job)
+
+    def _problem_at_its_end(self, recorder: Recorder, result: Result) -> str:
+        """Why the call is of no use: it did not return, or its own code has changed arrays on the host."""
+        if not result.outcome.ok:
+            return "it does not return where its launches are recorded"
+        left = dict(result.files)
+        for index, argument in enumerate(self._arguments):
+            if argument.direction == "value" or self._interface.pointers != "host":
+                continue
+            if left.get(left_file(file_of(index))) != recorder.on_host.content_of(argument.name):
+                return f"its host code itself changes the array `{argument.name}`"
+        return ""
