@@ -1,4 +1,4 @@
-"""Running the toolchain on one submission: preprocess once, compile twice side by side, assemble."""
+"""Running the toolchain on one submission: preprocess once, prune, compile twice side by side, assemble."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Clause, Finding, FindingCode, Resources
-from grader.nvcc import declarations, diagnostics
+from grader.nvcc import declarations, diagnostics, pruning
 from grader.nvcc.cache import read_entry, write_entry
 from grader.nvcc.diagnostics import CompileRefused
 from grader.nvcc.problems import part, problem
@@ -23,6 +23,7 @@ from grader.sandbox.inside import own_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from grader.model import Named
     from grader.nvcc.diagnostics import Files, Message
@@ -75,18 +76,21 @@ class Compiler:
     seconds: dict[str, float] = field(default_factory=dict)
     edit: Callable[[str], str] | None = None
     """What becomes of a preprocessed unit before it is compiled; None where it stays as it is."""
+    memo: Path | None = None
+    """The folder where it is kept which declarations headers have; None where units are compiled whole."""
 
     def translate(self, wrapper: bytes) -> Translation:
         """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
         preprocessed = self.preprocess(wrapper)
-        unit = self.edit(preprocessed.decode("latin-1")).encode("latin-1") if self.edit else preprocessed
-        with ThreadPoolExecutor(2) as pool:
-            default = pool.submit(self._compile, "compile", self.toolchain.compile, unit)
-            hazard = pool.submit(
-                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, unit
-            )
+        unit = self.edit(preprocessed.decode("latin-1")) if self.edit else preprocessed.decode("latin-1")
+        pruned = pruning.pruned(unit, self.memo) if self.memo else None
+        results = self._compile_twice(pruned) if pruned is not None else ()
+        if not (
+            results and all(map(_is_silent, results))
+        ):  # what the compiler says, it says of the whole unit
+            results = self._compile_twice(unit)
         text = _decoded(preprocessed)
-        for result in (default.result(), hazard.result()):
+        for result in results:
             self._check_limits(result.outcome)
             messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
             failed = Translation(messages, text)
@@ -94,8 +98,19 @@ class Compiler:
                 return failed
             if not result.outcome.ok or result.file(PTX) is None:
                 raise self._gave_up(result.outcome)
-        messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
-        return Translation(messages, text, self._ptx(default.result()), self._ptx(hazard.result()))
+        default, hazard = results
+        messages = diagnostics.read_messages(_decoded(default.outcome.stderr))
+        return Translation(messages, text, self._ptx(default), self._ptx(hazard))
+
+    def _compile_twice(self, unit: str) -> tuple[Result, ...]:
+        """Both builds of a preprocessed unit, the default one first, side by side."""
+        content = unit.encode("latin-1")
+        with ThreadPoolExecutor(2) as pool:
+            default = pool.submit(self._compile, "compile", self.toolchain.compile, content)
+            hazard = pool.submit(
+                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, content
+            )
+        return default.result(), hazard.result()
 
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text."""
@@ -200,6 +215,12 @@ class Compiler:
         library = _LIBRARY_HEADER.fullmatch(path)
         name = max(student_names, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
         return f"{directive[1]}{name}{directive[3]}"
+
+
+def _is_silent(result: Result) -> bool:
+    """Whether a compiler came to its end and has nothing to say."""
+    outcome = result.outcome
+    return outcome.ok and not outcome.stdout and not outcome.stderr and result.file(PTX) is not None
 
 
 def _decoded(text: bytes) -> str:
