@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -52,6 +53,7 @@ _LIBRARY_HEADER = re.compile(r"(?:.*/)?((?:cub|thrust|cooperative_groups)/.*)", 
 """A header of a library, from the library's folder on: whose code it is matters, where it lies does not."""
 
 _MEBIBYTE = 2**20
+_DEFAULT_PTX = f"{UNIT}.default.ptx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +85,48 @@ class Compiler:
         """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
         preprocessed = self.preprocess(wrapper)
         unit = self.edit(preprocessed.decode("latin-1")) if self.edit else preprocessed.decode("latin-1")
-        pruned = pruning.pruned(unit, self.memo) if self.memo else None
-        results = self._compile_twice(pruned) if pruned is not None else ()
-        if not (
-            results and all(map(_is_silent, results))
-        ):  # what the compiler says, it says of the whole unit
-            results = self._compile_twice(unit)
         text = _decoded(preprocessed)
-        for result in results:
+        silent = self._compile_pruned(unit)
+        if silent is not None:
+            return Translation((), text, *silent)
+        with ThreadPoolExecutor(2) as pool:
+            content = unit.encode("latin-1")
+            default = pool.submit(self._compile, "compile", self.toolchain.compile, content)
+            hazard = pool.submit(
+                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, content
+            )
+        texts = []
+        for result in (default.result(), hazard.result()):
             self._check_limits(result.outcome)
             messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
             failed = Translation(messages, text)
             if any(message.error for message in messages):
                 return failed
-            if not result.outcome.ok or result.file(PTX) is None:
+            ptx = result.file(PTX)
+            if not result.outcome.ok or ptx is None:
                 raise self._gave_up(result.outcome)
-        default, hazard = results
-        messages = diagnostics.read_messages(_decoded(default.outcome.stderr))
-        return Translation(messages, text, self._ptx(default), self._ptx(hazard))
+            texts.append(self._ptx(ptx))
+        messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
+        return Translation(messages, text, *texts)
 
-    def _compile_twice(self, unit: str) -> tuple[Result, ...]:
-        """Both builds of a preprocessed unit, the default one first, side by side."""
-        content = unit.encode("latin-1")
-        with ThreadPoolExecutor(2) as pool:
-            default = pool.submit(self._compile, "compile", self.toolchain.compile, content)
-            hazard = pool.submit(
-                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, content
-            )
-        return default.result(), hazard.result()
+    def _compile_pruned(self, unit: str) -> tuple[str, str] | None:
+        """Both builds of what is needed of a unit, in one job, for a compiler takes no longer than a sandbox.
+
+        None where something is said, or goes wrong: that is to be said of the whole unit.
+        """
+        pruned = pruning.pruned(unit, self.memo) if self.memo else None
+        if pruned is None:
+            return None
+        both = (self.toolchain.compile, ("mv", PTX, _DEFAULT_PTX), self.toolchain.compile_for_hazards)
+        argv = ("sh", "-c", " && ".join(map(shlex.join, both)))
+        files = ((PREPROCESSED, pruned.encode("latin-1")),)
+        job = Job(argv, files, (_DEFAULT_PTX, PTX), self.limits, self.toolchain.environment)
+        result = self._run("compile", job)
+        default, hazard = result.file(_DEFAULT_PTX), result.file(PTX)
+        spoken = result.outcome.stdout + result.outcome.stderr
+        if not result.outcome.ok or spoken or default is None or hazard is None:
+            return None
+        return self._ptx(default), self._ptx(hazard)
 
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text."""
@@ -205,9 +221,9 @@ class Compiler:
         finding = problem(FindingCode.COMPILER_STOPPED, self.files.source, why=why)
         return CompileRefused((finding,), lasting=False)
 
-    def _ptx(self, result: Result) -> str:
+    def _ptx(self, content: bytes) -> str:
         """The PTX with every file by its plain name, so that it does not depend on where it was made."""
-        return _FILE_DIRECTIVE.sub(self._plain_name, _decoded(result.file(PTX) or b""))
+        return _FILE_DIRECTIVE.sub(self._plain_name, _decoded(content))
 
     def _plain_name(self, directive: re.Match[str]) -> str:
         path = directive[2]
@@ -215,12 +231,6 @@ class Compiler:
         library = _LIBRARY_HEADER.fullmatch(path)
         name = max(student_names, key=len, default=library[1] if library else path.rsplit("/", 1)[-1])
         return f"{directive[1]}{name}{directive[3]}"
-
-
-def _is_silent(result: Result) -> bool:
-    """Whether a compiler came to its end and has nothing to say."""
-    outcome = result.outcome
-    return outcome.ok and not outcome.stdout and not outcome.stderr and result.file(PTX) is not None
 
 
 def _decoded(text: bytes) -> str:
