@@ -117,8 +117,9 @@ class Compiler:
         pruned = pruning.pruned(unit, self.memo) if self.memo else None
         if pruned is None:
             return None
-        both = (self.toolchain.compile, ("mv", PTX, _DEFAULT_PTX), self.toolchain.compile_for_hazards)
-        argv = ("sh", "-c", " && ".join(map(shlex.join, both)))
+        default_build = tuple(_DEFAULT_PTX if word == PTX else word for word in self.toolchain.compile)
+        both = (default_build, self.toolchain.compile_for_hazards)
+        argv = ("sh", "-c", " && ".join(map(shlex.join, both)))  # a sandbox need not have any other program
         files = ((PREPROCESSED, pruned.encode("latin-1")),)
         job = Job(argv, files, (_DEFAULT_PTX, PTX), self.limits, self.toolchain.environment)
         result = self._run("compile", job)

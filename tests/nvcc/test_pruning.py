@@ -132,14 +132,17 @@ def test_an_index_is_kept_and_a_damaged_one_made_again(tmp_path: Path) -> None:
 
 
 class Recording(LocalSandbox):
-    """The local sandbox; it notes how long the units are that are compiled."""
+    """The local sandbox; it notes how long units are that are compiled, and what a shell starts."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
+        self.programs: set[str] = set()
 
     def run(self, job: Job) -> Result:
         """Run the job and note it."""
         self.lengths += [len(content) for name, content in job.files if name.endswith(".ii")]
+        if job.argv[:2] == ("sh", "-c"):
+            self.programs |= {command.split()[0] for command in job.argv[2].split(" && ")}
         return super().run(job)
 
 
@@ -174,6 +177,7 @@ def test_a_pruned_unit_gives_the_same_build(
     """Both builds are the same, byte by byte, and only pruned units were compiled."""
     assert _built(source, tmp_path, sandbox) == replace(build_source(source), seconds=())
     assert len(sandbox.lengths) == 1
+    assert sandbox.programs == {find_toolchain().compile[0]}, "a container may have nothing else"
     assert max(sandbox.lengths) < 600_000
 
 
