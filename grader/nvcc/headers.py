@@ -51,10 +51,16 @@ class Declaration:
     mentions: frozenset[str]
 
 
-class _Token(NamedTuple):
-    text: str
-    start: int
-    end: int
+class _Tokens(NamedTuple):
+    """The tokens of a text, where each starts and ends, and which of them are names."""
+
+    texts: list[str]
+    spans: list[tuple[int, int]]
+    names: frozenset[str]
+
+    def names_in(self, first: int, last: int) -> frozenset[str]:
+        """The names from one token to another."""
+        return self.names.intersection(self.texts[first : last + 1])
 
 
 class _Word(NamedTuple):
@@ -67,13 +73,13 @@ class _Word(NamedTuple):
 
 def declarations(unit: str) -> tuple[Declaration, ...]:
     """The declarations of a preprocessed text, in order; raises ValueError where brackets do not match."""
-    tokens = [_Token(m[0], m.start(), m.end()) for m in _TOKEN.finditer(unit) if not m[0].startswith("#")]
-    partners = _partners(tokens)
+    tokens = _tokens(unit)
+    partners = _partners(tokens.texts)
     result: list[Declaration] = []
     words: list[_Word] = []
     number = 0
-    while number < len(tokens):
-        text = tokens[number].text
+    while number < len(tokens.texts):
+        text = tokens.texts[number]
         opens_scope = text == "{" and _is_scope(words)
         if opens_scope or text in _CLOSING:
             words, number = [], number + 1
@@ -87,14 +93,20 @@ def declarations(unit: str) -> tuple[Declaration, ...]:
     return tuple(result)
 
 
-def _partners(tokens: list[_Token]) -> dict[int, int]:
+def _tokens(unit: str) -> _Tokens:
+    matches = [match for match in _TOKEN.finditer(unit) if not match[0].startswith("#")]
+    texts = [match[0] for match in matches]
+    return _Tokens(texts, [match.span() for match in matches], frozenset(filter(_is_name, set(texts))))
+
+
+def _partners(texts: list[str]) -> dict[int, int]:
     """The closing bracket of each opening one."""
     partners: dict[int, int] = {}
     waiting: list[int] = []
-    for number, token in enumerate(tokens):
-        if token.text in _OPENING:
+    for number, text in enumerate(texts):
+        if text in _OPENING:
             waiting.append(number)
-        elif token.text in _CLOSING:
+        elif text in _CLOSING:
             if not waiting:
                 raise ValueError("a bracket is closed that was not opened")
             partners[waiting.pop()] = number
@@ -158,13 +170,14 @@ def _behind_angles(texts: list[str], number: int) -> int:
     return number
 
 
-def _declaration(tokens: list[_Token], words: list[_Word]) -> Declaration:
+def _declaration(tokens: _Tokens, words: list[_Word]) -> Declaration:
     first, last = words[0].first, words[-1].last
-    mentions = _names(tokens, first, last)
-    return Declaration(tokens[first].start, tokens[last].end, _declared(tokens, _bare(words)), mentions)
+    mentions = tokens.names_in(first, last)
+    start, end = tokens.spans[first][0], tokens.spans[last][1]
+    return Declaration(start, end, _declared(tokens, _bare(words)), mentions)
 
 
-def _declared(tokens: list[_Token], words: list[_Word]) -> frozenset[str] | None:
+def _declared(tokens: _Tokens, words: list[_Word]) -> frozenset[str] | None:
     """The names that a declaration may declare, rather too many of them; None where it cannot be told."""
     texts = [word.text for word in words if word.text not in ("__extension__", "extern", "inline", "static")]
     start = texts[0] if texts else ""
@@ -175,7 +188,7 @@ def _declared(tokens: list[_Token], words: list[_Word]) -> frozenset[str] | None
     if start == "using":
         return _by_using(texts)
     if start == "typedef":
-        return frozenset().union(*(_names(tokens, w.first, w.last) for w in words)) or None
+        return frozenset().union(*(tokens.names_in(w.first, w.last) for w in words)) or None
     return _of_class(tokens, words, texts) if _is_class(texts) else _of_declarator(texts)
 
 
@@ -197,18 +210,14 @@ def _of_declarator(texts: list[str]) -> frozenset[str] | None:
     return frozenset(before[-1:])
 
 
-def _of_class(tokens: list[_Token], words: list[_Word], texts: list[str]) -> frozenset[str] | None:
+def _of_class(tokens: _Tokens, words: list[_Word], texts: list[str]) -> frozenset[str] | None:
     """The name of a class or an enumeration, its enumerators, and what is declared behind its braces."""
     end = min((texts.index(sign) for sign in (":", "<", "{") if sign in texts), default=len(texts))
     behind = texts[texts.index("{") :] if "{" in texts else []
     names = frozenset(filter(_is_name, (*texts[:end], *behind)))
     if "enum" in texts[:_KEY_AMONG]:
-        names = names.union(*(_names(tokens, w.first, w.last) for w in words if w.text == "{"))
+        names = names.union(*(tokens.names_in(w.first, w.last) for w in words if w.text == "{"))
     return names or None
-
-
-def _names(tokens: list[_Token], first: int, last: int) -> frozenset[str]:
-    return frozenset(token.text for token in tokens[first : last + 1] if _is_name(token.text))
 
 
 def _is_name(text: str) -> bool:
