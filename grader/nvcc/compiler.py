@@ -1,9 +1,10 @@
-"""Running the toolchain on one submission: preprocess once, compile twice side by side, assemble."""
+"""Running the toolchain on one submission: preprocess once, prune, compile twice side by side, assemble."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import OurError, StorageError
 from grader.model import Clause, Finding, FindingCode, Resources
-from grader.nvcc import declarations, diagnostics
+from grader.nvcc import declarations, diagnostics, pruning
 from grader.nvcc.cache import read_entry, write_entry
 from grader.nvcc.diagnostics import CompileRefused
 from grader.nvcc.problems import part, problem
@@ -23,6 +24,7 @@ from grader.sandbox.inside import own_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from grader.model import Named
     from grader.nvcc.diagnostics import Files, Message
@@ -51,6 +53,7 @@ _LIBRARY_HEADER = re.compile(r"(?:.*/)?((?:cub|thrust|cooperative_groups)/.*)", 
 """A header of a library, from the library's folder on: whose code it is matters, where it lies does not."""
 
 _MEBIBYTE = 2**20
+_DEFAULT_PTX = f"{UNIT}.default.ptx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,27 +78,56 @@ class Compiler:
     seconds: dict[str, float] = field(default_factory=dict)
     edit: Callable[[str], str] | None = None
     """What becomes of a preprocessed unit before it is compiled; None where it stays as it is."""
+    memo: Path | None = None
+    """The folder where it is kept which declarations headers have; None where units are compiled whole."""
 
     def translate(self, wrapper: bytes) -> Translation:
         """Preprocess and compile; raises CompileRefused where the preprocessor or a limit ends it."""
         preprocessed = self.preprocess(wrapper)
-        unit = self.edit(preprocessed.decode("latin-1")).encode("latin-1") if self.edit else preprocessed
-        with ThreadPoolExecutor(2) as pool:
-            default = pool.submit(self._compile, "compile", self.toolchain.compile, unit)
-            hazard = pool.submit(
-                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, unit
-            )
+        unit = self.edit(preprocessed.decode("latin-1")) if self.edit else preprocessed.decode("latin-1")
         text = _decoded(preprocessed)
+        silent = self._compile_pruned(unit)
+        if silent is not None:
+            return Translation((), text, *silent)
+        with ThreadPoolExecutor(2) as pool:
+            content = unit.encode("latin-1")
+            default = pool.submit(self._compile, "compile", self.toolchain.compile, content)
+            hazard = pool.submit(
+                self._compile, "compile-for-hazards", self.toolchain.compile_for_hazards, content
+            )
+        texts = []
         for result in (default.result(), hazard.result()):
             self._check_limits(result.outcome)
             messages = diagnostics.read_messages(_decoded(result.outcome.stdout + result.outcome.stderr))
             failed = Translation(messages, text)
             if any(message.error for message in messages):
                 return failed
-            if not result.outcome.ok or result.file(PTX) is None:
+            ptx = result.file(PTX)
+            if not result.outcome.ok or ptx is None:
                 raise self._gave_up(result.outcome)
+            texts.append(self._ptx(ptx))
         messages = diagnostics.read_messages(_decoded(default.result().outcome.stderr))
-        return Translation(messages, text, self._ptx(default.result()), self._ptx(hazard.result()))
+        return Translation(messages, text, *texts)
+
+    def _compile_pruned(self, unit: str) -> tuple[str, str] | None:
+        """Both builds of what is needed of a unit, in one job, for a compiler takes no longer than a sandbox.
+
+        None where something is said, or goes wrong: that is to be said of the whole unit.
+        """
+        pruned = pruning.pruned(unit, self.memo) if self.memo else None
+        if pruned is None:
+            return None
+        default_build = tuple(_DEFAULT_PTX if word == PTX else word for word in self.toolchain.compile)
+        both = (default_build, self.toolchain.compile_for_hazards)
+        argv = ("sh", "-c", " && ".join(map(shlex.join, both)))  # a sandbox need not have any other program
+        files = ((PREPROCESSED, pruned.encode("latin-1")),)
+        job = Job(argv, files, (_DEFAULT_PTX, PTX), self.limits, self.toolchain.environment)
+        result = self._run("compile", job)
+        default, hazard = result.file(_DEFAULT_PTX), result.file(PTX)
+        spoken = result.outcome.stdout + result.outcome.stderr
+        if not result.outcome.ok or spoken or default is None or hazard is None:
+            return None
+        return self._ptx(default), self._ptx(hazard)
 
     def assemble(self, ptx: str) -> Outcome:
         """What ptxas says about a PTX text."""
@@ -190,9 +222,9 @@ class Compiler:
         finding = problem(FindingCode.COMPILER_STOPPED, self.files.source, why=why)
         return CompileRefused((finding,), lasting=False)
 
-    def _ptx(self, result: Result) -> str:
+    def _ptx(self, content: bytes) -> str:
         """The PTX with every file by its plain name, so that it does not depend on where it was made."""
-        return _FILE_DIRECTIVE.sub(self._plain_name, _decoded(result.file(PTX) or b""))
+        return _FILE_DIRECTIVE.sub(self._plain_name, _decoded(content))
 
     def _plain_name(self, directive: re.Match[str]) -> str:
         path = directive[2]

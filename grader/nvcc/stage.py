@@ -92,7 +92,7 @@ def build(
     if stored is not None:
         return replace(stored, seconds=(("cache", time.perf_counter() - began),))
     with sandbox.stage(Stage(limits)) as inside:
-        compiler = _compiler(submission, interface, inside, toolchain, limits)
+        compiler = replace(_compiler(submission, interface, inside, toolchain, limits), memo=cache)
         result, lasting = _outcome(compiler, interface)
     result = with_remarks(result, remarks(submission))
     if cache and lasting:

@@ -1,0 +1,122 @@
+"""A compile unit without those declarations of CUDA's own headers that nothing in it mentions.
+
+nvcc puts ``cuda_runtime.h`` before every file: 36,000 lines, which the compiler reads for each build, and
+which take most of its time for a kernel. Kept is what declares a name that the file mentions, what that
+mentions in turn, and whatever is not understood. Of what is left out the line breaks stay, so that all else
+stands where it stood. A name that is looked up finds the very declarations that it finds in the whole unit,
+so that the code is the same. What the compiler says might not be: where it says anything, the whole unit is
+compiled (`Compiler.translate`).
+
+Which declarations headers have is found out once for each toolchain, and kept in the folder of builds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from grader.nvcc.cache import made_by, read_entry, write_entry
+from grader.nvcc.headers import declarations
+from grader.nvcc.toolchain import UNIT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_OWN_TEXT = f'\n# 1 "{UNIT}.cu"'
+"""The line marker where the headers end that nvcc itself includes, and the unit's own text begins."""
+
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_UNIVERSAL_NAME = re.compile(r"\\[uU]")
+"""A name spelled otherwise (C++17, [lex.charset]): it would not be seen."""
+
+_IMPLICIT = (
+    *("initializer_list", "type_info", "align_val_t", "nothrow_t", "bad_alloc", "size_t", "ptrdiff_t"),
+    *("begin", "end", "tuple_size", "tuple_element", "get"),
+    *("dim3", "uint3", "cudaStream_t", "cudaError_t", "cudaConfigureCall", "__cudaPushCallConfiguration"),
+)
+"""Names that are looked up without being written: by `new` and `typeid`, lists in braces, loops over ranges,
+structured bindings, and launches of kernels."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderIndex:
+    """The declarations of a text by their numbers.
+
+    ``pieces`` are where each starts and ends, and the line breaks and markers that stay without it;
+    ``by_name`` are those that declare a name, ``needed`` those that each one needs, and ``always`` those that
+    stay in any case.
+    """
+
+    pieces: list[tuple[int, int, str]]
+    by_name: dict[str, list[int]]
+    needed: list[list[int]]
+    always: list[int]
+
+    def kept(self, names: Iterable[str]) -> set[int]:
+        """The declarations that stay where a text mentions these names."""
+        waiting = [*self.always, *(number for name in names for number in self.by_name.get(name, ()))]
+        kept: set[int] = set()
+        while waiting:
+            number = waiting.pop()
+            if number not in kept:
+                kept.add(number)
+                waiting += self.needed[number]
+        return kept
+
+
+def pruned(unit: str, folder: Path) -> str | None:
+    """The unit without what it does not need, or None where it has to be compiled as it is."""
+    headers, mark, own = unit.partition(_OWN_TEXT)
+    if not mark or len(own) > len(headers) or _UNIVERSAL_NAME.search(own):
+        return None
+    key = hashlib.sha256(repr((made_by(), headers)).encode()).hexdigest()
+    index = _index_of_headers(folder / "headers" / f"{key}.json", headers)
+    if index is None:
+        return None
+    kept = index.kept({*_IMPLICIT, *_NAME.findall(own)})
+    texts: list[str] = []
+    end = 0
+    for number, (start, stop, blank) in enumerate(index.pieces):
+        if number not in kept:
+            texts += [headers[end:start], blank]
+            end = stop
+    return "".join((*texts, headers[end:], mark, own))
+
+
+@lru_cache(maxsize=2)
+def _index_of_headers(path: Path, headers: str) -> HeaderIndex | None:
+    """The index of a text, from the file where it is kept; None where the text is not understood."""
+    stored = read_entry(path)
+    if stored is not None:
+        return HeaderIndex(**json.loads(stored))
+    try:
+        index = index_of(headers)
+    except ValueError:
+        return None
+    write_entry(path, json.dumps(asdict(index)).encode())
+    return index
+
+
+def index_of(headers: str) -> HeaderIndex:
+    """The index of a preprocessed text; raises ValueError where its brackets do not match."""
+    every = declarations(headers)
+    by_name: dict[str, list[int]] = {}
+    for number, declaration in enumerate(every):
+        for name in declaration.declares or ():
+            by_name.setdefault(name, []).append(number)
+    return HeaderIndex(
+        [(d.start, d.end, _blank(headers[d.start : d.end])) for d in every],
+        by_name,
+        [sorted({n for name in d.mentions for n in by_name.get(name, ())}) for d in every],
+        [number for number, declaration in enumerate(every) if declaration.declares is None],
+    )
+
+
+def _blank(text: str) -> str:
+    """What stays of a declaration that is left out: its line breaks, and lines for the preprocessor."""
+    return "\n".join(line if line.startswith("#") else "" for line in text.split("\n"))

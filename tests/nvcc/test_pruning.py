@@ -1,0 +1,200 @@
+"""Compile units without the declarations of CUDA's headers that they do not need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grader.model import Build, Submission
+from grader.nvcc import build, find_toolchain, pruning
+from grader.nvcc.headers import declarations
+from grader.nvcc.pruning import index_of, pruned
+from grader.sandbox import Job, LocalSandbox, Result
+from tests.nvcc.conftest import FILE, INTERFACE, KERNEL, BuildSource
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMS = {
+    "typedef unsigned long size_t;": {"size_t"},
+    "typedef struct node { int next; } *link;": {"node", "link", "next"},
+    "typedef void (*handler)(int code);": {"handler", "code"},
+    "extern const uint3 __attribute__((device_builtin)) threadIdx;": {"uint3", "threadIdx"},
+    "struct __attribute__((aligned(8))) int2 { int x, y; };": {"int2"},
+    "enum colour : int { red = (1 << 3), green };": {"colour", "red", "green"},
+    "template<typename T> struct is_small : truth<(sizeof(T) < 4)> { };": {"is_small"},
+    "template<typename F, typename... A> struct result<F(A...)> : public invoked<F> { };": {"result"},
+    "template<> struct limits<float> { static int most() { return 1; } };": {"limits"},
+    "struct pitched make_pitched(void *p, int w) { struct pitched s; return s; }": {"make_pitched"},
+    "template<typename T, typename = enable_if<(sizeof(T) > 4)>> T twice(T x) { return x; }": {"twice"},
+    "__attribute__((device)) float sinf(float x) noexcept (true);": {"sinf"},
+    "using std::abs;": {"abs"},
+    "using real = double;": {"real"},
+    "template<class T> inline constexpr bool is_real = is_same<T, real>::value;": {"is_real"},
+    'static_assert(sizeof(int) == 4, "a { in a text");': set(),
+}
+
+
+@pytest.mark.parametrize(("text", "names"), FORMS.items(), ids=FORMS)
+def test_a_declaration_declares_its_names(text: str, names: set[str]) -> None:
+    """It is taken for one declaration, whatever stands before and behind it; too many names do no harm."""
+    every = declarations(f"int before;\n{text}\nint after() {{ return 0; }}\n")
+    assert [d.declares and set(d.declares) for d in every[::2]] == [{"before"}, {"after"}]
+    assert set(every[1].declares or ()) >= names
+    assert every[1].declares is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bool operator==(pair a, pair b);",
+        "using namespace std;",
+        "void table::fill(int x) { y = x; }",
+        "template<> int kind<char>(void) { return 1; }",
+        "void (*signal(int number, void (*handler)(int)))(int);",
+        "template struct vector<int>;",
+    ],
+)
+def test_nobody_guesses_what_a_declaration_declares(text: str) -> None:
+    """What is not understood stays in every unit."""
+    assert [d.declares for d in declarations(text)] == [None]
+    assert index_of(text).kept(()) == {0}
+
+
+def test_namespaces_and_blocks_of_c_are_looked_into() -> None:
+    """Their declarations are kept or left out one by one."""
+    text = (
+        'namespace a { inline namespace b __attribute__((x)) { int f(); } extern "C" { int g(); } } int h();'
+    )
+    assert [text[d.start : d.end] for d in declarations(text)] == ["int f();", "int g();", "int h();"]
+
+
+@pytest.mark.parametrize("text", ["int f() { return 1;", "int f() } int g();"], ids=["open", "closed"])
+def test_brackets_that_do_not_match_are_refused(text: str) -> None:
+    """Such a text is no text of headers, and its units are compiled whole."""
+    with pytest.raises(ValueError, match="bracket"):
+        index_of(text)
+
+
+HEADERS = """# 1 "a.h" 1
+typedef unsigned count;
+struct point {
+  count x;
+};
+point
+# 9 "a.h"
+origin();
+int far();
+# 0 "<command-line>" 2
+"""
+OWN = '# 1 "grader_unit.cu"\n'
+
+
+def test_what_is_mentioned_stays_with_what_it_needs(tmp_path: Path) -> None:
+    """All that is left out leaves its line breaks and line markers behind."""
+    whole = pruned(f"{HEADERS}{OWN}int f() {{ return origin().x; }}\n", tmp_path)
+    assert whole == f"{HEADERS}{OWN}int f() {{ return origin().x; }}\n".replace("int far();", "")
+    without = pruned(f"{HEADERS}{OWN}int f();\n", tmp_path)
+    assert without == '# 1 "a.h" 1\n\n\n\n\n\n# 9 "a.h"\n\n\n# 0 "<command-line>" 2\n' + f"{OWN}int f();\n"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        f"{HEADERS}int f();\n",
+        f"{HEADERS}{OWN}int \\u0066ar2();\n",
+        f"int x;\n{OWN}{HEADERS}",
+        f"int f() {{\n{OWN}int g();\n",
+    ],
+    ids=["no marker", "universal name", "longer than the headers", "open bracket"],
+)
+def test_a_unit_in_doubt_is_compiled_whole(unit: str, tmp_path: Path) -> None:
+    """Nothing is left out where the headers' end is not seen, names hide, or nothing would be gained."""
+    assert pruned(unit, tmp_path) is None
+
+
+def test_an_index_is_kept_and_a_damaged_one_made_again(tmp_path: Path) -> None:
+    """It is read back as it was; a folder that cannot be written costs no more than time."""
+    unit = f"{HEADERS}{OWN}int f();\n"
+    first = pruned(unit, tmp_path)
+    (kept,) = (tmp_path / "headers").iterdir()
+    for content in (kept.read_bytes(), b"damaged"):
+        kept.write_bytes(content)
+        pruning._index_of_headers.cache_clear()
+        assert pruned(unit, tmp_path) == first
+    kept.unlink()
+    (tmp_path / "headers").rmdir()
+    (tmp_path / "headers").write_bytes(b"")
+    pruning._index_of_headers.cache_clear()
+    assert pruned(unit, tmp_path) == first
+
+
+class Recording(LocalSandbox):
+    """The local sandbox; it notes how long units are that are compiled, and what a shell starts."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+        self.programs: set[str] = set()
+
+    def run(self, job: Job) -> Result:
+        """Run the job and note it."""
+        self.lengths += [len(content) for name, content in job.files if name.endswith(".ii")]
+        if job.argv[:2] == ("sh", "-c"):
+            self.programs |= {command.split()[0] for command in job.argv[2].split(" && ")}
+        return super().run(job)
+
+
+@pytest.fixture
+def sandbox() -> Recording:
+    """A sandbox that notes what is compiled."""
+    return Recording()
+
+
+def _built(source: str, folder: Path, sandbox: LocalSandbox) -> Build:
+    submission = Submission("ada", FILE, source.encode(), "digest")
+    built = build(submission, INTERFACE, sandbox=sandbox, toolchain=find_toolchain(), cache=folder)
+    return replace(built, seconds=())
+
+
+STYLES = {
+    "plain": KERNEL,
+    "overloads": KERNEL.replace("A[N]", "abs(A[N]) + max(N, 1) + std::abs(A[0]) + pow(A[0], 2)"),
+    "state": "static __device__ int n; namespace { __constant__ float k[2]; }\n"
+    + KERNEL.replace("A[N]", "k[atomicAdd(&n, 1) & 1] + __shfl_down_sync(~0u, A[N], 1)"),
+    "host": KERNEL
+    + "#include <cstdio>\nint main() { float *p; cudaMalloc(&p, 8); scale<<<1, 2>>>(p, p, 1);\n"
+    'printf("%s", cudaGetErrorString(cudaDeviceSynchronize())); int x[] = {1, 2};\n'
+    "for (int y : x) new int(y); }\n",
+}
+
+
+@pytest.mark.parametrize("source", STYLES.values(), ids=STYLES)
+def test_a_pruned_unit_gives_the_same_build(
+    source: str, tmp_path: Path, build_source: BuildSource, sandbox: Recording
+) -> None:
+    """Both builds are the same, byte by byte, and only pruned units were compiled."""
+    assert _built(source, tmp_path, sandbox) == replace(build_source(source), seconds=())
+    assert len(sandbox.lengths) == 1
+    assert sandbox.programs == {find_toolchain().compile[0]}, "a container may have nothing else"
+    assert max(sandbox.lengths) < 600_000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        KERNEL.replace("A[N]", "nosuch(A[N])"),
+        KERNEL.replace("{ C", "{ int unused; C"),
+        KERNEL + "void cudaMalloc(int) { cudaMalloc(); }\n",
+    ],
+    ids=["error", "warning", "candidates"],
+)
+def test_what_the_compiler_says_it_says_of_the_whole_unit(
+    source: str, tmp_path: Path, build_source: BuildSource, sandbox: Recording
+) -> None:
+    """Findings, warnings and the log are those of a build without pruning."""
+    built = _built(source, tmp_path, sandbox)
+    assert built == replace(build_source(source), seconds=())
+    assert built.findings or built.warnings or built.log
+    assert max(sandbox.lengths) > 1_000_000
