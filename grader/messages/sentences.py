@@ -117,6 +117,10 @@ class Sentences:
         template = self.templates.get(finding.code) or TEMPLATES.get(finding.code, "")
         return self._remarked(template.format_map(self._fields(finding)), finding) if template else ""
 
+    def names_line(self, finding: Finding) -> bool:
+        """Whether the sentence of a finding's code says the finding's line."""
+        return self.sentence(finding) != self.sentence(replace(finding, line=None))
+
     def of_kind(self, finding: Finding, *, texture: bool = False) -> str:
         """What can be said of a finding by its kind, its array and its lines."""
         key = hidden.key(finding, texture=texture)
