@@ -58,6 +58,7 @@ def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessReque
         return None
     lanes = m.active
     region: Region = m.memory
+    index: Value
     if space == "global":
         index = address + np.int64(offset - m.memory.base)
     elif space == "local":
@@ -122,6 +123,7 @@ def resolve_checked(m: Machine, site: int, address: Value, access: AccessRequest
         lanes = kept if lanes is None else lanes[kept]
         address = select(address, kept)
     region: Region = m.memory
+    index: Value
     if space == "shared":
         region, index = m.shared, select(m.shared_start, lanes) + address
     elif space == "local":
