@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.backends.emulated_kernel import EmulatedKernel
-from grader.device.configuration import MOST_THREADS, launch_of, refused, shape
+from grader.device.configuration import launch_of, refused, shape
 from grader.device.device import LaunchOutcome, LoadedKernel
 from grader.device.errors import CudaError
 from grader.device.images import MemoryImage
@@ -32,7 +32,7 @@ from grader.emulator.memory.layout import shared_layout
 from grader.emulator.memory.memory import Allocation as Array
 from grader.emulator.races.strength import synchronises_through_memory
 from grader.errors import PtxSyntaxError, UnsupportedPtx
-from grader.model import Argument, FindingKind, Launch
+from grader.model import MOST_THREADS, Argument, FindingKind, Launch
 from grader.nvcc.signature import read_name
 from grader.precision import BFLOAT16
 from grader.ptx import parse

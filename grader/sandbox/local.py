@@ -44,7 +44,9 @@ class LocalSandbox:
     def run(self, job: Job) -> Result:
         """Run ``job`` in a temporary folder that is gone afterwards; raises as `Sandbox.run` says."""
         with folder_of_a_job() as folder:
-            return _run(job, folder)
+            inside.place(folder, job.files)
+            ending = supervised(job, folder, () if job.gpu else _without_network())
+            return result_of(job, folder, ending)
 
 
 @contextmanager
@@ -62,13 +64,6 @@ def folder_of_a_job() -> Iterator[Path]:
         ) from None
 
 
-def _run(job: Job, folder: Path) -> Result:
-    inside.place(folder, job.files)
-    ending = supervised(job, folder, () if job.gpu else _without_network())
-    outcome = Outcome(Status(ending.status), *ending[1:])
-    return Result(outcome, inside.fetch(folder, job.wanted, job.limits.file_bytes))
-
-
 def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending:
     """How a job ends whose files lie in its folder; ``before`` is a command that becomes its program."""
     return inside.supervise(
@@ -79,6 +74,12 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending
         stdin=job.stdin,
         before=before,
     )
+
+
+def result_of(job: Job, folder: Path, ending: inside.Ending) -> Result:
+    """The result of a job that has ended, with the files that are wanted of its folder."""
+    outcome = Outcome(Status(ending.status), *ending[1:])
+    return Result(outcome, inside.fetch(folder, job.wanted, job.limits.file_bytes))
 
 
 @lru_cache(maxsize=1)
