@@ -100,8 +100,8 @@ def prove(folder: Path) -> int:
 def read_harness(folder: Path) -> Harness:
     """What the archive in ``folder`` was made for; raises OurError where it does not say."""
     try:
-        said = json.loads((folder / HARNESS).read_bytes())
-        return Harness(folder, str(said["assignment"]), int(said["seed"]), float(said["seconds"]))
+        fields = json.loads((folder / HARNESS).read_bytes())
+        return Harness(folder, str(fields["assignment"]), int(fields["seed"]), float(fields["seconds"]))
     except (OSError, ValueError, TypeError, KeyError, OverflowError):
         raise OurError(
             f"{folder / HARNESS} cannot be read; make the archive again with `grader export-gradescope`"

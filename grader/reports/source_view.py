@@ -47,10 +47,10 @@ class Row(NamedTuple):
     left_out: int = 0
 
 
-def remarks_of(told: Iterable[tuple[str, Finding]], file: str, lines: int) -> dict[int, list[Remark]]:
-    """Remarks by line; ``told`` has for each finding the part of the page that tells of it."""
+def remarks_of(findings: Iterable[tuple[str, Finding]], file: str, lines: int) -> dict[int, list[Remark]]:
+    """Remarks by line; each finding comes after the part of the page that tells of it."""
     remarks: dict[int, list[Remark]] = {}
-    for target, finding in told:
+    for target, finding in findings:
         if not excerpts.is_in(finding, file):
             continue
         words = one_line(headline(finding.message), REMARK)
