@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from grader.errors import StorageError, ToolMissing
-from grader.sandbox import inside
+from grader.sandbox import supervisor
 from grader.sandbox.exchange import bounds
 from grader.sandbox.job import Equipment, Outcome, Result, Status
 
@@ -44,7 +44,7 @@ class LocalSandbox:
     def run(self, job: Job) -> Result:
         """Run ``job`` in a temporary folder that is gone afterwards; raises as `Sandbox.run` says."""
         with folder_of_a_job() as folder:
-            inside.place(folder, job.files)
+            supervisor.place(folder, job.files)
             ending = supervised(job, folder, () if job.gpu else _without_network())
             return result_of(job, folder, ending)
 
@@ -55,7 +55,7 @@ def folder_of_a_job() -> Iterator[Path]:
     try:
         with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as name:
             yield Path(name)
-    except inside.MissingError as missing:
+    except supervisor.MissingError as missing:
         raise ToolMissing(_how_to_get(str(missing))) from None
     except OSError as problem:
         raise StorageError(
@@ -64,9 +64,9 @@ def folder_of_a_job() -> Iterator[Path]:
         ) from None
 
 
-def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending:
+def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.Ending:
     """How a job ends whose files lie in its folder; ``before`` is a command that becomes its program."""
-    return inside.supervise(
+    return supervisor.supervise(
         job.argv,
         cwd=folder,
         env=_environment(folder) | _for_device(job) | dict(job.environment),
@@ -76,10 +76,10 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending
     )
 
 
-def result_of(job: Job, folder: Path, ending: inside.Ending) -> Result:
+def result_of(job: Job, folder: Path, ending: supervisor.Ending) -> Result:
     """The result of a job that has ended, with the files that are wanted of its folder."""
     outcome = Outcome(Status(ending.status), *ending[1:])
-    return Result(outcome, inside.fetch(folder, job.wanted, job.limits.file_bytes))
+    return Result(outcome, supervisor.fetch(folder, job.wanted, job.limits.file_bytes))
 
 
 @lru_cache(maxsize=1)
@@ -95,7 +95,7 @@ def _without_network() -> tuple[str, ...]:
 
 
 def _how_to_get(program: str) -> str:
-    if program == inside.LIMITER:
+    if program == supervisor.LIMITER:
         return f"`{program}` is not installed; get it with `apt-get install util-linux`"
     return f"the program `{program}` is not installed, or may not be executed"
 

@@ -16,7 +16,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.sandbox import inside
+from grader.sandbox import supervisor
 from grader.sandbox.local import LocalSandbox, folder_of_a_job, result_of, supervised
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class OtherUserSandbox(LocalSandbox):
             raise OurError("jobs can be other users only where the grader is root")
         user = FIRST + next(_jobs) % MANY
         with folder_of_a_job() as folder:
-            inside.place(folder, job.files)
+            supervisor.place(folder, job.files)
             _give(folder, user)
             try:
                 ending = supervised(job, folder, _become(user))
