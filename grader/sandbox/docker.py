@@ -1,7 +1,7 @@
 """Containers: one for each stage of a submission, shut in as far as the kernel can, and gone afterwards.
 
 Nothing of this machine is in a container but the image. A stage's container sleeps; each job enters it as a
-supervisor (`supervisor`) that gets its files by standard input and gives back what it may by standard output.
+`supervisor` that gets its files by standard input and gives back what it may by standard output.
 What the supervisor says is not believed beyond `exchange`, and what it does not enforce the kernel does, for
 the container as a whole: processes, memory, files, CPUs, time.
 """
