@@ -123,7 +123,6 @@ def resolve_checked(m: Machine, site: int, address: Value, access: AccessRequest
         lanes = kept if lanes is None else lanes[kept]
         address = select(address, kept)
     region: Region = m.memory
-    index: Value
     if space == "shared":
         region, index = m.shared, select(m.shared_start, lanes) + address
     elif space == "local":
