@@ -8,6 +8,7 @@ and UTF-8 refuse some code points. Whatever is not plainly visible is written ou
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -80,6 +81,11 @@ def headline(text: str) -> str:
     """Take the first line of ``text``, without the colon that announces the lines below it."""
     first, newline, _ = text.partition("\n")
     return first.removesuffix(":") if newline else text
+
+
+def below_headline(text: str) -> str:
+    """Take the lines of ``text`` below its first, without the indentation that they share."""
+    return dedent(text.partition("\n")[2])
 
 
 def source_line(line: str, limit: int = 160) -> str:

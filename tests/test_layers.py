@@ -31,6 +31,17 @@ def test_every_import_respects_the_layers() -> None:
     assert result.returncode == 0, result.stdout
 
 
+def test_the_table_of_layers_names_every_layer_from_the_top() -> None:
+    """Newcomers read the table; the contract is what holds."""
+    (layers, *_) = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    contract = [set(re.findall(r"\w+", layer)) for layer in layers["layers"]]
+    section = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("## Layers")[1].split("\n## ")[0]
+    rows = [set(re.findall(r"`(\w+)`", row)) for row in re.findall(r"(?m)^\| (`.*?) \|", section)]
+    assert rows == contract
+
+
 def test_every_command_is_held_to_import_no_other() -> None:
     """The contract lists them by name, so a new one must not be forgotten."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][

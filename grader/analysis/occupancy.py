@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from grader.analysis.sectors import WARP
 from grader.analysis.subject import AnalysisProblem, Definition, Misconception, Subject, shown
+from grader.model import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from grader.analysis.subject import Steps
 
 KIB = 1024
-MOST_THREADS = 1024
-"""Threads in a block, on every device since compute capability 2.0."""
 
 MOST_REGISTERS = 255
 """Registers that a thread can address, since compute capability 3.5."""

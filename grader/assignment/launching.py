@@ -11,6 +11,7 @@ from grader.assignment.document import Flaw, KeyPath
 from grader.assignment.fields import suggestion
 from grader.assignment.structure import FixedCase, FunctionPart, KernelPart, RandomCases
 from grader.messages import clause
+from grader.model import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,11 +22,6 @@ if TYPE_CHECKING:
 Span: TypeAlias = tuple[int, int]
 CalledPart: TypeAlias = KernelPart | FunctionPart
 """What is given arrays and numbers."""
-
-MAX_THREADS = 1024
-"""Threads per block (CUDA C++ Programming Guide, technical specifications per compute capability)."""
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
 
 MAX_ELEMENTS = 2**28
 """Elements of one array: a gigabyte of float32, far more than any backend should be asked to compare."""
@@ -221,11 +217,11 @@ def _launch(submission: CalledPart, values: Mapping[str, int]) -> Iterator[str]:
     except ArithmeticProblem as problem:
         yield f"in this shape {problem}"
         return
-    if not _within(block, MAX_BLOCK) or prod(block) > MAX_THREADS:
-        limits = f"at most {MAX_THREADS} threads, {' × '.join(map(str, MAX_BLOCK))}"
+    if not _within(block, MOST_IN_BLOCK) or prod(block) > MOST_THREADS:
+        limits = f"at most {MOST_THREADS} threads, {' × '.join(map(str, MOST_IN_BLOCK))}"
         yield f"in this shape a block would be {_times(block)}; expected {limits} and nothing below 1"
-    if not _within(grid, MAX_GRID):
-        limits = f"at most {' × '.join(map(str, MAX_GRID))}"
+    if not _within(grid, MOST_IN_GRID):
+        limits = f"at most {' × '.join(map(str, MOST_IN_GRID))}"
         yield f"in this shape the grid would be {_times(grid)}; expected {limits} and nothing below 1"
 
 

@@ -40,7 +40,7 @@ NOISE = 0.02
 """How far from 1 the whole interval of the baseline against itself may lie."""
 
 
-class Step(NamedTuple):
+class CreditStep(NamedTuple):
     """A speedup that is asked for on this device, and the share of the points that it earns."""
 
     asked: SpeedupLimit
@@ -141,7 +141,8 @@ class SpeedupCheck(Check):
     def _judge_timing(self, timing: Timing, speedup: Ratio) -> CheckResult:
         solution = timing.solution.median if timing.solution else 0.0
         steps = tuple(
-            Step(speedup_limit(threshold, solution), credit, threshold) for threshold, credit in self.credit()
+            CreditStep(speedup_limit(threshold, solution), credit, threshold)
+            for threshold, credit in self.credit()
         )
         earned = _credit(step for step in steps if not speedup.high < step.asked.value)
         full = earned == FULL
@@ -170,11 +171,11 @@ def _not_timed(item: RubricItem, evidence: Evidence) -> CheckResult:
     return error_result(item, text_of("not-timed"))
 
 
-def _credit(reached: Iterable[Step]) -> Fraction:
+def _credit(reached: Iterable[CreditStep]) -> Fraction:
     return max((step.credit for step in reached), default=NOTHING)
 
 
-def _message(timing: Timing, speedup: Ratio, steps: tuple[Step, ...], earned: Fraction) -> str:
+def _message(timing: Timing, speedup: Ratio, steps: tuple[CreditStep, ...], earned: Fraction) -> str:
     """The speedup with its interval, what was asked for, and where the doubt counted for the student."""
     last = steps[-1]
     above = min((step for step in steps if step.credit > earned), key=lambda s: s.credit, default=last)
@@ -214,7 +215,7 @@ def _times(timing: Timing) -> str:
     return text_of(name, student=student, baseline=baseline, shape=shape)
 
 
-def _asked(step: Step, timing: Timing, places: int) -> str:
+def _asked(step: CreditStep, timing: Timing, places: int) -> str:
     """`1.25`, or `1.37 (0.9 of the model solution's 1.52)`."""
     text, threshold = step.asked.text(places), step.threshold
     if threshold.fixed or not threshold.of_solution or timing.solution is None:

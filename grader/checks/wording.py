@@ -13,7 +13,7 @@ from math import isnan
 
 from grader.messages import current, text_of
 from grader.messages.hidden import LONGEST
-from grader.model import Build, Clause, Finding, FindingCode, Named, Visibility
+from grader.model import Build, Clause, Finding, FindingCode, FindingKind, Named, Visibility
 from grader.ptx.facts import needs_texture
 from grader.text import sentence as one_sentence
 
@@ -111,9 +111,20 @@ def concealed(finding: Finding) -> Finding:
 def with_line(finding: Finding) -> str:
     """`line 12: expected a ";"`; a message that names the line itself stays as it is."""
     text = printable(sentence(finding))
-    if finding.line is None or f"line {finding.line}" in text or f"lines {finding.line}" in text:
+    if finding.line is None or _names_line(finding):
         return text
     return text_of("line-first", line=finding.line, sentence=text)
+
+
+def _names_line(finding: Finding) -> bool:
+    """Whether the finding's sentence says its line.
+
+    Of those that no code stands for, the ones made of the finding's kind do; a compiler's does not, nor does
+    that of a sheet of answers.
+    """
+    if finding.code is not FindingCode.UNSPECIFIED:
+        return current().names_line(finding)
+    return not finding.message or finding.kind not in (FindingKind.COMPILE, FindingKind.ANSWER)
 
 
 def shown(finding: Finding, visibility: Visibility, case: str) -> Finding:

@@ -11,7 +11,7 @@ from grader.batch import OutFolder
 from grader.batch.identities import load_identified
 from grader.cli import arguments, course_file, setup
 from grader.course.anonymous import named
-from grader.course.feedback import KINDS, REPORT, Report, pack
+from grader.course.feedback import KINDS, REPORT, StudentReport, pack
 from grader.errors import StorageError
 from grader.reports.gradebook import cell
 from grader.text import count, escaped, listed
@@ -47,7 +47,9 @@ def run(options: argparse.Namespace) -> int:
     out = OutFolder(options.out)
     grades, identities = load_identified(out)
     reports = [
-        Report(named(grade.submission_id, identities), grade.hand_in, out.page(grade.submission_id, REPORT))
+        StudentReport(
+            named(grade.submission_id, identities), grade.hand_in, out.page(grade.submission_id, REPORT)
+        )
         for grade in grades
     ]
     packed = pack(options.platform, reports, cell)

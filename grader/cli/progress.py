@@ -102,9 +102,9 @@ class BatchLog:
         """Take in a grade that is finished."""
         self._done += 1
         if self._verbose:
-            told = class_table.note(grade)
+            note = class_table.note(grade)
             score = class_table.score_of(grade)
-            self._say(f"{one_line(grade.submission_id)}: {score}{f', {told}' if told else ''}")
+            self._say(f"{one_line(grade.submission_id)}: {score}{f', {note}' if note else ''}")
 
     def _tick(self) -> None:
         while not self._over.wait(self._every):

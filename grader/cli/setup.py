@@ -15,7 +15,7 @@ from grader.assignment import find_assignment, load_assignment
 from grader.assignment.bundled import require_staff_files
 from grader.cli.arguments import JUDGES
 from grader.course.download import read_download
-from grader.course.entries import PLAIN, Doubt, Question
+from grader.course.entries import PLAIN, Doubt, StaffQuestion
 from grader.course.matching import match_roster
 from grader.course.roster import read_roster
 from grader.errors import OurError, StorageError, UsageError
@@ -141,7 +141,7 @@ def _without_other_sheets(everything: Download) -> Download:
     if not others:
         return everything
     files = tuple(one.hand_in.file if one.hand_in else one.file for one in others)
-    question = Question(Doubt.ANOTHER_SHEET, files, tuple(named[one.id] for one in others))
+    question = StaffQuestion(Doubt.ANOTHER_SHEET, files, tuple(named[one.id] for one in others))
     return replace(
         everything,
         submissions=tuple(one for one in everything.submissions if one not in others),

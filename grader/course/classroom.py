@@ -52,10 +52,10 @@ def _listed(rows: list[list[str]]) -> dict[str, Pushed]:
         name = values.get(_REPOSITORY, "").rpartition("/")[2]
         if not name:
             continue
-        said = values.get("roster_identifier", "")
+        identifier = values.get("roster_identifier", "")
         student = Student(
-            login="" if "@" in said else said,
-            email=said if "@" in said else "",
+            login="" if "@" in identifier else identifier,
+            email=identifier if "@" in identifier else "",
             github=values.get(_LOGIN, ""),
             group=values.get("group_name", ""),
         )

@@ -4,7 +4,7 @@
                                              └▶ what is left out, and what staff have to decide
 
 Nothing is executed, nothing is written, and nothing is guessed: what cannot be matched with certainty is a
-`Question`, before anything is graded.
+`StaffQuestion`, before anything is graded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.course.entries import PLAIN, Doubt, Download, Entry, Left, Level, Omission, Question
+from grader.course.entries import PLAIN, Doubt, Download, Entry, Left, Level, Omission, StaffQuestion
 from grader.course.layouts import LAYOUTS
 from grader.course.plain import next_level, plain
 from grader.errors import UsageError
@@ -151,8 +151,8 @@ def _level(folder: OnDisk | Folder, name: str, wanted: Wanted) -> Level:
 
 
 def _others(
-    level: Level, recognised: Sequence[Entry], questions: Sequence[Question]
-) -> tuple[tuple[Omission, ...], tuple[Question, ...]]:
+    level: Level, recognised: Sequence[Entry], questions: Sequence[StaffQuestion]
+) -> tuple[tuple[Omission, ...], tuple[StaffQuestion, ...]]:
     """What no entry speaks of: files of the platform, and what nobody knows."""
     named = {entry.file for entry in recognised} | {name for question in questions for name in question.names}
     rest = [item for item in level.items if item.name not in named]
@@ -162,7 +162,7 @@ def _others(
         *(Omission(name, Left.HIDDEN) for name in level.hidden),
         *(Omission(n, Left.PLATFORM) for n in files),
     ]
-    return tuple(left), (Question(Doubt.STRANGE, unknown),) if unknown else ()
+    return tuple(left), (StaffQuestion(Doubt.STRANGE, unknown),) if unknown else ()
 
 
 def _sorted(
@@ -170,7 +170,7 @@ def _sorted(
     layout: str,
     recognised: tuple[Entry, ...],
     left: tuple[Omission, ...],
-    questions: tuple[Question, ...],
+    questions: tuple[StaffQuestion, ...],
     wanted: Wanted,
 ) -> Download:
     """Each student's newest attempt, read; all before it is left out."""
@@ -204,7 +204,7 @@ def _newest(several: list[Entry]) -> tuple[list[Entry], list[Entry]]:
     return chosen, [entry for entry in several if entry not in chosen]
 
 
-def _doubts(by_student: dict[str, list[Entry]], *, clashes: bool) -> tuple[Question, ...]:
+def _doubts(by_student: dict[str, list[Entry]], *, clashes: bool) -> tuple[StaffQuestion, ...]:
     """What is in doubt about a student, or about two who share a key."""
     questions = []
     for several in by_student.values():
@@ -214,11 +214,11 @@ def _doubts(by_student: dict[str, list[Entry]], *, clashes: bool) -> tuple[Quest
         if not files:
             reasons = {entry.left for entry in several}
             if reasons != {Left.FEEDBACK}:
-                questions.append(Question(Doubt.TEXT_ONLY, names))
+                questions.append(StaffQuestion(Doubt.TEXT_ONLY, names))
         elif len({name.casefold() for name in people}) > 1:
-            questions.append(Question(Doubt.SAME_ID, names, people))
+            questions.append(StaffQuestion(Doubt.SAME_ID, names, people))
         elif _unclear(several, files):
-            questions.append(Question(Doubt.ATTEMPTS, names))
+            questions.append(StaffQuestion(Doubt.ATTEMPTS, names))
     return (*questions, *(_clashes(by_student) if clashes else ()))
 
 
@@ -230,12 +230,12 @@ def _unclear(several: list[Entry], files: list[Entry]) -> bool:
     return len(orders) < len(attempts) or unreadable or max(receipts, default=()) > max(orders)
 
 
-def _clashes(by_student: dict[str, list[Entry]]) -> list[Question]:
+def _clashes(by_student: dict[str, list[Entry]]) -> list[StaffQuestion]:
     """Names that nobody can tell apart by whose they are: `ada.cu` and `ada/`, `k.cu` and `k (1).cu`."""
     alike: dict[str, list[str]] = {}
     for several in by_student.values():
         alike.setdefault(_plain_form(several[0].label), []).append(several[0].file)
-    questions = [Question(Doubt.SAME_NAME, tuple(names)) for names in alike.values() if len(names) > 1]
+    questions = [StaffQuestion(Doubt.SAME_NAME, tuple(names)) for names in alike.values() if len(names) > 1]
     copies: dict[str, list[str]] = {}
     for form, names in alike.items():
         match = _COPY.fullmatch(form)
@@ -243,7 +243,7 @@ def _clashes(by_student: dict[str, list[Entry]]) -> list[Question]:
     return [
         *questions,
         *(
-            Question(Doubt.COPIES, tuple(names))
+            StaffQuestion(Doubt.COPIES, tuple(names))
             for base, names in copies.items()
             if len(names) > len(alike.get(base, ())) and len(names) > 1
         ),

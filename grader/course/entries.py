@@ -85,7 +85,7 @@ class Omission:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class StaffQuestion:
     """What staff have to decide before anything is graded: ``names`` are the entries that it is about.
 
     ``detail`` holds the names that the doubt comes from, such as folders below.
@@ -108,6 +108,6 @@ class Download:
     layout: str
     submissions: tuple[Submission, ...]
     left_out: tuple[Omission, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[StaffQuestion, ...] = ()
     missing: tuple[Student, ...] = ()
     """Who is on the roster and handed in nothing."""

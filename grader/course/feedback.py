@@ -31,7 +31,7 @@ _CANVAS_FRONT = re.compile(r"(.+_(?:\d{2,}|anon_[A-Za-z0-9]{5})_\d{4,}_).+")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class StudentReport:
     """A submission's report: a page for its students."""
 
     submission: str
@@ -47,7 +47,7 @@ class Pack:
     left_out: tuple[str, ...]
 
 
-def pack(kind: str, reports: Sequence[Report], cell: Callable[[str], str]) -> Pack:
+def pack(kind: str, reports: Sequence[StudentReport], cell: Callable[[str], str]) -> Pack:
     """The reports under the names that ``kind`` asks for; ``cell`` makes a text harmless in a spreadsheet.
 
     Raises `UsageError` where none of them can have such a name.
@@ -62,7 +62,7 @@ def pack(kind: str, reports: Sequence[Report], cell: Callable[[str], str]) -> Pa
     return Pack(tuple(files), tuple(left_out))
 
 
-def _left_out(report: Report, names: Sequence[str]) -> str:
+def _left_out(report: StudentReport, names: Sequence[str]) -> str:
     """The submission, and who of its team has no name there where the others have one."""
     students = report.hand_in.students if report.hand_in else ()
     if not any(names) or len(names) != len(students):
@@ -73,7 +73,7 @@ def _left_out(report: Report, names: Sequence[str]) -> str:
     return f"{report.submission} ({', '.join(missing)})"
 
 
-def _for_moodle(report: Report) -> list[str]:
+def _for_moodle(report: StudentReport) -> list[str]:
     """A name for each student, empty where the number of the participant is not known."""
     hand_in = report.hand_in
     if hand_in is None or hand_in.layout != "Moodle":
@@ -93,16 +93,16 @@ def _of_participant(hand_in: HandIn, student: Student) -> str:
     return f"{name or 'Participant'}_{student.id}"
 
 
-def _for_canvas(report: Report) -> list[str]:
+def _for_canvas(report: StudentReport) -> list[str]:
     match = _CANVAS_FRONT.fullmatch(report.hand_in.file) if report.hand_in else None
     return [f"{match[1]}{REPORT}"] if match and all(map(is_visible, match[1])) else []
 
 
-def _for_folders(report: Report) -> list[str]:
+def _for_folders(report: StudentReport) -> list[str]:
     return [f"{report.submission}/{REPORT}"]
 
 
-def _for_mail(report: Report) -> list[str]:
+def _for_mail(report: StudentReport) -> list[str]:
     students = report.hand_in.students if report.hand_in else ()
     return _for_folders(report) if any(student.email for student in students) else []
 
@@ -119,7 +119,7 @@ _NONE = {
 }
 
 
-def _mail(reports: Sequence[Report], cell: Callable[[str], str]) -> str:
+def _mail(reports: Sequence[StudentReport], cell: Callable[[str], str]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("email", "name", "file"))

@@ -266,8 +266,8 @@ class _Finder:
         """Of rows with a number, those whose name speaks against it: in Moodle teams have numbers, too."""
         if not person.name or not self._called:
             return set()
-        own = _words(person.name, *score.names)
-        return {row for row in rows if (words := _words(self._called[row])) and not own & words}
+        words_of_person = _words(person.name, *score.names)
+        return {row for row in rows if (words := _words(self._called[row])) and not words_of_person & words}
 
 
 def _words(*names: str) -> set[str]:

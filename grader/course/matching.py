@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grader.course.entries import Doubt, Question
+from grader.course.entries import Doubt, StaffQuestion
 from grader.course.roster import folded, indexed, key_of, merged, name_forms, squeezed
 from grader.model import HandIn, Student
 from grader.submission.files import stem
@@ -57,9 +57,11 @@ def match_roster(download: Download, roster: Roster) -> Download:
     shared = {name for several in owners.values() if len(several) > 1 for name in map(_file, several)}
     questions = [
         *download.questions,
-        *([Question(Doubt.NOT_ON_ROSTER, tuple(strangers))] if strangers else ()),
+        *([StaffQuestion(Doubt.NOT_ON_ROSTER, tuple(strangers))] if strangers else ()),
         *(
-            Question(Doubt.SEVERAL_ON_ROSTER, tuple(map(_file, several)), (key_of(roster.students[row]),))
+            StaffQuestion(
+                Doubt.SEVERAL_ON_ROSTER, tuple(map(_file, several)), (key_of(roster.students[row]),)
+            )
             for row, several in owners.items()
             if len(several) > 1
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.course.entries import Doubt, Entry, Left, Level, Question
+from grader.course.entries import Doubt, Entry, Left, Level, StaffQuestion
 from grader.submission.attempts import holds, settle
 from grader.submission.files import ARCHIVES, UNREAD_ARCHIVES, Unusable, ending, stem
 
@@ -20,7 +20,9 @@ _MOST_ASKED = 200
 """So many folders of a level are looked into, in search of the level that is meant."""
 
 
-def plain(level: Level, groups: Groups, assignment: str) -> tuple[tuple[Entry, ...], tuple[Question, ...]]:
+def plain(
+    level: Level, groups: Groups, assignment: str
+) -> tuple[tuple[Entry, ...], tuple[StaffQuestion, ...]]:
     """An entry for each student, and what nobody can know.
 
     A file is a submission by its ending, also that of an archive which cannot be read. So is a folder, even
@@ -29,7 +31,7 @@ def plain(level: Level, groups: Groups, assignment: str) -> tuple[tuple[Entry, .
     """
     wanted = {one for group in groups for one in group}
     entries: list[Entry] = []
-    questions: list[Question] = []
+    questions: list[StaffQuestion] = []
     for item in level.items:
         if not item.is_folder:
             if ending(item.name) in {*wanted, *UNREAD_ARCHIVES} or not item.is_file:
@@ -41,7 +43,7 @@ def plain(level: Level, groups: Groups, assignment: str) -> tuple[tuple[Entry, .
             entries.append(Entry(item, item.name, item.name, item.name, file=item.name))
             continue
         if inner.several:
-            questions.append(Question(Doubt.SEVERAL, (item.name,), inner.several))
+            questions.append(StaffQuestion(Doubt.SEVERAL, (item.name,), inner.several))
             continue
         entries += [
             Entry(item, item.name, item.name, item.name, left=Left.EARLIER, file=f"{item.name}/{name}")
@@ -60,7 +62,7 @@ def plain(level: Level, groups: Groups, assignment: str) -> tuple[tuple[Entry, .
         )
     if questions and not entries:
         names = tuple(name for question in questions for name in question.names)
-        return (), (Question(Doubt.LEVEL, names, questions[0].detail),)
+        return (), (StaffQuestion(Doubt.LEVEL, names, questions[0].detail),)
     return tuple(entries), tuple(questions)
 
 

@@ -71,14 +71,14 @@ class _Runs:
 
 def similar(submissions: Mapping[str, str], given: Iterable[str]) -> tuple[Alike, ...]:
     """The pairs of texts that are alike, the most alike first; ``given`` is what everybody may have."""
-    known = frozenset(value for text in given for value in _runs(text).hashes.tolist())
+    handed_out = frozenset(value for text in given for value in _runs(text).hashes.tolist())
     by_tokens: dict[bytes, list[str]] = defaultdict(list)
     every = {name: _runs(text) for name, text in submissions.items()}
     for name, one in every.items():
         by_tokens[one.hashes.tobytes()].append(name)
     twins = {names[0]: tuple(names[1:]) for names in by_tokens.values()}
-    own = {name: replace(every[name], kept=every[name].kept - known) for name in twins}
-    runs = _without_common(own, len(submissions))
+    distinct = {name: replace(every[name], kept=every[name].kept - handed_out) for name in twins}
+    runs = _without_common(distinct, len(submissions))
     pairs = [*_between(runs, twins), *_identical(runs, twins, every)]
     return tuple(
         sorted(pairs, key=lambda pair: (-pair.share, -len(pair.first_lines), pair.first, pair.second))

@@ -337,9 +337,9 @@ def _errors_asked(device: Device, message: ErrorsAsked, caller: int) -> Reply:
 def _name_symbol(device: Device, message: NameSymbol, caller: int) -> Reply:
     """A host that says so of variables that are there may be believed: it accuses itself."""
     del caller
-    known = device.launches.variables.get((message.module, message.name))
-    if known is not None and len(device.symbols) < len(device.launches.variables):
-        device.symbols.append(replace(message, size=min(message.size, known.size)))
+    variable = device.launches.variables.get((message.module, message.name))
+    if variable is not None and len(device.symbols) < len(device.launches.variables):
+        device.symbols.append(replace(message, size=min(message.size, variable.size)))
     return DONE
 
 

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grader.device.errors import CudaError
 from grader.emulator.machine.geometry import SMS
-from grader.model import Launch
+from grader.model import MOST_IN_BLOCK, MOST_IN_GRID, MOST_THREADS, Launch
 
 if TYPE_CHECKING:
     from grader.device.device import LoadedKernel
     from grader.device.requests import LaunchKernel
-
-MOST_THREADS, MOST_EXTENTS, MOST_BLOCKS = 1024, (1024, 1024, 64), (2**31 - 1, 65535, 65535)
 
 
 class Refusal(NamedTuple):
@@ -57,9 +55,9 @@ def _reason(launch: Launch, shared_limit: int, most_threads: int) -> str:
         return "threads"
     if threads > most_threads:
         return "bounds"
-    if any(extent > most for extent, most in zip(launch.block, MOST_EXTENTS, strict=True)):
+    if any(extent > most for extent, most in zip(launch.block, MOST_IN_BLOCK, strict=True)):
         return "block"
-    if any(extent > most for extent, most in zip(launch.grid, MOST_BLOCKS, strict=True)):
+    if any(extent > most for extent, most in zip(launch.grid, MOST_IN_GRID, strict=True)):
         return "grid"
     return "shared" if launch.shared_bytes > shared_limit else ""
 

@@ -10,6 +10,7 @@ from grader.device.errors import CudaError
 from grader.device.memory import BASE
 from grader.device.mistakes import HostCode, HostMistake
 from grader.device.streams import MOST_SPANS, MOST_WORK, StreamOrder, Use, Work, common_byte, span
+from grader.model import MOST_THREADS
 from grader.ptx.parser import symbol_name
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class LoadedKernel:
         Each has so many ``threads``, and ``shared_bytes`` of dynamic shared memory.
         """
         warps = -(-threads // 32)
-        by_threads = min(2048 // (32 * warps), 32) if 0 < threads <= 1024 else 0  # noqa: PLR2004
+        by_threads = min(2048 // (32 * warps), 32) if 0 < threads <= MOST_THREADS else 0
         by_registers = 65536 // max(1, -(-self.registers * 32 // 256) * 256 * warps)
         shared = self.static_shared + shared_bytes + (1 << 10)
         return max(0, min(by_threads, by_registers, (164 << 10) // shared))

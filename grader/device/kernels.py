@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.device.configuration import MOST_THREADS
 from grader.device.device import LoadedKernel
 from grader.emulator.memory.layout import shared_layout
-from grader.model import Launch
+from grader.model import MOST_THREADS, Launch
 
 if TYPE_CHECKING:
     from grader.ptx import Function, Module

@@ -145,8 +145,8 @@ class EmulatedLaunches:
         self._copy = MemoryCopy()
 
     def _addresses(self, number: int, module: Module) -> dict[str, int]:
-        own = {name: a.address for (file, name), a in self.variables.items() if file == number}
-        return own | function_addresses(module)
+        variables = {name: a.address for (file, name), a in self.variables.items() if file == number}
+        return variables | function_addresses(module)
 
     def launch(
         self, request: LaunchKernel, caller: int, shared_limit: int, *, watch: bool = False

@@ -17,7 +17,6 @@ from grader.model import (
     FindingCode,
     FindingKind,
     FunctionInterface,
-    KernelInterface,
     ProgramInterface,
     Severity,
     SourceRemark,
@@ -61,8 +60,7 @@ def context_of_submission(assignment: Assignment, evidence: Evidence) -> Submiss
     """All that advice about one item may take from the others, of visible cases alone."""
     shown_cases = tuple(case for case in evidence.cases if case.case.visibility is Visibility.VISIBLE)
     evidence = replace(evidence, cases=shown_cases)
-    interface = assignment.interface
-    parameters = interface.arrays if isinstance(interface, KernelInterface | FunctionInterface) else ()
+    parameters = tuple(one for one in assignment.parameters if one.direction != "value")
     label = evidence.build.label
     matrices = tuple(parameter for parameter in parameters if len(parameter.extents) > 1)
     shown, output = _most_shown_mistake(evidence)
@@ -75,7 +73,7 @@ def context_of_submission(assignment: Assignment, evidence: Evidence) -> Submiss
         misread=label(arrays.get(shown, "")),
         spilled=_lines_storing_beyond(evidence, frozenset(label(parameter.name) for parameter in matrices)),
         rewritten=_lines_of_several_writers(evidence),
-        allocates=isinstance(interface, ProgramInterface | FunctionInterface),
+        allocates=isinstance(assignment.interface, ProgramInterface | FunctionInterface),
     )
 
 

@@ -22,6 +22,7 @@ from grader.diagnosis.regions import (
     partly_unwritten,
     some_blocks,
 )
+from grader.model import MOST_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,8 +220,6 @@ def _close(output: WrongOutput) -> bool:
 # --- right numbers in other places ------------------------------------------------------------------
 
 WARP = 32
-MOST_THREADS = 1024
-"""Threads of a block."""
 
 LARGEST_MOVED = 2**20
 """Elements up to which other places are tried: beyond, it would take a second and more."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from grader.emulator.machine.geometry import WARP
+from grader.emulator.machine.values import scalar
 from grader.emulator.memory.access import spaces_of
 from grader.emulator.memory.memory import Allocation
 from grader.emulator.naming import SharedArray, global_element
@@ -153,7 +154,7 @@ def _awaited(m: Machine, names: Names, loop: Round, watched: Watched, lane: int)
     address = start + offset
     space = next((word for word in instruction.modifiers if word in ("shared", "local", "global")), "")
     if not space:
-        space, window = spaces_of(m.memory.space, np.int64(address))[0]
+        space, window = spaces_of(m.memory.space, scalar(np.int64(address)))[0]
         address -= window
     if space == "local":
         return None

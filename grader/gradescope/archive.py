@@ -79,8 +79,8 @@ def _staffs(assignment: Assignment) -> Iterator[Path]:
     """The folders in ``reference/`` of the assignment's operation, or its own where it names none."""
     if assignment.reference:
         yield reference_folder(assignment)
-    elif own := locate_reference(assignment.id, assignment.path):
-        yield own
+    elif folder := locate_reference(assignment.id, assignment.path):
+        yield folder
 
 
 def _below(folder: Path, left_out: str = COMPILED) -> Iterator[tuple[str, bytes]]:

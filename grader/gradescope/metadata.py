@@ -109,15 +109,15 @@ def read_metadata(path: Path) -> Metadata:
     except (OSError, ValueError, RecursionError):
         return Metadata()
     assignment = _fields(fields.get("assignment"))
-    own = _own_dates(fields)
+    dates = _own_dates(fields)
     earlier = [_fields(one) for one in _list(fields.get("previous_submissions"))]
     scores = [score for score in (_number(one.get("score")) for one in earlier) if score is not None]
     return Metadata(
         submission=_text(fields, "id"),
         students=_students(fields),
         created=_time(fields, "created_at"),
-        due=_time(own, "due_date") or _time(assignment, "due_date"),
-        late_due=_time(own, "late_due_date") or _time(assignment, "late_due_date"),
+        due=_time(dates, "due_date") or _time(assignment, "due_date"),
+        late_due=_time(dates, "late_due_date") or _time(assignment, "late_due_date"),
         earlier=len(earlier),
         best=max(scores, default=None),
         last=_number(_latest(earlier).get("score")),

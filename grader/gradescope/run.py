@@ -9,27 +9,37 @@ staff: Gradescope keeps it, and the results say that students do not see it.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import time
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from grader import pipeline
 from grader.assignment import load_assignment, staff_kernel
+from grader.assignment.bundled import FILE_NAME
+from grader.batch import grade_class
 from grader.errors import GraderError, OurError, described_bug
-from grader.gradescope import grading
-from grader.gradescope.grading import Harness
 from grader.gradescope.metadata import read_metadata
 from grader.model import Verdict
+from grader.nvcc import Tools, find_toolchain
 from grader.reports import gradescope, text
+from grader.sandbox import Job, bubblewrap
+from grader.sandbox.other_user import OtherUserSandbox
 from grader.submission import further_lines, lines, read_as
+from grader.submission.files import safe
 from grader.submission.items import OnDisk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from types import FrameType
+
+    from grader.gradescope.metadata import Metadata
+    from grader.model import Assignment, Grade, Submission
+    from grader.sandbox import Sandbox
 
 HARNESS = "harness.json"
 """What the archive says of itself."""
@@ -39,9 +49,31 @@ STAFFS_ONLY = (("source", 0o700), ("results", 0o700), ("submission_metadata.json
 
 OURS = 3
 
-
 FAILED = "the autograder failed; the course's staff find the reason in its log"
 """What students read: the reason itself may name hidden cases."""
+
+WRITING_SECONDS = 10.0
+"""What is kept of the time for judging, and for writing results after a submission was ended."""
+
+LEAST_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """What an archive was made for: its assignment, where its staff's files are, and the inputs' seed.
+
+    ``folder`` is where the archive lies unpacked, ``seconds`` what grading may take altogether.
+    """
+
+    folder: Path
+    assignment: str
+    seed: int
+    seconds: float
+
+    @property
+    def path(self) -> Path:
+        """The assignment's folder."""
+        return self.folder / "assignments" / self.assignment
 
 
 class OutOfTime(BaseException):
@@ -75,8 +107,8 @@ def _graded(root: Path) -> tuple[str, str]:
         _shut(root)
         assignment = load_assignment(harness.path)
         metadata = read_metadata(root / "submission_metadata.json")
-        submission = grading.read_submission(root / "submission", metadata)
-        grade = grading.grade(harness, assignment, submission, began + harness.seconds)
+        submission = _read_submission(root / "submission", metadata)
+        grade = _grade(harness, assignment, submission, began + harness.seconds)
     source, further = lines(submission.source), further_lines(submission)
     about = {"assignment": grade.assignment_id, "assignment_digest": grade.assignment_digest}
     data = {**about, "grader": dict(pipeline.versions())["grader"], **metadata.data()}
@@ -92,7 +124,7 @@ def prove(folder: Path) -> int:
     harness = read_harness(folder)
     assignment = load_assignment(harness.path)
     solution = read_as(OnDisk(staff_kernel(assignment, "solution")), "solution")
-    grade = grading.grade(harness, assignment, solution, time.monotonic() + harness.seconds)
+    grade = _grade(harness, assignment, solution, time.monotonic() + harness.seconds)
     sys.stdout.write(text.render(grade, audience="staff", source_lines=lines(solution.source)).plain)
     return 0 if grade.verdict is not Verdict.ERROR and grade.score >= grade.max_score else OURS
 
@@ -100,12 +132,49 @@ def prove(folder: Path) -> int:
 def read_harness(folder: Path) -> Harness:
     """What the archive in ``folder`` was made for; raises OurError where it does not say."""
     try:
-        said = json.loads((folder / HARNESS).read_bytes())
-        return Harness(folder, str(said["assignment"]), int(said["seed"]), float(said["seconds"]))
+        fields = json.loads((folder / HARNESS).read_bytes())
+        return Harness(folder, str(fields["assignment"]), int(fields["seed"]), float(fields["seconds"]))
     except (OSError, ValueError, TypeError, KeyError, OverflowError):
         raise OurError(
             f"{folder / HARNESS} cannot be read; make the archive again with `grader export-gradescope`"
         ) from None
+
+
+def _read_submission(folder: Path, metadata: Metadata) -> Submission:
+    """What was handed in, with whose it is; what is wrong with it is its ``problem``."""
+    name = f"submission_{safe(metadata.submission)}" if metadata.submission else "submission"
+    return replace(read_as(OnDisk(folder.resolve()), name), hand_in=metadata.hand_in())
+
+
+def _grade(harness: Harness, assignment: Assignment, submission: Submission, deadline: float) -> Grade:
+    """Grade it until ``deadline`` (of `time.monotonic`); a grade that takes longer is an error of ours.
+
+    Raises OurError where nothing can be graded here.
+    """
+    tools = find_tools()
+    must_be_out_of_reach(harness.path / FILE_NAME, tools.sandbox)
+    plan = pipeline.make_plan(assignment, harness.seed, tools, visible_only=False)
+    left = max(LEAST_SECONDS, deadline - time.monotonic() - WRITING_SECONDS)
+    (result,) = grade_class(plan, [submission], tools, jobs=1, patience=left)
+    return result
+
+
+def find_tools() -> Tools:
+    """The compiler, in a bubblewrap where one can be made, else as another user."""
+    toolchain = find_toolchain()
+    if not bubblewrap.trouble():
+        return Tools(toolchain, bubblewrap.BubblewrapSandbox(toolchain.roots))
+    if os.geteuid() != 0:
+        raise OurError("the autograder is not root, so it cannot be another user than the students' code")
+    return Tools(toolchain, OtherUserSandbox())
+
+
+def must_be_out_of_reach(file: Path, sandbox: Sandbox) -> None:
+    """Raise OurError where a job can read this file of the staff's."""
+    if not file.is_file():
+        raise OurError(f"{file} is missing")
+    if sandbox.run(Job(("cat", str(file)))).outcome.ok:
+        raise OurError(f"students' code could read the staff's files: {file}")
 
 
 def _shut(root: Path) -> None:

@@ -14,11 +14,9 @@ from grader.messages import (
     device,
     faults,
     hidden,
-    hints,
     host,
     memory,
     races,
-    remarks,
     reports,
     submissions,
 )
@@ -45,6 +43,30 @@ TEMPLATES: Mapping[FindingCode, str] = {
 }
 """The sentence of each code."""
 
+_REMARKS: Mapping[str, str] = {
+    "nothing-depends": "{sentence}; nothing depends on it",
+    "when-optimised": "in the optimised program, which is the one that is graded, {sentence}",
+    "doubted-race": (
+        "{witness} says: {sentence}; it costs nothing, because the emulator saw every access of this launch "
+        "and found an order"
+    ),
+    "doubted-barrier": (
+        "{witness} says: {sentence}; it costs nothing, because the emulator saw every thread of this launch "
+        "come to its barriers"
+    ),
+    "kernel-alone": "not judged, for only the kernel is asked for: {sentence}",
+    "in-hidden-case": "{sentence} (in a hidden case)",
+}
+"""Sentences around the finding's own, which is ``{sentence}``."""
+
+_WORDS: Mapping[str, str] = {
+    "and": " and ",
+    "or": " or ",
+    "others": "others",
+    "on-line": "on line {lines}",
+    "on-lines": "on lines {lines}",
+}
+
 CLAUSE_TABLES = (
     memory.CLAUSES,
     races.CLAUSES,
@@ -55,8 +77,8 @@ CLAUSE_TABLES = (
     host.CLAUSES,
     builds.CLAUSES,
     submissions.CLAUSES,
-    remarks.REMARKS,
-    remarks.WORDS,
+    _REMARKS,
+    _WORDS,
 )
 """A name stands in one of them only."""
 
@@ -65,7 +87,7 @@ CLAUSES: Mapping[str, str] = {name: text for table in CLAUSE_TABLES for name, te
 
 TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
-    "hints": hints.TEXTS,
+    "hints": builds.HINTS,
     "advice": advice.TEXTS,
     "reports": reports.TEXTS,
 }
@@ -116,6 +138,10 @@ class Sentences:
         """
         template = self.templates.get(finding.code) or TEMPLATES.get(finding.code, "")
         return self._remarked(template.format_map(self._fields(finding)), finding) if template else ""
+
+    def names_line(self, finding: Finding) -> bool:
+        """Whether the sentence of a finding's code says the finding's line."""
+        return self.sentence(finding) != self.sentence(replace(finding, line=None))
 
     def of_kind(self, finding: Finding, *, texture: bool = False) -> str:
         """What can be said of a finding by its kind, its array and its lines."""

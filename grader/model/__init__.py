@@ -55,6 +55,9 @@ from grader.model.terms import (
     Visibility,
 )
 from grader.model.work import (
+    MOST_IN_BLOCK,
+    MOST_IN_GRID,
+    MOST_THREADS,
     TOO_MUCH_WORK,
     Argument,
     Build,
@@ -74,6 +77,9 @@ from grader.model.work import (
 )
 
 __all__ = [
+    "MOST_IN_BLOCK",
+    "MOST_IN_GRID",
+    "MOST_THREADS",
     "SEVERITIES",
     "TOO_MUCH_WORK",
     "Access",

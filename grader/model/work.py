@@ -156,6 +156,12 @@ class Launch:
     shared_bytes: int = 0
 
 
+MOST_THREADS = 1024
+"""Threads of a block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability")."""
+MOST_IN_BLOCK: Dim3 = (1024, 1024, 64)
+MOST_IN_GRID: Dim3 = (2**31 - 1, 65535, 65535)
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """A kernel argument: an array (C order, its shape as the assignment names it) or a scalar.

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from grader import arithmetic
 from grader.errors import UsageError
 from grader.messages import worded
-from grader.model import Clause, Finding, FindingCode, FindingKind, Launch
+from grader.model import (
+    MOST_IN_BLOCK,
+    MOST_IN_GRID,
+    MOST_THREADS,
+    Clause,
+    Finding,
+    FindingCode,
+    FindingKind,
+    Launch,
+)
 from grader.nvcc.problems import part, problem
 from grader.nvcc.signature import c_type
 from grader.precision import numpy_type
@@ -25,9 +34,6 @@ if TYPE_CHECKING:
     from grader.arithmetic import Expression
     from grader.model import Build, Detail, Dim3, KernelInterface, Named, Parameter
 
-MOST_THREADS = 1024
-MOST_IN_BLOCK: Dim3 = (1024, 1024, 64)
-MOST_IN_GRID: Dim3 = (2**31 - 1, 65535, 65535)
 MOST_SHARED_BYTES = 48 * 1024
 _AXES = "xyz"
 

@@ -341,7 +341,7 @@ def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     if isinstance(interface, ProgramInterface):
         _require_sizes(compiler, interface)
     device_units = [compiler.of_unit(unit) for unit in compiler.units if not unit.is_host]
-    parts = [_Part(each, *each.compile()) for each in (compiler, *device_units)]
+    parts = [_Part(unit, *unit.compile()) for unit in (compiler, *device_units)]
     called: Caller | None = None
     names: tuple[str, ...] = ()
     arrays: Named[str] = ()
@@ -405,9 +405,9 @@ def _linked(compiler: ProgramCompiler, objects: Objects, stand_in: bytes, called
         if not host:
             raise
     codes, refusals = list[bytes](), list[CompileRefused]()
-    for each in host:
+    for unit in host:
         try:
-            codes.append(each.compile()[0])
+            codes.append(unit.compile()[0])
         except CompileRefused as refusal:
             refusals.append(refusal)
     try:

@@ -11,7 +11,6 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from grader.messages import text_of
@@ -19,7 +18,7 @@ from grader.reports import excerpts, pictures, submission_page, text, wording
 from grader.reports.audience import FAILED, student_view
 from grader.reports.prose import prose
 from grader.reports.words import in_its_words
-from grader.text import headline, many_lines, one_line
+from grader.text import below_headline, headline, many_lines, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +96,7 @@ def template(name: str) -> Template:
     )
     environment.filters |= {
         "headline": headline,
-        "below_headline": _below_headline,
+        "below_headline": below_headline,
         "line": lambda words: one_line(words, LONGEST_LINE),
         "prose": lambda words: prose(one_line(words, LONGEST_LINE)),
         "lines": lambda words: many_lines(words, LONGEST_BLOCK),
@@ -129,11 +128,6 @@ def asset(name: str) -> str:
 def hash_of(text: str) -> str:
     """Write the hash by which a content security policy allows a script or a style (CSP 3, section 2.3.1)."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _below_headline(message: str) -> str:
-    """The lines of a message below its first, without the indentation that they share."""
-    return dedent(message.partition("\n")[2])
 
 
 def _failing_cases(grade: Grade, shown: Grade, item: ItemGrade) -> list[str]:

@@ -20,7 +20,7 @@ from grader.text import count, escaped, listed, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from grader.course.entries import Download, Omission, Question
+    from grader.course.entries import Download, Omission, StaffQuestion
     from grader.model import Submission
 
 FORMAT_VERSION: Final = 1
@@ -126,7 +126,7 @@ _SHORT = {
 }
 
 
-def _asked(questions: Sequence[Question]) -> int:
+def _asked(questions: Sequence[StaffQuestion]) -> int:
     return sum(len(question.names) for question in questions)
 
 
@@ -145,7 +145,7 @@ def refusal(download: Download) -> str:
     )
 
 
-def sentence_of(question: Question) -> str:
+def sentence_of(question: StaffQuestion) -> str:
     """Say what is in doubt about which names."""
     return WHY_ASKED[question.doubt].format(names=_names(question.names), detail=_plain(question.detail))
 

@@ -118,17 +118,17 @@ def classroom50(grade: Grade, environment: Mapping[str, str], now: datetime) -> 
 
 
 def _said(environment: Mapping[str, str]) -> dict[str, str]:
-    said = {field: one_line(environment.get(name, ""), 500) for field, name in ENVIRONMENT.items()}
-    said["owner"] = said["owner"] or one_line(environment.get("USERNAME", ""))
-    said["review"] = said["review"] or said["commit"]  # as older runners have it
-    missing = [name for field, name in ENVIRONMENT.items() if not said[field]]
+    fields = {field: one_line(environment.get(name, ""), 500) for field, name in ENVIRONMENT.items()}
+    fields["owner"] = fields["owner"] or one_line(environment.get("USERNAME", ""))
+    fields["review"] = fields["review"] or fields["commit"]  # as older runners have it
+    missing = [name for field, name in ENVIRONMENT.items() if not fields[field]]
     if missing:
         raise UsageError(
             f"Classroom 50's runner sets {', '.join(missing)} in the environment; it is not there"
         )
-    if not SUBMISSION.fullmatch(said["submission"]):
+    if not SUBMISSION.fullmatch(fields["submission"]):
         raise UsageError("SUBMISSION_TAG: expected a tag such as submit/2026-11-02T10-30-00Z-0a1b2c3")
-    return said
+    return fields
 
 
 def _counted(item: ItemGrade) -> dict[str, Any]:

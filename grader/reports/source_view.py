@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.reports import excerpts
-from grader.text import one_line, source_line
+from grader.text import headline, one_line, source_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,13 +47,13 @@ class Row(NamedTuple):
     left_out: int = 0
 
 
-def remarks_of(told: Iterable[tuple[str, Finding]], file: str, lines: int) -> dict[int, list[Remark]]:
-    """Remarks by line; ``told`` has for each finding the part of the page that tells of it."""
+def remarks_of(findings: Iterable[tuple[str, Finding]], file: str, lines: int) -> dict[int, list[Remark]]:
+    """Remarks by line; each finding comes after the part of the page that tells of it."""
     remarks: dict[int, list[Remark]] = {}
-    for target, finding in told:
+    for target, finding in findings:
         if not excerpts.is_in(finding, file):
             continue
-        words = one_line(finding.message.partition("\n")[0], REMARK)
+        words = one_line(headline(finding.message), REMARK)
         for line in excerpts.lines_of(finding):
             if 1 <= line <= lines and (line in remarks or len(remarks) < MOST_MARKED):
                 at_line = remarks.setdefault(line, [])

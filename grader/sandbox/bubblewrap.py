@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from grader.errors import OurError, ToolMissing
 from grader.sandbox import exchange
-from grader.sandbox.exchange import talk
+from grader.sandbox.exchange import ask
 from grader.sandbox.job import Equipment, Job, Limits
 from grader.text import one_line
 
@@ -66,9 +66,9 @@ class BubblewrapSandbox:
         """Run ``job`` in a bubblewrap of its own; raises as `Sandbox.run` says."""
         if job.gpu:
             raise OurError("a GPU cannot be used in a bubblewrap; use --sandbox docker")
-        command = (*_wrap(self.folders, job.limits), _python(), *exchange.supervisor())
+        command = (*_wrap(self.folders, job.limits), _python(), *exchange.supervisor_command())
         began = time.monotonic()
-        answer = talk(
+        answer = ask(
             command,
             exchange.request(job, JOB, (("PATH", os.environ.get("PATH", os.defpath)), ("LC_ALL", "C.UTF-8"))),
             most=exchange.most_bytes(job),

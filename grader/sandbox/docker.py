@@ -1,7 +1,7 @@
 """Containers: one for each stage of a submission, shut in as far as the kernel can, and gone afterwards.
 
 Nothing of this machine is in a container but the image. A stage's container sleeps; each job enters it as a
-supervisor (`inside`) that gets its files by standard input and gives back what it may by standard output.
+`supervisor` that gets its files by standard input and gives back what it may by standard output.
 What the supervisor says is not believed beyond `exchange`, and what it does not enforce the kernel does, for
 the container as a whole: processes, memory, files, CPUs, time.
 """
@@ -176,7 +176,7 @@ class _InContainer:
         deadline = began + job.limits.wall_seconds + exchange.SLACK_SECONDS
         most = exchange.most_bytes(job)
         with speaking():
-            stream = _entry(container, (python, *exchange.supervisor()))
+            stream = _entry(container, (python, *exchange.supervisor_command()))
         with closing(stream), stream._sock as connection:  # noqa: SLF001 - all that the SDK offers
             try:
                 answer = _conversed(connection, request, most, deadline)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grader.errors import StorageError, ToolMissing
-from grader.sandbox import inside
+from grader.sandbox import supervisor
 from grader.sandbox.job import Outcome, Result, Status
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ class CutShort(Exception):  # noqa: N818 - says what became of the answer
     """The supervisor's answer does not come to its end, or is none."""
 
 
-def supervisor() -> tuple[str, ...]:
+def supervisor_command() -> tuple[str, ...]:
     """What to start in an enclosure, after the name of its Python."""
-    return "-I", "-S", "-B", "-c", Path(inside.__file__).read_text(encoding="utf-8")
+    return "-I", "-S", "-B", "-c", Path(supervisor.__file__).read_text(encoding="utf-8")
 
 
-def bounds(limits: Limits) -> inside.ProcessBounds:
+def bounds(limits: Limits) -> supervisor.ProcessBounds:
     """What the supervisor enforces of a job's limits."""
-    return inside.ProcessBounds(
+    return supervisor.ProcessBounds(
         limits.wall_seconds,
         limits.cpu_seconds,
         limits.memory_bytes,
@@ -58,7 +58,7 @@ def request(job: Job, folder: str, environment: Named[str], writable: tuple[str,
     ``writable`` are folders that jobs share: what one leaves there is told.
     """
     for name in (*(name for name, _ in job.files), *job.wanted):
-        inside.inside(name)
+        supervisor.inside(name)
     head = json.dumps(
         {
             "argv": job.argv,
@@ -71,14 +71,16 @@ def request(job: Job, folder: str, environment: Named[str], writable: tuple[str,
             "bounds": bounds(job.limits),
         }
     ).encode()
-    return b"".join((inside.HEAD.pack(len(head)), head, *(content for _, content in job.files), job.stdin))
+    return b"".join(
+        (supervisor.HEAD.pack(len(head)), head, *(content for _, content in job.files), job.stdin)
+    )
 
 
 def most_bytes(job: Job) -> int:
     """The longest answer that a supervisor may give."""
     limits = job.limits
     files = min(len(job.wanted) * limits.file_bytes, limits.disk_bytes)
-    return inside.HEAD.size + MOST_HEAD + 2 * limits.output_bytes + files
+    return supervisor.HEAD.size + MOST_HEAD + 2 * limits.output_bytes + files
 
 
 def read(answer: bytes, job: Job) -> tuple[Result, bool]:
@@ -94,23 +96,23 @@ def read(answer: bytes, job: Job) -> tuple[Result, bool]:
     if isinstance(head.get("problem"), str):
         raise StorageError(f"a job's files do not fit into the sandbox: {head['problem'][:100]}")
     try:
-        return _result(head, view[inside.HEAD.size + _size(view) :], job), head["cleared"] is True
+        return _result(head, view[supervisor.HEAD.size + _size(view) :], job), head["cleared"] is True
     except (KeyError, TypeError, ValueError) as problem:
         raise CutShort(f"not an answer of the supervisor: {type(problem).__name__}") from None
 
 
 def _size(view: memoryview) -> int:
-    if len(view) < inside.HEAD.size:
+    if len(view) < supervisor.HEAD.size:
         raise CutShort("it ended before its answer")
-    return int(inside.HEAD.unpack(view[: inside.HEAD.size])[0])
+    return int(supervisor.HEAD.unpack(view[: supervisor.HEAD.size])[0])
 
 
 def _head(view: memoryview) -> dict[str, Any]:
     size = _size(view)
-    if size > MOST_HEAD or len(view) < inside.HEAD.size + size:
+    if size > MOST_HEAD or len(view) < supervisor.HEAD.size + size:
         raise CutShort("it ended within its answer")
     try:
-        head = json.loads(bytes(view[inside.HEAD.size : inside.HEAD.size + size]))
+        head = json.loads(bytes(view[supervisor.HEAD.size : supervisor.HEAD.size + size]))
     except (ValueError, RecursionError):
         raise CutShort("its answer is no JSON") from None
     if not isinstance(head, dict):
@@ -189,7 +191,7 @@ class Answer(NamedTuple):
     overlong: bool
 
 
-def talk(command: Sequence[str], request: bytes, *, most: int, seconds: float) -> Answer:
+def ask(command: Sequence[str], request: bytes, *, most: int, seconds: float) -> Answer:
     """Start a process, give it all of ``request``, and take at most ``most`` bytes in so many seconds."""
     with subprocess.Popen(
         command,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from grader.errors import StorageError, ToolMissing
-from grader.sandbox import inside
+from grader.sandbox import supervisor
 from grader.sandbox.exchange import bounds
 from grader.sandbox.job import Equipment, Outcome, Result, Status
 
@@ -44,7 +44,9 @@ class LocalSandbox:
     def run(self, job: Job) -> Result:
         """Run ``job`` in a temporary folder that is gone afterwards; raises as `Sandbox.run` says."""
         with folder_of_a_job() as folder:
-            return _run(job, folder)
+            supervisor.place(folder, job.files)
+            ending = supervised(job, folder, () if job.gpu else _without_network())
+            return result_of(job, folder, ending)
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def folder_of_a_job() -> Iterator[Path]:
     try:
         with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as name:
             yield Path(name)
-    except inside.MissingError as missing:
+    except supervisor.MissingError as missing:
         raise ToolMissing(_how_to_get(str(missing))) from None
     except OSError as problem:
         raise StorageError(
@@ -62,14 +64,7 @@ def folder_of_a_job() -> Iterator[Path]:
         ) from None
 
 
-def _run(job: Job, folder: Path) -> Result:
-    inside.place(folder, job.files)
-    ending = supervised(job, folder, () if job.gpu else _without_network())
-    outcome = Outcome(Status(ending.status), *ending[1:])
-    return Result(outcome, inside.fetch(folder, job.wanted, job.limits.file_bytes))
-
-
-def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending:
+def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> supervisor.Ending:
     """How a job ends whose files lie in its folder; ``before`` is a command that becomes its program.
 
     Raises StorageError for a program of the job's own on a file system that is mounted ``noexec``: it would
@@ -80,7 +75,7 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending
             f"no program may be run in the temporary folder {tempfile.gettempdir()}, which is mounted "
             "noexec; set TMPDIR to another folder, or give a container `--tmpfs /tmp:exec`"
         )
-    return inside.supervise(
+    return supervisor.supervise(
         job.argv,
         cwd=folder,
         env=_environment(folder) | _for_device(job) | dict(job.environment),
@@ -88,6 +83,12 @@ def supervised(job: Job, folder: Path, before: tuple[str, ...]) -> inside.Ending
         stdin=job.stdin,
         before=before,
     )
+
+
+def result_of(job: Job, folder: Path, ending: supervisor.Ending) -> Result:
+    """The result of a job that has ended, with the files that are wanted of its folder."""
+    outcome = Outcome(Status(ending.status), *ending[1:])
+    return Result(outcome, supervisor.fetch(folder, job.wanted, job.limits.file_bytes))
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +104,7 @@ def _without_network() -> tuple[str, ...]:
 
 
 def _how_to_get(program: str) -> str:
-    if program == inside.LIMITER:
+    if program == supervisor.LIMITER:
         return f"`{program}` is not installed; get it with `apt-get install util-linux`"
     return f"the program `{program}` is not installed, or may not be executed"
 

@@ -13,19 +13,16 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from grader.errors import OurError
-from grader.sandbox import inside
-from grader.sandbox.job import Equipment, Outcome, Result, Status
-from grader.sandbox.local import folder_of_a_job, supervised
+from grader.sandbox import supervisor
+from grader.sandbox.local import LocalSandbox, folder_of_a_job, result_of, supervised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from grader.sandbox.job import Job, Stage
+    from grader.sandbox.job import Job, Result
 
 FIRST = 61_184
 """The range of users that exist for the time of a service (systemd, "Users, Groups, UIDs and GIDs")."""
@@ -37,17 +34,10 @@ _END_ALL = ("/bin/sh", "-c", "kill -KILL -1")
 _jobs = itertools.count()
 
 
-class OtherUserSandbox:
+class OtherUserSandbox(LocalSandbox):
     """Runs jobs as users who exist for nothing else; the grader must be root."""
 
     name = "other-user"
-    shuts_in = False
-    equipment = Equipment()
-
-    @contextmanager
-    def stage(self, stage: Stage) -> Iterator[Self]:  # noqa: ARG002 - there is nothing to prepare
-        """The sandbox itself: each job ends by itself here."""
-        yield self
 
     def run(self, job: Job) -> Result:
         """Run ``job`` in a temporary folder that is its user's; raises as `Sandbox.run` says."""
@@ -55,14 +45,13 @@ class OtherUserSandbox:
             raise OurError("jobs can be other users only where the grader is root")
         user = FIRST + next(_jobs) % MANY
         with folder_of_a_job() as folder:
-            inside.place(folder, job.files)
+            supervisor.place(folder, job.files)
             _give(folder, user)
             try:
                 ending = supervised(job, folder, _become(user))
             finally:
                 _end_all_of(user)
-            outcome = Outcome(Status(ending.status), *ending[1:])
-            return Result(outcome, inside.fetch(folder, job.wanted, job.limits.file_bytes))
+            return result_of(job, folder, ending)
 
 
 def _become(user: int) -> tuple[str, ...]:

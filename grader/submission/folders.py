@@ -216,11 +216,11 @@ def _beginning(candidates: list[Item], noun: str, wanted: Wanted) -> Item:
     """
     texts = {item: CppText(decode(_text_of(item, wanted))) for item in candidates}
     included = included_names(text.text for text in texts.values())
-    own = [item for item in candidates if item.name not in included] or candidates
-    having = [item for item in own if _MAIN.search(texts[item].without_comments or texts[item].text)]
+    not_included = [item for item in candidates if item.name not in included] or candidates
+    having = [item for item in not_included if _MAIN.search(texts[item].without_comments or texts[item].text)]
     if len(having) > 1:
         raise Unusable(FindingCode.SEVERAL_MAINS, noun=part(f"the-{noun}"), names=_listed(having))
-    return having[0] if having else min(own, key=lambda item: item.name)
+    return having[0] if having else min(not_included, key=lambda item: item.name)
 
 
 def _require_distinct(files: list[Item]) -> None:

@@ -58,7 +58,7 @@ def test_the_hint_of_the_staff_waits_for_a_compiler(item: Make, evidence: Make) 
     [
         (Finding(FindingKind.COMPILE, "the folder holds no .cu file"), "the folder holds no .cu file"),
         (Finding(FindingKind.COMPILE, "bad \x1b[31mred\x00"), r"bad \x1b[31mred\x00"),
-        (Finding(FindingKind.COMPILE, "on line 3 it ends", line=3), "on line 3 it ends"),
+        (Finding(FindingKind.COMPILE, "see line 30", line=3), "line 3: see line 30"),
         (Finding(FindingKind.COMPILE, "", line=3), "the submission does not compile on line 3"),
     ],
 )

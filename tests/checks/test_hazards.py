@@ -28,7 +28,12 @@ RACE = Finding(
     count=40,
 )
 OUTSIDE = Finding(
-    FindingKind.OUT_OF_BOUNDS, "reads A[2640], 1 past its end", line=13, address="A[2640]", thread=(1, 2, 0)
+    FindingKind.OUT_OF_BOUNDS,
+    "reads A[2640], 1 past its end",
+    line=13,
+    address="A[2640]",
+    thread=(1, 2, 0),
+    code=FindingCode.BEYOND_ARRAY,
 )
 UNSET = Finding(
     FindingKind.COMPILE,
@@ -128,7 +133,8 @@ def test_a_run_that_stopped_early_earns_nothing_and_the_message_says_so(
     check: str, kind: FindingKind, item: Make, case: Make, evidence: Make
 ) -> None:
     """What we look for may lie behind the stop."""
-    stopped = case("b", completed=False, findings=(Finding(kind, "stopped", line=7),))
+    stop = Finding(kind, "stopped", line=7, code=FindingCode.TRAP)
+    stopped = case("b", completed=False, findings=(stop,))
     result = judge(item(check), evidence(case("a"), stopped))
     assert result.verdict is Verdict.FAIL
     assert result.message.startswith("could not be judged, because case `b` did not run to its end: ")

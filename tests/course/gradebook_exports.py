@@ -213,3 +213,8 @@ SAMPLES = {
     "generic": Sample(_crlf(GENERIC).encode("cp1252"), SCORES, column="Übung 2"),
     "generic-old-mac": Sample(GENERIC.replace("\n", "\r").encode(), SCORES, column="Übung 1"),
 }
+
+
+def score(submission: str, *students: Student, points: float = 1, names: tuple[str, ...] = ()) -> Score:
+    """A score of few words."""
+    return Score(submission, students, names, Fraction(points))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.course.download import read_download
-from grader.course.entries import Doubt, Question
+from grader.course.entries import Doubt, StaffQuestion
 from grader.course.matching import match_roster
 from grader.course.roster import key_of, read_roster
 from grader.errors import UsageError
@@ -208,8 +208,8 @@ def test_who_is_not_on_the_roster_is_asked_about(tmp_path: Path) -> None:
     download = match_roster(download, read_roster(roster_of(tmp_path, CLASS)))
     assert [one.id for one in download.submissions] == ["linus"]
     assert download.questions == (
-        Question(Doubt.NOT_ON_ROSTER, ("eve.cu",)),
-        Question(Doubt.SEVERAL_ON_ROSTER, ("ada.cu", "hw3-ada.cu"), ("1",)),
+        StaffQuestion(Doubt.NOT_ON_ROSTER, ("eve.cu",)),
+        StaffQuestion(Doubt.SEVERAL_ON_ROSTER, ("ada.cu", "hw3-ada.cu"), ("1",)),
     )
 
 
@@ -235,7 +235,7 @@ def test_a_number_that_counts_something_is_nobodys(tmp_path: Path) -> None:
     download = read_download(written(tmp_path / "download", files))
     download = match_roster(download, read_roster(roster_of(tmp_path, rows)))
     assert [one.hand_in.key for one in download.submissions if one.hand_in] == ["4711"]
-    assert download.questions == (Question(Doubt.NOT_ON_ROSTER, ("lab-12.cu",)),)
+    assert download.questions == (StaffQuestion(Doubt.NOT_ON_ROSTER, ("lab-12.cu",)),)
 
 
 def test_a_name_that_two_students_share_decides_nothing(tmp_path: Path) -> None:

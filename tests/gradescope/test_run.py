@@ -12,8 +12,8 @@ import pytest
 from grader import __version__
 from grader.assignment import load_assignment
 from grader.errors import OurError
-from grader.gradescope import grading, run
-from grader.gradescope.grading import must_be_out_of_reach
+from grader.gradescope import run
+from grader.gradescope.run import must_be_out_of_reach
 from grader.nvcc import Tools, find_toolchain
 from grader.sandbox import LocalSandbox
 from tests.builds import shared_builds
@@ -40,8 +40,8 @@ SUBMISSIONS: dict[str, tuple[dict[str, bytes], object]] = {
 def _no_other_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Not everybody who runs the tests is root: who compiles is seen in the container's test."""
     tools = Tools(find_toolchain(), LocalSandbox(), shared_builds(tmp_path_factory))
-    monkeypatch.setattr(grading, "find_tools", lambda: tools)
-    monkeypatch.setattr(grading, "must_be_out_of_reach", lambda *_: None)
+    monkeypatch.setattr(run, "find_tools", lambda: tools)
+    monkeypatch.setattr(run, "must_be_out_of_reach", lambda *_: None)
 
 
 @pytest.mark.parametrize("name", SUBMISSIONS)
@@ -90,7 +90,7 @@ def test_our_own_failure_is_a_sentence_and_no_score(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """An error that we know of, and one that nobody expects; the log alone says which."""
-    monkeypatch.setattr(grading, "find_tools", failing)
+    monkeypatch.setattr(run, "find_tools", failing)
     root = lay_out(tmp_path / "autograder", {"tiled.cu": SOLUTION})
     assert run.main(root) == 3
     results = results_of(root)
@@ -104,7 +104,7 @@ def test_our_own_failure_is_a_sentence_and_no_score(
 
 def test_grading_ends_before_its_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes too long, anywhere, ends in results that blame nobody."""
-    monkeypatch.setattr(grading, "find_tools", lambda: time.sleep(30))
+    monkeypatch.setattr(run, "find_tools", lambda: time.sleep(30))
     root = lay_out(tmp_path / "autograder", {"tiled.cu": SOLUTION}, seconds=0.2)
     assert run.main(root) == 3
     assert "grading took longer than 0 s and was ended" in results_of(root)["output"]
@@ -128,9 +128,9 @@ def test_a_submission_that_takes_too_long_is_ended_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There are results of every item, which nobody's fault and no score is in."""
-    monkeypatch.setattr(grading, "LEAST_SECONDS", 0.05)
+    monkeypatch.setattr(run, "LEAST_SECONDS", 0.05)
     for_ever = SOLUTION.replace(b"{", b"{ for (volatile long long i = 0; i < 1LL << 40; ++i) {}", 1)
-    root = lay_out(tmp_path / "autograder", {"tiled.cu": for_ever}, seconds=grading.WRITING_SECONDS + 0.05)
+    root = lay_out(tmp_path / "autograder", {"tiled.cu": for_ever}, seconds=run.WRITING_SECONDS + 0.05)
     assert run.main(root) == 0
     results = results_of(root)
     assert "not graded, through no fault of the submission" in results["output"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import Job, Limits, Status, exchange
-from grader.sandbox.inside import HEAD
+from grader.sandbox.supervisor import HEAD
 
 JOB = Job(("prog",), wanted=("C.npy", "log"), limits=Limits(file_bytes=100, output_bytes=50))
 GOOD: dict[str, Any] = {
@@ -141,7 +141,7 @@ def test_the_supervisor_needs_nothing_but_its_own_text() -> None:
         Limits(memory_bytes=0),
         stdin=b"in",
     )
-    command = [sys.executable, *exchange.supervisor()]
+    command = [sys.executable, *exchange.supervisor_command()]
     request = exchange.request(job, "/tmp", (("PATH", "/usr/bin:/bin"),))  # noqa: S108 - any folder serves
     done = subprocess.run(command, input=request, capture_output=True, check=True)
     result, cleared = exchange.read(done.stdout, job)

@@ -13,8 +13,8 @@ import pytest
 
 from grader.errors import StorageError, ToolMissing
 from grader.sandbox import Job, Limits, LocalSandbox, Stage, Status
-from grader.sandbox.inside import fetch
 from grader.sandbox.local import _without_network
+from grader.sandbox.supervisor import fetch
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 MEBIBYTE = 2**20
@@ -213,7 +213,7 @@ def test_a_missing_program_is_our_error(sandbox: LocalSandbox) -> None:
 
 def test_a_missing_limiter_says_how_to_get_it(sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without `prlimit` nothing runs unlimited."""
-    monkeypatch.setattr("grader.sandbox.inside.LIMITER", "no-such-limiter")
+    monkeypatch.setattr("grader.sandbox.supervisor.LIMITER", "no-such-limiter")
     with pytest.raises(ToolMissing, match="apt-get install util-linux"):
         sandbox.run(Job(("true",)))
 
@@ -226,7 +226,7 @@ def test_an_unusable_temporary_folder_is_our_error(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("grader.sandbox.inside.place", full)
+    monkeypatch.setattr("grader.sandbox.supervisor.place", full)
     with pytest.raises(StorageError, match="No space left on device; free some space"):
         sandbox.run(Job(("true",)))
 
@@ -235,7 +235,7 @@ def test_limits_of_the_grader_itself_are_respected(
     sandbox: LocalSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the grader's own hard limit is lower, that one is asked for."""
-    monkeypatch.setattr("grader.sandbox.inside.resource.getrlimit", lambda _: (5, 5))
+    monkeypatch.setattr("grader.sandbox.supervisor.resource.getrlimit", lambda _: (5, 5))
     assert not sandbox.run(shell("ulimit -t", Limits(memory_bytes=1))).outcome.ok
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grader.course.download import read_download
-from grader.course.entries import Doubt, Question
+from grader.course.entries import Doubt, StaffQuestion
 from grader.errors import UsageError
 from grader.model import FindingKind
 from grader.submission.files import MAX_BYTES
@@ -300,7 +300,7 @@ def test_a_file_that_is_no_source_is_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "bob.cu").write_bytes(KERNEL)
     download = read_download(tmp_path)
     assert [one.id for one in download.submissions] == ["bob"]
-    assert download.questions == (Question(Doubt.STRANGE, ("ann.docx",)),)
+    assert download.questions == (StaffQuestion(Doubt.STRANGE, ("ann.docx",)),)
     (ann,) = read_download(tmp_path / "ann.docx").submissions
     assert ann.problem
     assert ann.problem.message == (

@@ -19,7 +19,7 @@ import numpy as np
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.machine import Observer
 from grader.emulator.machine.state import Request
-from grader.emulator.machine.values import FOLDED, unfold
+from grader.emulator.machine.values import FOLDED, scalar, unfold
 from grader.emulator.memory.memory import parts_of
 from grader.model import Counters
 
@@ -162,7 +162,7 @@ class Detecting(Observer):
         return self.log.write_async(m, destination.site, destination, size)
 
     def copies_landed(self, m: Machine, lanes: NDArray[np.intp], began: int) -> None:
-        self.log.copies_landed(m, lanes, began)
+        self.log.copies_landed(m, lanes, scalar(np.int64(began)))
 
     def warp_synchronised(self, m: Machine, party: Value) -> None:
         self.log.warp_synchronised(m, party)

@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.emulator.instructions.barrier import arrives_for_copies
 from grader.emulator.machine import copies
-from grader.emulator.machine.values import spread
+from grader.emulator.machine.values import scalar, spread
 from grader.emulator.memory import access
 from grader.emulator.memory.memory import AccessRequest, Target
 from grader.ptx import Immediate, Operand, Register
@@ -93,7 +93,7 @@ def _copy(ins: Instruction, link: Link) -> Step:
 def _amount(link: Link, operands: list[Operand], size: int) -> Fetch:
     """How many bytes each lane reads; the rest of the copy is zeros."""
     if not operands:
-        return lambda _m, _lanes: np.int64(size)
+        return lambda _m, _lanes: scalar(np.int64(size))
     (operand,) = operands
     if isinstance(operand, Register) and link.register_type(operand) == "pred":
         ignored = link.fetch(operand, "pred")

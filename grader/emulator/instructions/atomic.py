@@ -94,6 +94,10 @@ def _run_through_flushed(old: Value, operands: NDArray[np.float32]) -> Value:
     return values
 
 
+def _swapped(old: Value, expected: Value, new: Value) -> Value:
+    return np.where(old == expected, new, old)
+
+
 def _half_sum(old: Value, operand: Value, kind: str) -> Value:
     """Packed or single 16-bit additions."""
     lanes = [np.ascontiguousarray(part).view(np.uint16) for part in (old, operand)]
@@ -109,7 +113,7 @@ _OPERATIONS = {
     "min": _folding(np.minimum),
     "max": _folding(np.maximum),
     "exch": Operation(lambda _old, new: new, _exchanged),
-    "cas": Operation(lambda old, expected, new: np.where(old == expected, new, old), _swapped_if_equal),
+    "cas": Operation(_swapped, _swapped_if_equal),
     "inc": Operation(_increment),
     "dec": Operation(_decrement),
 }

@@ -19,7 +19,7 @@ from grader.emulator.machine import copies
 from grader.emulator.machine.geometry import BARRIERS
 from grader.emulator.machine.state import Group, WarpOperation
 from grader.emulator.machine.synchronisation import arrive
-from grader.emulator.machine.values import Value, select, spread
+from grader.emulator.machine.values import Value, scalar, select, spread
 from grader.emulator.memory import access
 from grader.emulator.races.events import AWAIT, COPIED, POST
 from grader.ptx import Immediate
@@ -39,6 +39,9 @@ MOST_ARRIVALS = (1 << 20) - 1
 """How many arrivals a phase may wait for."""
 
 _WORD = np.dtype(np.uint64)
+
+_WHOLE_BLOCK = scalar(np.uint32(0))
+"""What a barrier waits for that names no number of threads."""
 
 _FORM = {"noComplete", "release", "acquire", "relaxed", "cta", "cluster", "shared", "shared::cta", "b64"}
 
@@ -63,7 +66,7 @@ def bar(ins: Instruction, link: Link) -> ControlStep:
 
     def step(m: Machine, group: Group) -> list[Group]:
         group.pc = after
-        count = expected(m, m.active) if expected else np.uint32(0)
+        count = expected(m, m.active) if expected else _WHOLE_BLOCK
         which = number(m, m.active)
         if arrives:
             m.observer.announced(m, (m.lanes(), _keys(m, which)))
@@ -101,7 +104,7 @@ def _reducing(ins: Instruction, link: Link) -> ControlStep:
         if arriving is not None:
             m.active = arriving.lanes
             m.voted[m.lanes()] = True
-            count = expected(m, m.active) if expected else np.uint32(0)
+            count = expected(m, m.active) if expected else _WHOLE_BLOCK
             m.wait(arriving, site, number(m, m.active), count)
         if counting is None:
             return []
@@ -170,7 +173,7 @@ def arrives_for_copies(ins: Instruction, link: Link) -> Step:
     in addition, so that it leaves the pending count as it was.
     """
     site, where, space = link.site(), link.address(ins.operands[0]), _space(ins)
-    counted = np.uint32("noinc" in ins.modifiers)
+    counted = scalar(np.uint32("noinc" in ins.modifiers))
 
     def step(m: Machine) -> None:
         change = partial(_arrivals, m, site, counted, dropped=False, kind=COPIED)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value, scalar
 from grader.ptx import Immediate
 from grader.ptx.nodes import TYPE_BYTES
 
@@ -43,7 +43,7 @@ def prmt(ins: Instruction, link: Link) -> Step:
 
 def _permuted(low: Value, high: Value, selector: Value) -> Value:
     both = high.astype(np.uint64) << np.uint64(32) | low
-    result = np.uint32(0)
+    result = scalar(np.uint32(0))
     for digit in range(4):
         nibble = selector >> np.uint32(4 * digit) & np.uint32(15)
         byte = (both >> ((nibble & np.uint32(7)) * np.uint32(8)).astype(np.uint64)).astype(np.uint32)
@@ -270,10 +270,10 @@ def lop3(ins: Instruction, link: Link) -> Step:
     fetches = [link.fetch(operand, "b32") for operand in ins.operands[1:4]]
 
     def combine(*bits: Value) -> Value:
-        result = np.uint32(0)
+        result = scalar(np.uint32(0))
         for row in range(8):
             if table >> row & 1:
-                term = np.uint32(0xFFFFFFFF)
+                term = scalar(np.uint32(0xFFFFFFFF))
                 for weight, value in zip((4, 2, 1), bits, strict=True):
                     term = term & (value if row & weight else ~value)
                 result = result | term

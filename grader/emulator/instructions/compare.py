@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grader.emulator.instructions.floating import flushed
-from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, FALSE, Value
 from grader.ptx import Pair
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def set_(ins: Instruction, link: Link) -> Step:
     yes = np.float32(1) if to == "f32" else np.uint32(0xFFFFFFFF)
     no = yes.dtype.type(0)
 
-    def choose(a: Value, b: Value, c: Value = np.False_) -> Value:
+    def choose(a: Value, b: Value, c: Value = FALSE) -> Value:
         holds = compare(a, b)
         return np.where(LOGIC[logic](holds, c) if logic else holds, yes, no)[()]
 

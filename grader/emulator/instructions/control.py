@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.emulator import printing
 from grader.emulator.machine.state import Frame, Group
-from grader.emulator.machine.values import Value, spread
+from grader.emulator.machine.values import Value, scalar, spread
 from grader.errors import UnsupportedPtx
 from grader.model import FindingCode
 from grader.ptx import Register, Symbol, Tuple
@@ -140,7 +140,7 @@ def _printf(link: Link, passed: Names, returned: Names) -> ControlStep:
     def step(m: Machine, group: Group) -> None:
         format_at, values_at = (_argument(m, name, np.uint64) for name in passed[:2])
         count = printing.print_lanes(m, format_at, values_at)
-        _answer(m, returned, np.int32(count))
+        _answer(m, returned, scalar(np.int32(count)))
         group.pc = after
 
     return step

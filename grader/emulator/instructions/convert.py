@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.instructions import narrow, rounding
 from grader.emulator.instructions.floating import flushed, saturated
-from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, FALSE, Value
 from grader.emulator.memory.memory import WINDOW
 from grader.ptx import Register, Vector
 from grader.ptx.nodes import TYPE_BYTES
@@ -132,7 +132,7 @@ def isspacep(ins: Instruction, link: Link) -> Step:
         base = m.memory.base
         constant = np.logical_or.reduce(
             [_within(address, base, allocation) for allocation in m.memory.allocations if allocation.constant]
-            or [np.False_]
+            or [FALSE]
         )
         in_global = address >= np.uint64(base)
         m.write(register, constant if space == "const" else in_global & ~constant)

@@ -18,6 +18,7 @@ import numpy as np
 
 from grader.emulator.instructions.half import decoded, encoded
 from grader.emulator.machine.geometry import WARP
+from grader.emulator.machine.values import scalar
 from grader.emulator.memory import access
 from grader.ptx import Vector
 
@@ -153,7 +154,7 @@ class Warps:
     def table(self, values: Value) -> NDArray[np.generic]:
         """What the active lanes hold, with zeros where a lane is not active."""
         if values.ndim and self.whole:
-            return values.reshape(self.count, WARP)  # type: ignore[no-any-return]
+            return values.reshape(self.count, WARP)
         cells = np.zeros(self.count * WARP, values.dtype)
         cells[self.position] = values
         return cells.reshape(self.count, WARP)
@@ -256,7 +257,7 @@ def _form(ins: Instruction, link: Link, extents: tuple[int, int, int], registers
 def _stride(link: Link, operands: tuple[Operand, ...], default: int) -> Fetch:
     """The leading dimension in elements: the third operand, if there is one."""
     if not operands:
-        return lambda _m, _lanes: np.int64(default)
+        return lambda _m, _lanes: scalar(np.int64(default))
     fetch = link.fetch(operands[0], "u32")
     return lambda m, lanes: fetch(m, lanes).astype(np.int64)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, FALSE, TRUE, Value
 from grader.ptx.nodes import TYPE_BYTES
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def sum_with_carry(ins: Instruction, link: Link, *, minus: bool, takes: bool) ->
     register = link.register(ins.operands[0])
     first, second = (link.fetch(operand, kind) for operand in ins.operands[1:3])
     combine = _difference if minus else _total
-    gives = "cc" in ins.modifiers
+    gives, without = "cc" in ins.modifiers, TRUE if minus else FALSE
 
     def step(m: Machine) -> None:
-        carry: Value = m.carry_in() if takes else np.bool_(minus)
+        carry = m.carry_in() if takes else without
         result, out = combine(first(m, m.compute_mask), second(m, m.compute_mask), carry)
         if gives:
             m.carry_out(out)
@@ -65,7 +65,7 @@ def mad_with_carry(
 
     def step(m: Machine) -> None:
         a, b, c = (fetch(m, m.compute_mask) for fetch in fetches)
-        carry: Value = m.carry_in() if takes else np.False_
+        carry = m.carry_in() if takes else FALSE
         result, out = _total(product(a, b).view(unsigned), c.view(unsigned), carry)
         if gives:
             m.carry_out(out)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.emulator.machine.values import DTYPES, Value, select
+from grader.emulator.machine.values import DTYPES, Value, scalar, select
 from grader.emulator.memory import access
 from grader.ptx import Address, Operand, Register, Symbol, Vector
 from grader.ptx.nodes import TYPE_BYTES
@@ -116,7 +116,7 @@ def _piece(pieces: dict[int, Value], offset: int, dtype: np.dtype[np.generic]) -
     size = dtype.itemsize
     if value is not None and value.dtype.itemsize == size:
         return value.view(dtype)
-    bits, complete = np.uint64(0), False
+    bits, complete = scalar(np.uint64(0)), False
     for start, whole in pieces.items():
         low, high = max(start, offset), min(start + whole.dtype.itemsize, offset + size)
         if low < high:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from grader.emulator.instructions import half, rounding
-from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, Value, scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,13 +139,12 @@ def _encoded(value: NDArray[np.float64], kind: str, how: tuple[str, ...]) -> Val
 def _tf32(value: NDArray[np.float32], mode: str) -> NDArray[np.uint32]:
     """float32 with ten bits of mantissa; ``.rna`` rounds halves away from zero."""
     bits, low = value.view(np.uint32), np.uint32(0x1FFF)
-    step: Value
     if mode == "rna":
-        step = np.uint32(0x1000)
+        step = scalar(np.uint32(0x1000))
     elif mode == "rn":
         step = np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1))
     else:
-        step = np.uint32(0)
+        step = scalar(np.uint32(0))
     rounded = np.where(np.isinf(value), bits, bits + step & ~low)
     return np.where(np.isnan(value), _NAN32, rounded)
 

@@ -13,7 +13,7 @@ import numpy as np
 from grader.emulator.machine.geometry import WARP
 from grader.emulator.machine.state import WarpOperation
 from grader.emulator.machine.synchronisation import arrive, ballot, lane_in_warp, masks_of, table_of
-from grader.emulator.machine.values import DTYPES, Value
+from grader.emulator.machine.values import DTYPES, TRUE, Value
 from grader.ptx import Operand, Pair
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _alone(act: Act, offer: Fetch | None, absent: Any) -> Step:  # noqa: ANN401 
 
     def step(m: Machine) -> None:
         table = table_of(m, offer(m, m.active), absent) if offer else np.zeros((0, WARP), np.uint8)
-        act(m, ballot(m, np.True_), table)
+        act(m, ballot(m, TRUE), table)
 
     return step
 
@@ -172,7 +172,7 @@ def redux(ins: Instruction, link: Link) -> ControlStep:
 def activemask(ins: Instruction, link: Link) -> Step:
     """`activemask.b32 d`: the lanes of the warp that execute this (section 9.7.13.11)."""
     register = link.register(ins.operands[0])
-    return lambda m: m.write_active(register, ballot(m, np.True_))
+    return lambda m: m.write_active(register, ballot(m, TRUE))
 
 
 def elect(ins: Instruction, link: Link) -> ControlStep:

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.linking.provenance import only_copies
 from grader.emulator.machine.geometry import SMS
-from grader.emulator.machine.values import DTYPES, FOLDED, Lanes, Value, over_folds
+from grader.emulator.machine.values import DTYPES, FALSE, FOLDED, TRUE, Lanes, Value, over_folds, scalar
 from grader.errors import PtxSyntaxError, UnsupportedPtx
 from grader.ptx import Address, Immediate, Register, Symbol
 from grader.ptx.nodes import TYPE_BYTES
@@ -273,9 +273,11 @@ def _constant(value: Value) -> Fetch:
 
 def _literal(operand: Immediate, dtype: np.dtype[Any]) -> Value:
     if operand.kind == "f64" and dtype == np.float32:  # a decimal literal in a .f32 instruction
-        return np.float32(np.uint64(operand.value).view(np.float64))
+        return scalar(np.float32(np.uint64(operand.value).view(np.float64)))
+    if dtype == np.bool_:
+        return TRUE if operand.value else FALSE
     bits = np.array(operand.value & (2 ** (8 * dtype.itemsize) - 1), f"u{dtype.itemsize}")
-    return np.bool_(bool(operand.value)) if dtype == np.bool_ else bits.view(dtype)[()]
+    return bits.view(dtype)[()]
 
 
 _OF_LANES = frozenset(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from grader.emulator.machine.values import scalar
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -88,10 +90,10 @@ def special_registers(shape: Geometry) -> Mapping[str, Value]:
             registers[f"%{name}.{axis}"] = values.astype(np.uint32)
     for name, extents in (("ntid", block), ("nctaid", grid)):
         for axis, extent in zip("xyz", extents, strict=True):
-            registers[f"%{name}.{axis}"] = np.uint32(extent)
+            registers[f"%{name}.{axis}"] = scalar(np.uint32(extent))
     registers["%laneid"] = (thread % WARP).astype(np.uint32)
     registers["%warpid"] = (thread // WARP).astype(np.uint32)
-    registers["%nwarpid"] = np.uint32(shape.warps_per_block)
+    registers["%nwarpid"] = scalar(np.uint32(shape.warps_per_block))
     bit = np.uint32(1) << registers["%laneid"]
     registers["%lanemask_eq"] = bit
     registers["%lanemask_lt"] = bit - np.uint32(1)
@@ -99,7 +101,7 @@ def special_registers(shape: Geometry) -> Mapping[str, Value]:
     registers["%lanemask_gt"] = ~registers["%lanemask_le"]
     registers["%lanemask_ge"] = ~registers["%lanemask_lt"]
     registers["%smid"] = (linear % SMS).astype(np.uint32)
-    registers["%gridid"] = np.uint64(1)
+    registers["%gridid"] = scalar(np.uint64(1))
     return {
         name: value if value.ndim == 0 else folded(value, shape.size) for name, value in registers.items()
     }
@@ -112,5 +114,5 @@ def folded(values: NDArray[np.uint32], lanes: int) -> Value:
         if (values == first).all():
             values = first
     if values.size == 1:
-        return values[0, 0, 0]
+        return scalar(values[0, 0, 0])
     return values.reshape(-1) if values.size == lanes else values

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.emulator.machine.geometry import WARP, Geometry, special_registers
 from grader.emulator.machine.state import ChunkRecord, Group, PendingCopies, ValueMemo, Waiting
-from grader.emulator.machine.values import FOLDED, Lanes, Shape, Value, merge
+from grader.emulator.machine.values import FALSE, FOLDED, Lanes, Shape, Value, merge, scalar
 from grader.emulator.memory.memory import Region
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ class Machine:
     """Lanes that wait for others of their warp."""
     copies: PendingCopies = field(default_factory=PendingCopies)
     stopped: bool = False
-    carry: Value = np.False_
+    carry: Value = FALSE
     voted: NDArray[np.bool_] = field(init=False)
     """Lanes that `bar.red` holds until the votes of their block can be counted."""
     alive: NDArray[np.bool_] = field(init=False)
@@ -293,7 +293,7 @@ class Machine:
         self.shared = Region.blank(stride * shape.blocks, track=track)
         self.shared_start = self.block_of * stride
         steps = np.arange(shape.blocks) * stride
-        self.shared_step = steps.reshape(-1, 1, 1) if shape.blocks > 1 else np.int64(0)
+        self.shared_step = steps.reshape(-1, 1, 1) if shape.blocks > 1 else scalar(np.int64(0))
         self.local = Region.blank(self.local_bytes * size, track=track)
         self.local_start = lane * self.local_bytes
         self.special = special_registers(shape)
@@ -446,4 +446,4 @@ class Machine:
     def unset(self, dtype: np.dtype[Any], instruction: Instruction) -> Value:
         """The value of a register that nothing wrote: the source used a variable it never set."""
         self.reporter.unset_register(self, instruction)
-        return np.zeros(1, f"u{dtype.itemsize}").view(dtype)[0] if dtype != np.bool_ else np.False_
+        return scalar(np.zeros(1, dtype)[0])

@@ -8,7 +8,7 @@ What is kept of a launch while it runs has a bound, for memory and for the time 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -259,8 +259,7 @@ class ValueMemo:
         if address.ndim == 0:
             only = int(address)
             return Extent(only, only, only)
-        extent: Extent = _recall(self._extents, address, _extent)
-        return extent
+        return _recall(self._extents, address, _extent)
 
     def widened(self, address: Value) -> Value:
         """A signed 32-bit address as a 64-bit one; the same object for the same address."""
@@ -273,7 +272,10 @@ class ValueMemo:
         return value if lanes is None or value.ndim == 0 else self.unfold(value)[lanes]
 
 
-def _recall(memo: dict[int, tuple[Value, Value]], value: Value, find: Callable[[Value], Value]) -> Value:
+Fact = TypeVar("Fact")
+
+
+def _recall(memo: dict[int, tuple[Value, Fact]], value: Value, find: Callable[[Value], Fact]) -> Fact:
     """A fact about a value, found if it is not known; the oldest is forgotten."""
     fact = memo.get(id(value))
     if fact is None:

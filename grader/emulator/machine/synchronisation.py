@@ -20,7 +20,7 @@ import numpy as np
 
 from grader.emulator.machine.geometry import BARRIERS, WARP
 from grader.emulator.machine.state import Group, Parked
-from grader.emulator.machine.values import spread
+from grader.emulator.machine.values import TRUE, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -74,7 +74,7 @@ def _masks(m: Machine, lanes: NDArray[np.intp]) -> NDArray[np.uint32]:
 
 def arrive(m: Machine, group: Group, operation: WarpOperation) -> list[Group] | None:
     """The active lanes, a group at its instruction, come to an operation; the result is that of a step."""
-    named, here = operation.mask(m, m.active), ballot(m, np.True_)
+    named, here = operation.mask(m, m.active), ballot(m, TRUE)
     if m.count == m.alive_count or not _is_somebody_missing(m, named, here):
         _perform(m, operation, _party(m, operation, named, here), _offered(m, operation))
         group.pc += 1
@@ -357,5 +357,5 @@ def _rest(arrival: _Arrival, staying: NDArray[np.bool_]) -> Waiting:
     )
 
 
-def _part(value: np.generic | NDArray[np.generic], mask: NDArray[np.bool_]) -> object:
-    return value if value.ndim == 0 else value[mask]  # type: ignore[index]
+def _part(value: Value, mask: NDArray[np.bool_]) -> Value:
+    return value if value.ndim == 0 else value[mask]

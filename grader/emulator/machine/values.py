@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Value: TypeAlias = Any
-"""``NDArray`` of shape (lanes,) or a NumPy scalar; typed loosely because NumPy mixes the two at will."""
+Value: TypeAlias = "NDArray[Any]"
+"""An array of shape (lanes,), a folded one, or a NumPy scalar (see `scalar`)."""
 
 Shape: TypeAlias = tuple[int, int, int]
 """Blocks of a chunk, rows of threads (y and z) in a block, threads in a row."""
@@ -46,6 +46,14 @@ DTYPES: dict[str, np.dtype[Any]] = {
 
 ALL_ONES = {size: np.dtype(f"uint{8 * size}").type(2 ** (8 * size) - 1) for size in (1, 2, 4, 8)}
 """What a load from nowhere gives: NaN as a float, -1 as an integer."""
+
+
+def scalar(number: np.generic[Any]) -> Value:
+    """A number that all lanes have in common; NumPy's types do not say that it has an array's methods."""
+    return number  # type: ignore[return-value]
+
+
+FALSE, TRUE = scalar(np.False_), scalar(np.True_)
 
 
 def select(value: Value, lanes: Lanes) -> Value:
@@ -73,7 +81,7 @@ def merge(old: Value | None, new: Value, lanes: NDArray[np.intp], count: int) ->
 def unfold(value: Value, shape: Shape) -> NDArray[Any]:
     """A folded value with one element per lane."""
     if value.shape == shape:
-        return value.reshape(-1)  # type: ignore[no-any-return]
+        return value.reshape(-1)
     whole = np.empty(shape, value.dtype)
     whole[...] = value
     return whole.reshape(-1)

@@ -58,6 +58,7 @@ def _resolve_by_range(m: Machine, site: int, address: Value, access: AccessReque
         return None
     lanes = m.active
     region: Region = m.memory
+    index: Value
     if space == "global":
         index = address + np.int64(offset - m.memory.base)
     elif space == "local":

@@ -9,6 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from grader.emulator.linking.program import function_addresses, initial_bytes
+from grader.emulator.machine.values import scalar
 from grader.emulator.memory.memory import HEAP, HEAP_BYTES, AddressSpace, GlobalMemory, Heap, MemoryPlan
 from grader.emulator.naming import SharedArray
 from grader.ptx import Symbol, Tuple
@@ -34,7 +35,7 @@ def pieces_of(
     ``base`` is where global memory begins.
     """
     if isinstance(argument.value, np.ndarray):
-        return {0: np.uint64(base + allocations[argument.name].start)}
+        return {0: scalar(np.uint64(base + allocations[argument.name].start))}
     value: Any = argument.value
     if value.dtype.kind != "V":
         return {0: _widened(value, formal.size)}

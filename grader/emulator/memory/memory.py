@@ -382,7 +382,7 @@ class Target(NamedTuple):
     """The address that an instruction's own offset was added to; the same object for the same address."""
 
     @property
-    def index(self) -> Value:
+    def index(self) -> Value:  # type: ignore[override]  # nobody searches a target
         """The byte with an element for each lane, or a scalar."""
         return unfold(self.bytes, self.shape) if self.bytes.ndim == FOLDED else self.bytes
 

@@ -350,8 +350,9 @@ def _spelt_out(portion: _Spread, chosen: NDArray[np.intp]) -> Rows:
     lane = portion.lanes()[chosen]
     thread = lane % COPY_ENGINE
     block = thread // shape.threads
+    cell = portion.cell()
     columns = {
-        "cell": portion.cell(),
+        "cell": cell,
         "site": access.site,
         "kind": access.kind,
         "when": access.when,
@@ -359,7 +360,7 @@ def _spelt_out(portion: _Spread, chosen: NDArray[np.intp]) -> Rows:
         "warp_epoch": access.warp_epoch,
     }
     spelt = {
-        name: np.broadcast_to(np.asarray(value, np.int64), len(columns["cell"]))[chosen]
+        name: np.broadcast_to(np.asarray(value, np.int64), len(cell))[chosen]
         for name, value in columns.items()
     }
     bits = np.uint64(0) if access.value is None else access.value.view(f"u{access.value.dtype.itemsize}")
@@ -367,6 +368,6 @@ def _spelt_out(portion: _Spread, chosen: NDArray[np.intp]) -> Rows:
         lane=lane,
         block=block,
         warp=block * shape.warps_per_block + thread % shape.threads // WARP,
-        value=np.broadcast_to(bits, len(columns["cell"]))[chosen].astype(np.uint64),
+        value=np.broadcast_to(bits, len(cell))[chosen].astype(np.uint64),
         **spelt,
     )

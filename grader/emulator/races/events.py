@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.machine.geometry import BARRIERS, WARP
 from grader.emulator.machine.state import TooMuchHeldError
-from grader.emulator.machine.values import spread
+from grader.emulator.machine.values import scalar, spread
 from grader.emulator.races.rows import (
     ATOMIC,
     COPY_ENGINE,
@@ -99,13 +99,15 @@ class Events:
     def warp_epoch_of(self, m: Machine, lanes: Lanes) -> Value:
         """How often the whole warp of each lane has synchronised."""
         if self._warp_epoch is None:
-            return np.int64(0)
+            return scalar(np.int64(0))
         epochs: Value = self._warp_epoch[m.warp_of if lanes is None else m.warp_of[lanes]]
         return epochs
 
     def landed_until(self, lanes: Lanes) -> Value:
         """Up to when the copies of lanes have landed."""
-        return np.int64(-1) if self._landed is None else self._landed[slice(None) if lanes is None else lanes]
+        if self._landed is None:
+            return scalar(np.int64(-1))
+        return self._landed if lanes is None else self._landed[lanes]
 
     def kind_of_read(self, site: int) -> int:
         """What a read is: a volatile one never races with strong writes, for it may read a flag."""

@@ -100,18 +100,18 @@ def spelt_out(m: Machine, accesses: list[LoggedAccess], grain: int) -> Rows:
     lanes = [lanes_of(m, access) for access in accesses]
     counts = [len(part) for part in lanes]
 
-    def each_lane(values: Iterator[Value]) -> NDArray[np.int64]:
+    def each_lane(values: Iterator[Value | int]) -> NDArray[np.int64]:
         return column(np.broadcast_to(value, count) for value, count in zip(values, counts, strict=True))
 
     lane = column(iter(lanes))
     return Rows(
         cell=column(m.memo.unfold(access.byte) // grain for access in accesses),
-        lane=lane + COPY_ENGINE * each_lane(np.int64(access.engine) for access in accesses),
+        lane=lane + COPY_ENGINE * each_lane(access.engine for access in accesses),
         block=m.block_of[lane].astype(np.int64),
         warp=m.warp_of[lane].astype(np.int64),
-        site=each_lane(np.int64(access.site) for access in accesses),
-        kind=each_lane(np.int64(access.kind) for access in accesses),
-        when=each_lane(np.int64(access.when) for access in accesses),
+        site=each_lane(access.site for access in accesses),
+        kind=each_lane(access.kind for access in accesses),
+        when=each_lane(access.when for access in accesses),
         epoch=each_lane(access.epoch for access in accesses),
         warp_epoch=each_lane(access.warp_epoch for access in accesses),
         value=np.concatenate([_bits(access, count) for access, count in zip(accesses, counts, strict=True)]),
@@ -139,12 +139,12 @@ def part_of(m: Machine, access: LoggedAccess, mask: NDArray[np.bool_]) -> Logged
     """The part of an access that some of its lanes make."""
 
     def part(value: Value) -> Value:
-        return value if value is None or value.ndim == 0 else value[mask]
+        return value if value.ndim == 0 else value[mask]
 
     return access._replace(
         lanes=lanes_of(m, access)[mask],
         byte=m.memo.unfold(access.byte)[mask],
-        value=part(access.value),
+        value=None if access.value is None else part(access.value),
         epoch=part(access.epoch),
         warp_epoch=part(access.warp_epoch),
     )

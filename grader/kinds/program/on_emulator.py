@@ -145,8 +145,8 @@ class EmulatedDevice:
         unknown = {a for a in addresses if a and self._source.line_of(a) is None}
         places = lines_of(unknown) if unknown else {}
         for source in (self._source, *self._source.others):
-            own = {address: line for address, (file, line) in places.items() if file == source.file}
-            source.call_lines = {**source.call_lines, **own}
+            lines = {address: line for address, (file, line) in places.items() if file == source.file}
+            source.call_lines = {**source.call_lines, **lines}
 
     def _note(self, mistake: HostMistake) -> None:
         self.device.note(mistake)

@@ -39,6 +39,6 @@ class Ran:
             module = parse(build.ptx)
             entries = {function.name for function in module.functions if function.is_entry}
             for entry in sorted(self.executed.keys() & entries):
-                made = structure(module, entry, build.source_name, file, self.executed[entry])
-                structures.setdefault(read_name(entry).name, made)
+                of_entry = structure(module, entry, build.source_name, file, self.executed[entry])
+                structures.setdefault(read_name(entry).name, of_entry)
         return tuple(structures.items())

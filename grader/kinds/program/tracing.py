@@ -123,11 +123,11 @@ class _Choice:
         if not self.counts:
             why = case.too_much_work or next((finding.message for finding in case.findings), "")
             raise UsageError(f"no kernel ran in case {case.case.id}{f': {why}' if why else ''}")
-        each = ", ".join(f"{number} of `{name}`" for name, number in self.counts.items())
+        launches = ", ".join(f"{number} of `{name}`" for name, number in self.counts.items())
         asked = f"--launch {self.request.launch}: " if self.request.launch else ""
         asked = f"--kernel {self.request.kernel}: " if self.request.kernel and not self.matching else asked
         raise UsageError(
-            f"{asked}case {case.case.id} had {count(self.counts.total(), 'launch', 'launches')}: {each}"
+            f"{asked}case {case.case.id} had {count(self.counts.total(), 'launch', 'launches')}: {launches}"
         )
 
 
