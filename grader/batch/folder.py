@@ -46,6 +46,9 @@ SOURCE = "source"
 EXPORT = "grade.json"
 """For other programs: never read here, but it tells of a grade whose record is missing."""
 
+_BEGINNING = 4096
+"""Bytes of a page's beginning, in which it says what it was made of."""
+
 _NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 """What stands where the folder should be: a file, or a link that leads to itself."""
 
@@ -209,6 +212,14 @@ class OutFolder:
             return path.read_bytes()
         except OSError:
             return b""
+
+    def beginning(self, name: str) -> str:
+        """The first 4 KiB of a file of the class; empty where it is not there or cannot be read."""
+        try:
+            with (self.path / name).open("rb") as file:
+                return file.read(_BEGINNING).decode("utf-8", "replace")
+        except OSError:
+            return ""
 
     def record_path(self, submission: str) -> Path:
         """Where a submission's whole grade is kept, for `report` and `rescore`."""
