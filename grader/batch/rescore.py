@@ -76,7 +76,10 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
 def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
     """The files of every submission and of the class, and a journal that vouches for them."""
     for grade in grades:
-        out.write(files.of_submission(grade, source=out.source_lines(grade)), grade.submission_id)
+        out.write(
+            files.of_submission(grade, source=out.source_lines(grade), trace=out.trace(grade)),
+            grade.submission_id,
+        )
     finished = out.finished()
     out.begin(session)
     for grade in grades:

@@ -47,7 +47,9 @@ def run(options: argparse.Namespace) -> int:
     out = OutFolder(options.out)
     grades = load_grades(out, out.submissions())
     for grade in _with_released(out, grades, options):
-        written = files.of_submission(grade, options.released, source=out.source_lines(grade))
+        written = files.of_submission(
+            grade, options.released, source=out.source_lines(grade), trace=out.trace(grade)
+        )
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
     out.write(class_files(out, grades))

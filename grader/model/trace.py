@@ -178,3 +178,5 @@ class TraceScene:
     launched: TracedLaunch | None = None
     """Of a program or a function; so for the next."""
     arguments: tuple[str, ...] = ()
+    mark: tuple[str, int] | None = None
+    """The array and the element of it that came out wrong, where that is what the trace is to show."""

@@ -20,7 +20,7 @@ from grader.reports.class_statistics import (
     shared_causes,
 )
 from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
-from grader.reports.html import asset, page
+from grader.reports.pages import asset, page
 from grader.reports.text import case_name
 from grader.reports.wording import look
 from grader.text import one_line, source_line

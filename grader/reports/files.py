@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from grader.reports.class_page import SourceOf
 
 
-def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str] = ()) -> dict[str, str]:
-    """The files of one submission; ``source`` are its lines, to quote from.
+def of_submission(
+    grade: Grade, released: Released = "", *, source: Sequence[str] = (), trace: bytes = b""
+) -> dict[str, str]:
+    """The files of one submission; ``source`` are its lines, to quote from, ``trace`` is that of a block.
 
     record.json, grade.json and staff.html are the staff's. The others show what a student may see: what is
     ``released`` by now; Gradescope knows the day by itself.
@@ -26,8 +28,8 @@ def of_submission(grade: Grade, released: Released = "", *, source: Sequence[str
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([student_view(grade, released)], sources={grade.submission_id: source}),
         "results.json": gradescope.render(grade, source),
-        "report.html": html.render(grade, source_lines=source, released=released),
-        "staff.html": html.render(grade, audience="staff", source_lines=source),
+        "report.html": html.render(grade, source_lines=source, released=released, trace=trace),
+        "staff.html": html.render(grade, audience="staff", source_lines=source, trace=trace),
     }
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.reports.class_page import folder_of
-from grader.reports.html import asset, page
+from grader.reports.pages import asset, page
 from grader.text import source_line
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 // The player: which frame is shown, what it says in words, and what moves it.
 
 let timer = null;
+const isEmbedded = location.protocol === "about:"; // in a report: it has no address of its own to keep a step in
 
 function drawSource() {
   const ran = new Set(trace.intervals.flatMap((interval) => [...interval.steps.map((step) => step.line), ...interval.barrier_lines]));
@@ -168,6 +169,7 @@ function show(number) {
   });
   document.body.dataset.step = current;
   paint();
+  if (isEmbedded) return;
   const fragment = "#step=" + current + (pinned ? "&thread=" + chosen : "");
   if (location.hash !== fragment) history.replaceState(null, "", fragment);
 }
@@ -227,7 +229,17 @@ function fromFragment() {
   const told = new URLSearchParams(location.hash.slice(1));
   const thread = Number(told.get("thread"));
   if (told.has("thread") && Number.isInteger(thread) && thread >= 0 && thread < threadCount) { chosen = thread; pinned = true; }
-  show(Math.trunc(Number(told.get("step"))) || 0);
+  show(isEmbedded ? telling() : Math.trunc(Number(told.get("step"))) || 0);
+}
+
+// Where a page that is part of a report begins: at the first hazard, or where a wrong element is stored.
+function telling() {
+  const hazards = trace.findings.map((_, number) => firstFrameOf(number)).filter((frame) => frame >= 0);
+  if (hazards.length || !trace.mark) return Math.min(...hazards, frames.length - 1) * (hazards.length > 0);
+  const array = trace.arrays.findIndex(({ name }) => name === trace.mark[0]);
+  const stores = (event) => event.kind === "store" && event.target === array && event.elements.includes(trace.mark[1]);
+  return Math.max(0, frames.findIndex((frame) => !frame.end && frame.interval >= 0
+    && trace.intervals[frame.interval].steps[frame.step].events.some(stores)));
 }
 
 drawAll();
