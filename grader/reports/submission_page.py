@@ -160,7 +160,9 @@ class _Shown:
         return race
 
     def _heat(self, finding: Finding, case: CaseEvidence) -> pictures.Heat | None:
-        wrong = next((c for c in case.comparisons if c.wrong and not c.kernel), None)
+        comparisons = [one for one in case.comparisons if one.wrong]
+        named = [one for one in comparisons if one.array == finding.array]
+        wrong = next(iter([*named, *(one for one in comparisons if not one.kernel)]), None)
         if wrong is None or wrong.heat is None or self.heat_maps == MOST_HEAT_MAPS:
             return None
         if not pictures.says_something(wrong.heat):
