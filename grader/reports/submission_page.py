@@ -176,7 +176,7 @@ class _Shown:
         if trace is None:
             return False
         if finding.kind is FindingKind.WRONG_OUTPUT:
-            is_it = finding.case == trace.case
+            is_it = trace.shows_output
         else:
             is_it = finding.kind in HAZARDS and (finding.line, finding.other_line) in trace.lines
         return is_it and self._is_new("watch")

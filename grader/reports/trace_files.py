@@ -10,8 +10,8 @@ Keys: ``assignment{id,title}``, ``file``, ``kernel``, ``case{id,shape{},inputs,s
   hazards[]}]``;
 - a step is ``{line,turn,events[]}``, an event ``{kind,target,threads[],elements[],values[],zero_fill[],
   words[]}``; empty lists are left out, and ``threads`` where it is all threads of the block in their order;
-- ``heading`` and ``described`` say the same of it in words, and ``mark[2]`` names the array and the element
-  that came out wrong, where the trace is to show that;
+- ``heading`` and ``described`` say the same of it in words, and ``mark{array,index[]}`` is the element that
+  came out wrong, where the trace is to show that;
 - a hazard is ``{finding,array,elements[],threads[]}``, ``finding`` an index into ``findings[]``, which have
   the keys that they have in grade.json.
 
@@ -31,9 +31,11 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from grader.messages import templates_of, text_of
 from grader.messages.races import spell
+from grader.messages.trace import TRACE_SCRIPT
 from grader.reports.pages import hash_of, template
-from grader.reports.trace_text import described
+from grader.reports.trace_text import described, title_of
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def document(scene: TraceScene) -> dict[str, Any]:
         },
         "constants": dict(scene.constants),
         **_launched(scene),
-        **({"mark": [one_line(scene.mark[0]), scene.mark[1]]} if scene.mark else {}),
+        **({"mark": {"array": one_line(scene.mark[0]), "index": list(scene.mark[1])}} if scene.mark else {}),
         "launch": {
             "grid": list(trace.launch.grid),
             "block": list(trace.launch.block),
@@ -106,7 +108,7 @@ def document(scene: TraceScene) -> dict[str, Any]:
         "arrays": [_array(record) for record in trace.arrays],
         "accumulators": [
             {
-                "title": one_line(record.title),
+                "title": one_line(title_of(record)),
                 "name": one_line(record.name),
                 "line": record.line,
             }
@@ -119,7 +121,8 @@ def document(scene: TraceScene) -> dict[str, Any]:
 
 
 def _heading(scene: TraceScene) -> str:
-    return f"{scene.title}: {scene.kernel}, block ({', '.join(map(str, scene.trace.block))})"
+    block = ", ".join(map(str, scene.trace.block))
+    return text_of("trace-heading", title=scene.title, kernel=scene.kernel, block=block)
 
 
 def _launched(scene: TraceScene) -> dict[str, Any]:
@@ -232,6 +235,7 @@ def _page(shown: dict[str, Any], data: str) -> str:
         style_hash=hash_of(_style()),
         script=Markup(_script()),  # noqa: S704 - ours
         script_hash=hash_of(_script()),
+        texts=Markup(_harmless(json.dumps(templates_of(TRACE_SCRIPT)))),  # noqa: S704 - made harmless
         data=Markup(data),  # noqa: S704 - made harmless
     )
 
@@ -255,6 +259,8 @@ class Embedded(NamedTuple):
     block: str
     lines: frozenset[tuple[int | None, int | None]]
     """Those of its findings, with the other line of a race."""
+    shows_output: bool
+    """Whether it is to show how a wrong element comes about."""
     page: str
     data: str
     script_hash: str
@@ -271,6 +277,7 @@ def embedded(kept: bytes) -> Embedded | None:
             one_line(str(shown["case"]["id"])),
             spell((x, y, z)),
             frozenset((finding.get("line"), finding.get("other_line")) for finding in shown["findings"]),
+            "mark" in shown,
             _harmless(json.dumps(_page(shown, DATA))),
             b64encode(data).decode(),
             hash_of(_script()),

@@ -53,12 +53,13 @@ def test_a_race_is_traced_in_the_smallest_case_with_something_to_see(tools: Tool
 
 
 def test_of_a_wrong_output_the_first_wrong_element_is_marked(tools: Tools) -> None:
-    """In the block that stores it, at the smallest shape that fails."""
+    """In the block that stores it, in the smallest case that fails."""
     grade = graded(tools, "mistakes/one_tile_only.cu")
     assert grade.trace is not None
-    assert grade.trace.mark == ("C", 0)
-    assert grade.evidence is not None
-    assert grade.trace.shape in [case.smallest for case in grade.evidence.cases]
+    assert grade.trace.case == "small"
+    assert grade.trace.mark is not None
+    _, index = grade.trace.mark
+    assert index == (0, 0)
 
 
 def test_hidden_cases_and_right_kernels_are_not_traced(tools: Tools) -> None:

@@ -24,9 +24,9 @@ ON_EACH = pytest.mark.parametrize("size", SIZES)
 
 
 def pages() -> list[str]:
-    """Pages of every sort: all drawn, nothing wrong, nothing compiled, an error of ours."""
+    """Pages of every sort: all drawn, nothing wrong, nothing compiled, an error of ours, with a trace."""
     grades = (pictured(), full_marks(), compile_error(), our_error())
-    return [html.render(grade, source_lines=SOURCE) for grade in grades]
+    return [*(html.render(grade, source_lines=SOURCE) for grade in grades), watched(racy())]
 
 
 @LOOKS
@@ -37,20 +37,20 @@ def test_axe_finds_nothing(scheme: int, size: str, tmp_path: Path) -> None:
         ";axe.run({resultTypes: ['violations']}).then(r => answer(r.violations.map("
         "v => [v.id, v.nodes.map(n => n.html.slice(0, 160) + ' ' + n.failureSummary)])));"
     )
-    assert asked(pages(), probe, tmp_path, scheme=scheme, size=size) == [[]] * 4
+    assert asked(pages(), probe, tmp_path, scheme=scheme, size=size) == [[]] * 5
 
 
 @LOOKS
 def test_every_text_stands_out_from_its_ground(scheme: int, tmp_path: Path) -> None:
     """By the computed colours a contrast of 4.5 at least (WCAG 2.2, criterion 1.4.3)."""
-    assert asked(pages(), f"{CONTRAST} answer(faint);", tmp_path, scheme=scheme) == [[]] * 4
+    assert asked(pages(), f"{CONTRAST} answer(faint);", tmp_path, scheme=scheme) == [[]] * 5
 
 
 @ON_EACH
 def test_nothing_is_beyond_the_screen(size: str, tmp_path: Path) -> None:
     """No page is wider than what it is read on; long lines scroll by themselves."""
     answers = asked(pages(), f"answer([{SCROLLS}, innerWidth]);", tmp_path, size=size)
-    assert answers == [[False, SIZES[size][0]]] * 4
+    assert answers == [[False, SIZES[size][0]]] * 5
 
 
 def test_a_heat_map_is_read_with_the_keyboard(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from grader.backends.emulator import limited
 from grader.errors import UsageError, log_swallowed
 from grader.kinds.kernel.tracing import scene_of
 from grader.kinds.tracing import TraceRequest
+from grader.messages import current
 from grader.model import FindingKind, Verdict, Visibility
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ _MATRIX = 2
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A block to watch, and for a wrong output the element of an array that it gets wrong."""
+    """A block to watch, and for a wrong output the index of the element of an array that it gets wrong."""
 
     request: TraceRequest
-    mark: tuple[str, int] | None = None
+    mark: tuple[str, tuple[int, ...]] | None = None
 
 
 def trace_to_show(plan: Plan, submission: Submission, built: Build, grade: Grade) -> TraceScene | None:
@@ -57,7 +58,8 @@ def trace_to_show(plan: Plan, submission: Submission, built: Build, grade: Grade
     except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
         log_swallowed("tracing a block for the report")
         return None
-    return replace(scene, mark=place.mark)
+    findings = tuple(map(current().worded, scene.trace.findings))
+    return replace(scene, trace=replace(scene.trace, findings=findings), mark=place.mark)
 
 
 def _place(grade: Grade) -> _Place | None:
@@ -77,9 +79,8 @@ def _place(grade: Grade) -> _Place | None:
     hazards.sort(key=lambda finding: (finding.line != line, HAZARDS.index(finding.kind)))
     if hazards:
         return _of_hazard(hazards[0], cases, grade.seed)
-    wrong = {finding.case for finding in findings if finding.kind is FindingKind.WRONG_OUTPUT}
-    places = (_of_output(case, grade.seed) for case in cases if case.case.id in wrong)
-    return next((place for place in places if place is not None), None)
+    wrong = any(finding.kind is FindingKind.WRONG_OUTPUT for finding in findings)
+    return _of_output(cases, grade.seed) if wrong else None
 
 
 def _of_hazard(hazard: Finding, cases: list[CaseEvidence], seed: int) -> _Place | None:
@@ -90,12 +91,16 @@ def _of_hazard(hazard: Finding, cases: list[CaseEvidence], seed: int) -> _Place 
         for finding in case.findings
         if (finding.kind, finding.line, finding.other_line) == (hazard.kind, hazard.line, hazard.other_line)
         and finding.block is not None
-        and math.prod(size for _, size in case.case.shape) <= MOST_CELLS
+        and _is_small(case.case)
     ]
     if not same:
         return None
     case, block = min(same, key=lambda pair: _length(pair[0]))
     return _Place(TraceRequest(case, seed, block))
+
+
+def _is_small(case: Case) -> bool:
+    return math.prod(size for _, size in case.shape) <= MOST_CELLS
 
 
 def _length(case: Case) -> tuple[bool, list[int]]:
@@ -104,18 +109,18 @@ def _length(case: Case) -> tuple[bool, list[int]]:
     return extents[-1] == 1, extents
 
 
-def _of_output(case: CaseEvidence, seed: int) -> _Place | None:
-    """The block that computes the first wrong element of the example, as blocks lie over the output."""
-    heats = [
-        one.heat for one in case.comparisons if one.wrong and one.heat is not None and any(one.heat.block)
+def _of_output(cases: list[CaseEvidence], seed: int) -> _Place | None:
+    """The block that computes the first wrong element in the smallest case, as blocks lie over the output."""
+    wrong = [
+        (case.case, comparison.label or comparison.array, comparison.first.index, comparison.heat.block)
+        for case in cases
+        for comparison in case.comparisons
+        if comparison.first is not None and comparison.heat is not None and all(comparison.heat.block)
+        if _is_small(case.case) and len(comparison.first.index) <= _MATRIX
     ]
-    outputs = [array for array in case.example if array.states.strip(".")]
-    if not heats or not outputs or len(outputs[0].shape) > _MATRIX:
+    if not wrong:
         return None
-    output = outputs[0]
-    element = next(number for number, state in enumerate(output.states) if state != ".")
-    row, column = divmod(element, output.shape[-1])
-    rows, columns = heats[0].block
-    block = (column // max(columns, 1), row // max(rows, 1), 0)
-    small = replace(case.case, shape=case.smallest or case.case.shape)
-    return _Place(TraceRequest(small, seed, block), (output.name, element))
+    case, array, index, (rows, columns) = min(wrong, key=lambda one: _length(one[0]))
+    row = index[0] if len(index) == _MATRIX else 0
+    block = (index[-1] // columns, row // rows, 0)
+    return _Place(TraceRequest(case, seed, block), (array, index))
