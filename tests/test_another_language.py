@@ -40,7 +40,7 @@ ENGLISH = re.compile(
 """Words that no German sentence of ours has, and nearly every English one."""
 
 DATA = re.compile(
-    r"`[^`]*`|<(?:style|head|script|code)>.*?</(?:style|head|script|code)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
+    r"`[^`]*`|<(?:style|head|script|code)\b[^>]*>.*?</(?:style|head|script|code)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
     r"|Nachlesen: .*?Guide\.|identifier (?:\"|&\w+;)\w+(?:\"|&\w+;) is undefined|expected a \S+"
     r"|^::\w+ file=[^,]*,line=\d+,|^\s*[> ]\s*\d+ \|.*?$|\[\[PROPERTY[^\]]*\]\]",
     re.DOTALL | re.MULTILINE,
@@ -67,7 +67,7 @@ def reports(grade: Grade) -> Iterator[tuple[str, str]]:
         with speaking(sentences_of(GERMAN)):
             yield "trace page", trace_files.render(grade.trace)
             yield "trace", trace_text.render(grade.trace).plain
-            yield "script", "\n".join(templates_of(TRACE_SCRIPT).values())
+            yield "script", re.sub(r"\{\w+\}", "", "\n".join(templates_of(TRACE_SCRIPT).values()))
 
 
 def english_in(report: str) -> list[str]:
