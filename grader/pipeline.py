@@ -59,12 +59,15 @@ def make_plan(
 
 
 def grade(plan: Plan, submission: Submission, tools: Tools | None) -> Grade:
-    """Grade one submission; what fails on our side ends as the verdict `error`. Answers need no ``tools``."""
+    """Grade one submission; what fails on our side ends as the verdict `error`. Answers need no ``tools``.
+
+    The grade has the trace for its reports, too.
+    """
     kind = kind_of(plan.assignment)
     began = time.perf_counter()
     built = kind.build(tools, submission, plan.assignment, plan.backend.architecture)
     seconds = (("build", time.perf_counter() - began),) if kind.compiles else ()
-    return grade_built(plan, submission, built, tools, seconds)
+    return with_trace(plan, submission, built, grade_built(plan, submission, built, tools, seconds))
 
 
 def grade_built(
@@ -79,6 +82,16 @@ def grade_built(
         )
     begin(Step("judge"))
     return judge(plan, submission, evidence, (*seconds, *parts, ("run", time.perf_counter() - began)))
+
+
+def with_trace(plan: Plan, submission: Submission, built: Build, grade: Grade) -> Grade:
+    """The grade with the trace of the block in which what explains most happens, if there is one to show."""
+    if not (plan.feedback and built.ok and kind_of(plan.assignment).has_kernels):
+        return grade
+    from grader.kinds.kernel.shown_block import trace_to_show  # noqa: PLC0415 - most kinds do without
+
+    with speaking(sentences_of(plan.assignment.feedback)):
+        return replace(grade, trace=trace_to_show(plan, submission, built, grade))
 
 
 def judge(plan: Plan, submission: Submission, evidence: Evidence, stages: Named[float] = ()) -> Grade:
@@ -207,4 +220,4 @@ def versions() -> Named[str]:
     return (("grader", __version__), ("python", platform.python_version()), ("numpy", np.__version__))
 
 
-__all__ = ["Plan", "failed", "grade", "grade_built", "judge", "make_plan"]
+__all__ = ["Plan", "failed", "grade", "grade_built", "judge", "make_plan", "with_trace"]

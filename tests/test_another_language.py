@@ -13,8 +13,10 @@ import pytest
 from grader import pipeline
 from grader.assignment import find_assignment, load_assignment
 from grader.assignment.feedback import read
+from grader.messages import sentences_of, speaking, templates_of
+from grader.messages.trace import TRACE_SCRIPT
 from grader.nvcc import Tools, find_toolchain
-from grader.reports import gradescope, html, junit, text
+from grader.reports import gradescope, html, junit, text, trace_files, trace_text
 from grader.reports.annotations import annotations_of, render
 from grader.reports.audience import student_view
 from grader.sandbox import LocalSandbox
@@ -38,7 +40,7 @@ ENGLISH = re.compile(
 """Words that no German sentence of ours has, and nearly every English one."""
 
 DATA = re.compile(
-    r"`[^`]*`|<(?:style|head|script|code)>.*?</(?:style|head|script|code)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
+    r"`[^`]*`|<(?:style|head|script|code)\b[^>]*>.*?</(?:style|head|script|code)>|<pre>.*?</pre>|</?\w+|(?:type|name|id|class)=\"[^\"]*\""
     r"|Nachlesen: .*?Guide\.|identifier (?:\"|&\w+;)\w+(?:\"|&\w+;) is undefined|expected a \S+"
     r"|^::\w+ file=[^,]*,line=\d+,|^\s*[> ]\s*\d+ \|.*?$|\[\[PROPERTY[^\]]*\]\]",
     re.DOTALL | re.MULTILINE,
@@ -61,6 +63,11 @@ def reports(grade: Grade) -> Iterator[tuple[str, str]]:
     results = json.loads(gradescope.render(grade))
     yield "gradescope", "\n".join([results["output"], *(test["output"] for test in results["tests"])])
     yield "annotations", render(annotations_of(grade, "a.cu"), "github", "")
+    if grade.trace is not None:
+        with speaking(sentences_of(GERMAN)):
+            yield "trace page", trace_files.render(grade.trace)
+            yield "trace", trace_text.render(grade.trace).plain
+            yield "script", re.sub(r"\{\w+\}", "", "\n".join(templates_of(TRACE_SCRIPT).values()))
 
 
 def english_in(report: str) -> list[str]:

@@ -16,7 +16,15 @@ from grader.data_files import data_root
 from grader.errors import OurError, UsageError
 from grader.kinds.program.outputs import compared, verify
 from grader.kinds.program.running import merged
-from grader.model import CaseEvidence, Comparison, Finding, FindingKind, ProgramRun, RubricItem
+from grader.model import (
+    CaseEvidence,
+    Comparison,
+    Finding,
+    FindingKind,
+    ProgramRun,
+    RubricItem,
+    Visibility,
+)
 from grader.oracle import load_oracle
 
 ASSIGNMENT = load_assignment(find_assignment("boundary-safe-lesson"))
@@ -71,6 +79,19 @@ def test_a_single_wrong_element_is_found() -> None:
     found = one(npy(array))
     assert isinstance(found, Comparison)
     assert (found.wrong, found.first and found.first.index) == (1, (33, 33))
+
+
+def test_a_wrong_array_of_a_visible_case_has_a_heat_map() -> None:
+    """As an output of a kernel has; one of a hidden case tells no student where it is wrong."""
+    array = right()
+    array[:17] = 0
+    found = one(npy(array))
+    assert isinstance(found, Comparison)
+    assert found.heat is not None
+    assert found.heat.rows == ("3" * 34,) * 17 + ("." * 34,) * 17
+    hidden = replace(LESSON, visibility=Visibility.HIDDEN)
+    (comparison,), _ = compared(ASSIGNMENT, hidden, wrote(npy(array)), ORACLE)
+    assert comparison.heat is None
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from grader import __version__
 from grader.assignment.bundled import staff_folders
 from grader.course.similarity import similar
 from grader.reports import class_page, files, similar_page
@@ -30,13 +32,19 @@ def class_files(out: OutFolder, grades: Sequence[Grade]) -> dict[str, str]:
 def write_similar(out: OutFolder, assignment: Assignment, sources: Mapping[str, bytes]) -> None:
     """Write the page of submissions that are alike, where there are several; raises StorageError.
 
-    ``sources`` are what was handed in, by submission.
+    ``sources`` are what was handed in, by submission. Comparing takes longer than all else that a batch does
+    once everything is graded, so a page that was made of the same texts stays.
     """
     texts = {name: decode(source) for name, source in sources.items() if source}
-    if len(texts) > 1:
-        pairs = similar(texts, _given(assignment))
+    if len(texts) <= 1:
+        return
+    given = _given(assignment)
+    compared = (__version__, assignment.title, given, sorted(texts.items()))
+    digest = sha256(repr(compared).encode("utf-8", "backslashreplace")).hexdigest()
+    if digest != similar_page.digest_in(out.beginning(SIMILAR)):
+        pairs = similar(texts, given)
         quoted = {name: lines(source) for name, source in sources.items()}
-        out.write({SIMILAR: similar_page.render(assignment.title, pairs, quoted)})
+        out.write({SIMILAR: similar_page.render(assignment.title, pairs, quoted, digest)})
 
 
 def _given(assignment: Assignment) -> list[str]:

@@ -4,6 +4,7 @@
                                       and a line that lists the class whenever a batch ends
     OUT/grades/<submission>/…         one submission's files
     OUT/grades/<submission>/source/…  what was handed in, for the staff and for reports that quote it
+    OUT/grades/<submission>/trace.json.gz   the trace of a block that reports show, where there is one
     OUT/removed/<submission>/…        the same of who is in the class no more
     OUT/private/…                     in an anonymous class: what says who is who, for those who may know it
     OUT/…                             the class's files
@@ -43,8 +44,12 @@ IMPORT = "import.json"
 LOCK = ".lock"
 RECORD = "record.json"
 SOURCE = "source"
+TRACE = "trace.json.gz"
 EXPORT = "grade.json"
 """For other programs: never read here, but it tells of a grade whose record is missing."""
+
+_BEGINNING = 4096
+"""Bytes of a page's beginning, in which it says what it was made of."""
 
 _NO_FOLDER = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
 """What stands where the folder should be: a file, or a link that leads to itself."""
@@ -218,6 +223,31 @@ class OutFolder:
             return {path.name: tuple(lines(path.read_bytes())) for path in others}
         except OSError:
             return {}
+
+    def keep_trace(self, grade: Grade, trace: bytes) -> None:
+        """Keep the trace of a block instead of what was kept before; raises StorageError."""
+        path = self.path / GRADES / grade.submission_id / TRACE
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as problem:
+            raise StorageError(_cannot(path, problem)) from None
+        if trace:
+            _write(path, trace)
+
+    def trace(self, grade: Grade) -> bytes:
+        """The trace that is kept of a submission; empty where there is none."""
+        try:
+            return (self.path / GRADES / grade.submission_id / TRACE).read_bytes()
+        except OSError:
+            return b""
+
+    def beginning(self, name: str) -> str:
+        """The first 4 KiB of a file of the class; empty where it is not there or cannot be read."""
+        try:
+            with (self.path / name).open("rb") as file:
+                return file.read(_BEGINNING).decode("utf-8", "replace")
+        except OSError:
+            return ""
 
     def record_path(self, submission: str) -> Path:
         """Where a submission's whole grade is kept, for `report` and `rescore`."""

@@ -77,7 +77,12 @@ def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
     """The files of every submission and of the class, and a journal that vouches for them."""
     for grade in grades:
         out.write(
-            files.of_submission(grade, source=out.source_lines(grade), further=out.further_lines(grade)),
+            files.of_submission(
+                grade,
+                source=out.source_lines(grade),
+                further=out.further_lines(grade),
+                trace=out.trace(grade),
+            ),
             grade.submission_id,
         )
     finished = out.finished()

@@ -10,7 +10,7 @@ from grader import pipeline
 from grader.batch.folder import Session, load_grades
 from grader.errors import StorageError, UsageError
 from grader.model import Verdict
-from grader.reports import files
+from grader.reports import files, trace_files
 from grader.text import escaped
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def store(out: OutFolder, grade: Grade, submission: Submission, *, quoted: bool 
     """
     if quoted:
         out.keep_source(submission)
+        out.keep_trace(grade, trace_files.packed(grade.trace))
     write(out, grade)
     if grade.verdict is not Verdict.ERROR:
         out.note(grade.submission_id, submission.digest, grade.verdict)
@@ -109,7 +110,12 @@ def write(out: OutFolder, grade: Grade) -> None:
     """Write the files of a submission; raises StorageError with how to go on."""
     try:
         out.write(
-            files.of_submission(grade, source=out.source_lines(grade), further=out.further_lines(grade)),
+            files.of_submission(
+                grade,
+                source=out.source_lines(grade),
+                further=out.further_lines(grade),
+                trace=out.trace(grade),
+            ),
             grade.submission_id,
         )
     except StorageError as problem:

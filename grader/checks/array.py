@@ -6,7 +6,7 @@ nothing here. A file that is not there, or no such array, is a finding about the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from grader.checks import wording
@@ -82,5 +82,7 @@ def _wrong(compared: Comparison) -> RunVerdict:
     """The first wrong element, and the mistake that explains all of them where there is one."""
     sentence, reason = element_sentence(compared), compared.explanation
     if not reason:
-        return failed(text_of("array-wrong", array=compared.array), sentence)
-    return failed(reason, text_of("array-and-why", sentence=sentence, reason=reason))
+        verdict = failed(text_of("array-wrong", array=compared.array), sentence)
+    else:
+        verdict = failed(reason, text_of("array-and-why", sentence=sentence, reason=reason))
+    return replace(verdict, compared=compared)

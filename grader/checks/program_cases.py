@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from grader.model import Case, CaseEvidence, Evidence, ProgramRun, RubricItem
+    from grader.model import Case, CaseEvidence, Comparison, Evidence, ProgramRun, RubricItem
 
     Judge = Callable[[CaseEvidence, ProgramRun], "RunVerdict"]
 
@@ -52,6 +52,8 @@ class RunVerdict:
     kind: FindingKind = FindingKind.WRONG_OUTPUT
     ending: str = ""
     """How the run ended, where not by itself: the `hazard` of its finding."""
+    compared: Comparison | None = None
+    """Of an array that is wrong, how: its finding has a map of it."""
 
     @property
     def full_text(self) -> str:
@@ -173,13 +175,27 @@ def _findings(cases: tuple[CaseEvidence, ...], outcomes: tuple[RunVerdict, ...])
             continue
         if is_visible(case):
             message = case_sentence(case, outcome) if len(cases) > 1 else outcome.full_text
-            findings.append(Finding(outcome.kind, message, outcome.ending, case=case.case.id))
+            finding = Finding(outcome.kind, message, outcome.ending, case=case.case.id)
+            findings.append(_with_map(finding, outcome.compared))
         elif outcome.kind is not FindingKind.WRONG_OUTPUT:
             reason = outcome.reason
             if reason not in message_of_all:
                 reason = current().clause(Clause("in-hidden-case", (("sentence", reason),)))
             findings.append(Finding(outcome.kind, reason))
     return tuple(dict.fromkeys(findings))
+
+
+def _with_map(finding: Finding, wrong: Comparison | None) -> Finding:
+    """The finding with the first wrong element and the map of an array."""
+    if wrong is None or wrong.first is None:
+        return finding
+    index = "".join(f"[{i}]" for i in wrong.first.index)
+    return replace(
+        finding,
+        address=wording.printable(wrong.array) + index,
+        wrong_map=wrong.wrong_map,
+        map_cell=wrong.map_cell,
+    )
 
 
 MOST_STDERR_LINES = 5

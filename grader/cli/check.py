@@ -115,7 +115,9 @@ def _graded(
     tools = setup.tools(options, gpus)
     backend = setup.backend(options, tools, gpus)
     loaded = time.perf_counter() - began
-    return _grade(assignment, submission, tools, seed, (("load", loaded),), backend), backend
+    stages = (("load", loaded),)
+    traced = options.html is not None
+    return _grade(assignment, submission, tools, seed, stages, backend, traced=traced), backend
 
 
 def _grade(
@@ -125,6 +127,8 @@ def _grade(
     seed: int,
     before: Named[float],
     backend: Backend,
+    *,
+    traced: bool,
 ) -> Grade:
     """Compile in the background, and meanwhile load the emulator and run the baseline."""
     began = time.perf_counter()
@@ -140,19 +144,22 @@ def _grade(
         built = building.result()
     waited = time.perf_counter() - began
     stages = (*before, ("prepare", prepared), ("until built", waited))
-    return pipeline.grade_built(plan, submission, built, tools, stages)
+    grade = pipeline.grade_built(plan, submission, built, tools, stages)
+    return pipeline.with_trace(plan, submission, built, grade) if traced else grade
 
 
 def _write_files(options: argparse.Namespace, grade: Grade, source: list[str], further: Further) -> None:
     """What --json, --junit and --html ask for; loaded only then, to answer sooner."""
     if options.json or options.junit or options.html:
-        from grader.reports import audience, grade_json, html, junit  # noqa: PLC0415
+        from grader.reports import audience, grade_json, html, junit, trace_files  # noqa: PLC0415
 
         shown = audience.student_view(grade)
         setup.write(options.json, grade_json.dump(grade))
         own = {shown.submission_id: source}
         setup.write(options.junit, junit.render([shown], options.junit_dialect, own, further))
-        setup.write(options.html, html.render(grade, source_lines=source, further=further))
+        trace = trace_files.packed(grade.trace)
+        page = html.render(grade, source_lines=source, further=further, trace=trace)
+        setup.write(options.html, page)
 
 
 def _timings(grade: Grade, total: float) -> str:

@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     grades = load_grades(out, out.submissions())
     for grade in _with_released(out, grades, options):
         source, further = out.source_lines(grade), out.further_lines(grade)
-        written = files.of_submission(grade, options.released, source=source, further=further)
+        trace = out.trace(grade)
+        written = files.of_submission(grade, options.released, source=source, further=further, trace=trace)
         del written["record.json"], written["grade.json"]  # they stay as it was graded
         out.write(written, grade.submission_id)
     out.write(class_files(out, grades))

@@ -12,6 +12,7 @@ from grader.cli import arguments, setup
 from grader.errors import UsageError
 from grader.kinds import kind_of
 from grader.kinds.tracing import TraceRequest
+from grader.messages import current, sentences_of, speaking
 from grader.model import Case, Visibility
 from grader.reports import trace_files, trace_text
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from grader.model import Assignment
+    from grader.model.trace import TraceScene
 
 BY_HAND = "by-hand"
 """What a case is called whose shape was typed."""
@@ -91,15 +93,22 @@ def run(options: argparse.Namespace) -> int:
     seed = setup.PUBLIC_SEED if options.seed is None else options.seed
     case = _case(assignment, options, seed)
     request = TraceRequest(case, seed, _block(options.block), options.kernel, options.launch)
-    scene = kind.tracing().scene(assignment, submission, tools, request)
-    console = setup.console(width=options.width)
-    shown = trace_text.render(scene, width=console.width, ascii_only=setup.ascii_only())
-    console.print(shown, end="")
-    if options.json:
-        setup.write(options.json, trace_files.dump(scene))
-    if options.html:
-        setup.write(options.html, trace_files.render(scene))
+    with speaking(sentences_of(assignment.feedback)):
+        scene = _in_its_words(kind.tracing().scene(assignment, submission, tools, request))
+        console = setup.console(width=options.width)
+        shown = trace_text.render(scene, width=console.width, ascii_only=setup.ascii_only())
+        console.print(shown, end="")
+        if options.json:
+            setup.write(options.json, trace_files.dump(scene))
+        if options.html:
+            setup.write(options.html, trace_files.render(scene))
     return int(bool(scene.trace.findings) or not scene.trace.completed)
+
+
+def _in_its_words(scene: TraceScene) -> TraceScene:
+    """The scene with its findings in the course's language."""
+    findings = tuple(map(current().worded, scene.trace.findings))
+    return replace(scene, trace=replace(scene.trace, findings=findings))
 
 
 def _case(assignment: Assignment, options: argparse.Namespace, seed: int) -> Case:

@@ -65,7 +65,7 @@ class _Runs:
     """The hashes of all runs of tokens, the line of each token, and the hashes that are kept."""
 
     hashes: NDArray[np.uint64]
-    lines: tuple[int, ...]
+    lines: NDArray[np.int64]
     kept: frozenset[int]
 
 
@@ -89,14 +89,14 @@ def _runs(text: str) -> _Runs:
     """All runs of a text's tokens; none where it cannot be parsed or is too short."""
     tokens = list(_tokens(text))
     if len(tokens) < RUN + WINDOW:
-        return _Runs(np.empty(0, np.uint64), (), frozenset())
+        return _Runs(np.empty(0, np.uint64), np.empty(0, np.int64), frozenset())
     codes = np.array([crc32(word.encode("utf-8", "backslashreplace")) for word, _ in tokens], np.uint64)
     powers = np.array([pow(int(_BASE), power, 1 << 64) for power in range(RUN)], np.uint64)
     hashes = np.lib.stride_tricks.sliding_window_view(codes, RUN) @ powers
     hashes = hashes ^ (hashes >> np.uint64(29))
     windows = np.lib.stride_tricks.sliding_window_view(hashes, min(WINDOW, len(hashes)))
     kept = frozenset(np.unique(windows.min(axis=1)).tolist())
-    return _Runs(hashes, tuple(line for _, line in tokens), kept)
+    return _Runs(hashes, np.array([line for _, line in tokens], np.int64), kept)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -152,5 +152,8 @@ def _identical(
 
 def _shared_lines(one: _Runs, other: _Runs) -> frozenset[int]:
     """The lines of tokens that are in a run which the other one has."""
-    starts = np.flatnonzero(np.isin(one.hashes, other.hashes))
-    return frozenset(one.lines[start + offset] for start in starts for offset in range(RUN))
+    starts = np.isin(one.hashes, other.hashes)
+    within = np.zeros(len(one.lines), bool)
+    for offset in range(RUN):
+        within[offset : offset + len(starts)] |= starts
+    return frozenset(one.lines[within].tolist())

@@ -71,7 +71,7 @@ class Kind:
     runs_on: str = ""
     """What a grade calls that on which it runs without a GPU; empty where a backend runs it, as kernels."""
     has_kernels: bool = False
-    """Whether it asks for kernels: only then there are mutants, and a backend to run them."""
+    """Whether it asks for kernels: only then there are mutants, a backend to run them, traces in reports."""
     links_files: bool = False
     """Whether a submission may be several source files, which become one program."""
 

@@ -19,6 +19,7 @@ from grader.messages.sentences import (
     ENGLISH,
     TEMPLATES,
     TEXT_TABLES,
+    TEXTS,
     Sentences,
     misplaced,
     named_fields,
@@ -26,7 +27,7 @@ from grader.messages.sentences import (
 from grader.model import FindingCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grader.model import Clause, Detail, Finding, Named
 
@@ -42,6 +43,7 @@ __all__ = [
     "report_words",
     "sentences_of",
     "speaking",
+    "templates_of",
     "text_of",
     "worded",
 ]
@@ -104,6 +106,11 @@ def current() -> Sentences:
 def text_of(name: str, /, **values: Detail) -> str:
     """A text by its name in one of `TEXT_TABLES`, in the language of `speaking`."""
     return current().text(name, values)
+
+
+def templates_of(names: Iterable[str]) -> dict[str, str]:
+    """Texts with their fields not filled in, for a script that does, in the language of `speaking`."""
+    return {name: current().texts.get(name) or TEXTS[name] for name in names}
 
 
 def worded(finding: Finding) -> Finding:

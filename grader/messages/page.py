@@ -24,6 +24,9 @@ _SECTIONS: Mapping[str, str] = {
     "hidden-cases-one": "{count} hidden case",
     "more-remarks": "and {count} more here",
     "to-watch": "To watch this block step by step:",
+    "watch": "Watch block {block} of case `{case}` step by step",
+    "watch-title": "Block {block} of case `{case}`, step by step",
+    "watch-close": "close",
 }
 
 _STATES: Mapping[str, str] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.messages.page import PAGE
+from grader.messages.trace import TRACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,5 +113,5 @@ _SPEED: Mapping[str, str] = {
     "against-itself": "{baseline} against itself {ratio}",
 }
 
-TEXTS: Mapping[str, str] = {**_HEADINGS, **_ITEMS, **_FINDINGS, **_ADJUSTMENTS, **_SPEED, **PAGE}
+TEXTS: Mapping[str, str] = {**_HEADINGS, **_ITEMS, **_FINDINGS, **_ADJUSTMENTS, **_SPEED, **PAGE, **TRACE}
 """By name, with fields for what is filled in; ``-one`` is for a ``count`` of 1."""

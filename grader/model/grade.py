@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from grader.model.course import Adjustment, HandIn
     from grader.model.findings import Finding
     from grader.model.terms import Advice, Named
+    from grader.model.trace import TraceScene
     from grader.model.work import Build, KernelCounters, LineCounters, ProgramRun, Structure, Timing
 
 
@@ -320,6 +321,8 @@ class Grade:
     """What staff decided about it afterwards; ``score`` holds their points."""
     words: Named[str] = ()
     """What the course says otherwise in reports: texts of `grader.messages.reports` by their names."""
+    trace: TraceScene | None = field(default=None, compare=False, repr=False)
+    """The block in which what explains most happened, of what was graded just now; kept beside the record."""
 
     @property
     def excused(self) -> bool:

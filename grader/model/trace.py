@@ -69,13 +69,6 @@ class Accumulator:
     twice: bool = False
     """Whether another one has the same name."""
 
-    @property
-    def title(self) -> str:
-        """What to call it."""
-        where = f"[{self.element}]" if self.element >= 0 else ""
-        which = f" (line {self.line})" if self.twice else ""
-        return f"{self.name}{where}{which}" if self.name else f"a value that line {self.line} adds to"
-
 
 @dataclass(frozen=True, slots=True)
 class TracedEvent:
@@ -178,3 +171,5 @@ class TraceScene:
     launched: TracedLaunch | None = None
     """Of a program or a function; so for the next."""
     arguments: tuple[str, ...] = ()
+    mark: tuple[str, tuple[int, ...]] | None = None
+    """The array and the index of the element that came out wrong, where that is what the trace is to show."""

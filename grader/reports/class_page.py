@@ -20,13 +20,13 @@ from grader.reports.class_statistics import (
     shared_causes,
 )
 from grader.reports.class_table import item_titles, lookalikes, mark_of, note, score_of
-from grader.reports.html import asset, page
+from grader.reports.pages import asset, page
 from grader.reports.text import case_name
 from grader.reports.wording import look
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from fractions import Fraction
 
     from markupsafe import Markup
@@ -45,6 +45,11 @@ MOST_NAMES = 12
 MOST_FREQUENT = 7
 SHORT_TITLE = 38
 """How many mistakes the overview names, and in how many characters."""
+
+NAME, NOTE, WIDEST = 16, 13, 18
+"""The least width of the first and the last column in rem, and the largest of another one in characters."""
+HEADING = "section"
+"""A heading that is as long as the others of columns that are no item's."""
 
 AROUND = 1
 """Lines that are shown above and below a line of code."""
@@ -80,11 +85,14 @@ def render(
     causes = shared_causes(grades)
     number_of = {name: number for number, cause in enumerate(causes, 1) for name in cause.ids}
     rows = [_row(grade, list(items), number_of.get(grade.submission_id)) for grade in grades]
+    timed = any(map(wording.measured, grades))
+    sections = sorted({row.section for row in rows} - {""})
+    any_late = any(row.late for row in rows)
     sentences = list(lookalikes([grade.submission_id for grade in grades]))
     return page(
         "class.html.j2",
         script=asset("class.js"),
-        style=asset("class.css"),
+        style=asset("class.css") + _columns(rows, items, sections=sections, late=any_late, timed=timed),
         heading=grades[0].assignment_title if grades else "no submissions",
         waiting=waiting,
         similar=similar,
@@ -106,9 +114,9 @@ def render(
         catches=case_catches(grades),
         case_name=case_name,
         items=items,
-        timed=any(map(wording.measured, grades)),
-        sections=sorted({row.section for row in rows} - {""}),
-        any_late=any(row.late for row in rows),
+        timed=timed,
+        sections=sections,
+        any_late=any_late,
         states=[(name, sum(row.state == name for row in rows)) for name in STATES],
         look=look,
         mark_of=mark_of,
@@ -117,6 +125,27 @@ def render(
         most_frequent=MOST_FREQUENT,
         shortly=lambda title: one_line(title, SHORT_TITLE),
     )
+
+
+def _columns(
+    rows: Sequence[Row], items: Iterable[str], *, sections: Sequence[str], late: bool, timed: bool
+) -> str:
+    """The widths of the columns as a style: each row of the table is laid out for itself, and all agree."""
+    widths = [_width([HEADING, *sections])] if sections else []
+    widths += [_width([HEADING])] if late else []
+    widths.append(_width([HEADING, *(row.score for row in rows)]))
+    widths += [_width([HEADING, *(row.speed for row in rows)])] if timed else []
+    widths += [_width(one_line(item).split("-")) for item in items]
+    fixed = "".join(f"{width}ch " for width in widths)
+    return (
+        f"#table {{ --columns: minmax({NAME}rem, 4fr) {fixed}minmax({NOTE}rem, 4fr); "
+        f"--least: calc({NAME + NOTE}rem + {sum(widths)}ch); }}"
+    )
+
+
+def _width(texts: Iterable[str]) -> int:
+    """Room for each of some texts, in characters."""
+    return min(max(map(len, texts), default=0), WIDEST) + 3
 
 
 def _row(grade: Grade, items: Sequence[str], cause: int | None) -> Row:

@@ -23,8 +23,11 @@ def of_submission(
     *,
     source: Sequence[str] = (),
     further: Further = NONE_FURTHER,
+    trace: bytes = b"",
 ) -> dict[str, str]:
     """The files of one submission; ``source`` are its lines to quote from, with those of ``further`` files.
+
+    ``trace`` is that of a block (`trace_files.packed`).
 
     record.json, grade.json and staff.html are the staff's. The others show what a student may see: what is
     ``released`` by now; Gradescope knows the day by itself.
@@ -35,8 +38,10 @@ def of_submission(
         "grade.json": grade_json.dump(grade),
         "junit.xml": junit.render([student_view(grade, released)], "strict", own, further),
         "results.json": gradescope.render(grade, source, further=further),
-        "report.html": html.render(grade, source_lines=source, further=further, released=released),
-        "staff.html": html.render(grade, audience="staff", source_lines=source, further=further),
+        "report.html": html.render(
+            grade, source_lines=source, further=further, released=released, trace=trace
+        ),
+        "staff.html": html.render(grade, audience="staff", source_lines=source, further=further, trace=trace),
     }
 
 

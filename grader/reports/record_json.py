@@ -2,8 +2,8 @@
 
 `report` and `rescore` read it, and nothing else. Format version 1: ``grade{…}``, the record
 `grader.model.Grade` by the types of its fields: whatever field a record gets comes along. It names hidden
-cases and their shapes, and holds no source, no PTX and no executable. What an item's check alone knows (its
-options) is left to the assignment.
+cases and their shapes, and holds no source, no PTX, no executable and no trace. What an item's check alone
+knows (its options) is left to the assignment.
 
 Fields that have their default are left out. Tuples are arrays, fractions and bytes (base64) texts, floats
 that are not finite ``"inf"``, ``"-inf"`` and ``"nan"``. What is read back may be foreign: each value is
@@ -28,6 +28,7 @@ import numpy as np
 
 from grader import model
 from grader.errors import UsageError
+from grader.model.trace import TraceScene
 
 if TYPE_CHECKING:
     from grader.model import Grade
@@ -38,7 +39,7 @@ EXACT = re.compile(r"-?\d{1,400}(/0*[1-9]\d{0,400})?")
 """``25/3``; the length is bounded because arithmetic on what a file holds should be."""
 
 NOT_FINITE = ("inf", "-inf", "nan")
-NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "np": np}
+NAMES = {**vars(model), "Any": Any, "Fraction": Fraction, "TraceScene": TraceScene, "np": np}
 """What annotations may name that their own module imports for type checkers only."""
 
 
@@ -48,7 +49,7 @@ class Misfit(ValueError):  # noqa: N818 - a statement about a value
 
 def dump(grade: Grade) -> str:
     """Write a grade; raises TypeError for what no record should hold."""
-    record = {"format_version": FORMAT_VERSION, "grade": encode(_without_options(grade))}
+    record = {"format_version": FORMAT_VERSION, "grade": encode(replace(_without_options(grade), trace=None))}
     return json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from grader.reports.class_page import folder_of
-from grader.reports.html import asset, page
+from grader.reports.pages import asset, page
 from grader.text import source_line
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ MOST_LINES = 300
 """Of a file that are shown."""
 
 
+_DIGEST = re.compile(r'<meta name="digest" content="([0-9a-f]+)">')
+
+
 class Side(NamedTuple):
     """A submission of a pair: its id, its quoted folder, and its lines, each with whether it is marked."""
 
@@ -27,12 +31,19 @@ class Side(NamedTuple):
     more: int
 
 
-def render(title: str, pairs: Sequence[Alike], sources: Mapping[str, Sequence[str]]) -> str:
-    """Write the page; ``sources`` are the lines of the submissions' files."""
+def digest_in(page: str) -> str:
+    """The digest that a page, or its beginning, says it was written with; empty where it says none."""
+    match = _DIGEST.search(page)
+    return match[1] if match else ""
+
+
+def render(title: str, pairs: Sequence[Alike], sources: Mapping[str, Sequence[str]], digest: str = "") -> str:
+    """Write the page; ``sources`` are the files' lines, and ``digest`` tells what it is made of."""
     return page(
         "similar.html.j2",
         style=asset("class.css"),
         heading=title,
+        digest=digest,
         pairs=[
             (
                 pair,

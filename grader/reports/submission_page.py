@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from grader.model import CaseEvidence, Cause, CheckResult, ExampleArray, Finding, Grade, ItemGrade, Ratio
+    from grader.reports.trace_files import Embedded
 
 HAZARDS = (
     FindingKind.RACE,
@@ -59,6 +60,9 @@ class ShownFinding(NamedTuple):
     example: tuple[ExampleArray, ...] = ()
     example_sizes: str = ""
     trace: str = ""
+    """The command that shows what its block did."""
+    watch: bool = False
+    """Whether the page has the trace of a block in which the same happens."""
     drawn: bool = True
     """Whether it is told here, and not further up."""
 
@@ -108,6 +112,7 @@ class _Shown:
     grade: Grade
     sources: excerpts.Sources
     cases: dict[str, CaseEvidence]
+    embedded: Embedded | None
     findings: int = 0
     heat_maps: int = 0
     races: int = 0
@@ -134,6 +139,7 @@ class _Shown:
             case.example if case and self._is_new("example", shape) else (),
             shape,
             self._trace(finding),
+            self._watch(finding),
         )
 
     def hint(self, hint: str) -> str:
@@ -154,13 +160,26 @@ class _Shown:
         return race
 
     def _heat(self, finding: Finding, case: CaseEvidence) -> pictures.Heat | None:
-        wrong = next((c for c in case.comparisons if c.wrong and not c.kernel), None)
+        comparisons = [one for one in case.comparisons if one.wrong]
+        named = [one for one in comparisons if one.array == finding.array]
+        wrong = next(iter([*named, *(one for one in comparisons if not one.kernel)]), None)
         if wrong is None or wrong.heat is None or self.heat_maps == MOST_HEAT_MAPS:
             return None
         if not pictures.says_something(wrong.heat):
             return None
         self.heat_maps += 1
         return pictures.heat(finding, wrong.heat, wrong.label or wrong.array)
+
+    def _watch(self, finding: Finding) -> bool:
+        """Whether the embedded trace shows it, and nothing above leads there."""
+        trace = self.embedded
+        if trace is None:
+            return False
+        if finding.kind is FindingKind.WRONG_OUTPUT:
+            is_it = trace.shows_output
+        else:
+            is_it = finding.kind in HAZARDS and (finding.line, finding.other_line) in trace.lines
+        return is_it and self._is_new("watch")
 
     def _trace(self, finding: Finding) -> str:
         """The command that shows what a block did; empty where nobody can run it."""
@@ -175,10 +194,12 @@ class _Shown:
         return one_line(f"grader trace {shlex.quote(self.grade.assignment_id)} {file} {options}", 300)
 
 
-def view(grade: Grade, shown: Grade, sources: excerpts.Sources) -> dict[str, object]:
+def view(
+    grade: Grade, shown: Grade, sources: excerpts.Sources, embedded: Embedded | None = None
+) -> dict[str, object]:
     """All that the template asks for; ``shown`` is the grade as its reader may see it."""
     cases = {case.case.id: case for case in grade.evidence.cases} if grade.evidence else {}
-    laid_out = _Shown(shown, sources, cases)
+    laid_out = _Shown(shown, sources, cases, embedded)
     start = _start(laid_out)
     items = tuple(_item(laid_out, number, item) for number, item in enumerate(shown.items, start=1))
     if start:

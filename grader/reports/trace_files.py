@@ -10,6 +10,8 @@ Keys: ``assignment{id,title}``, ``file``, ``kernel``, ``case{id,shape{},inputs,s
   hazards[]}]``;
 - a step is ``{line,turn,events[]}``, an event ``{kind,target,threads[],elements[],values[],zero_fill[],
   words[]}``; empty lists are left out, and ``threads`` where it is all threads of the block in their order;
+- ``heading`` and ``described`` say the same of it in words, and ``mark{array,index[]}`` is the element that
+  came out wrong, where the trace is to show that;
 - a hazard is ``{finding,array,elements[],threads[]}``, ``finding`` an index into ``findings[]``, which have
   the keys that they have in grade.json.
 
@@ -19,14 +21,21 @@ number is ``"nan"``, ``"inf"`` or ``"-inf"``. Other keys may be added within ver
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import zlib
+from base64 import b64encode
 from dataclasses import fields
+from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from grader.reports.html import hash_of, template
-from grader.reports.trace_text import described
+from grader.messages import templates_of, text_of
+from grader.messages.races import spell
+from grader.messages.trace import TRACE_SCRIPT
+from grader.reports.pages import hash_of, template
+from grader.reports.trace_text import described, title_of
 from grader.text import one_line, source_line
 
 if TYPE_CHECKING:
@@ -44,13 +53,27 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "grader-trace", 1
 
+DATA = "the trace"
+"""What stands in an embedded page for its trace."""
+
+MOST_PACKED = 160_000
+"""Bytes of a trace that is embedded: a report has room for them, and a class for hundreds of these."""
+
+MOST_UNPACKED = 2**24
+_GZIP = 31
+"""The largest window, in the format of gzip (zlib's manual, inflateInit2)."""
+
 _LINE = 240
 """Characters of a source line that are kept."""
 
 
 def dump(scene: TraceScene) -> str:
     """The JSON text, one line; every text in it is harmless."""
-    return json.dumps(document(scene), ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    return _written(document(scene)) + "\n"
+
+
+def _written(shown: dict[str, Any]) -> str:
+    return json.dumps(shown, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def document(scene: TraceScene) -> dict[str, Any]:
@@ -63,6 +86,8 @@ def document(scene: TraceScene) -> dict[str, Any]:
         "assignment": {"id": scene.assignment, "title": one_line(scene.title)},
         "file": one_line(scene.file),
         "kernel": one_line(scene.kernel),
+        "heading": one_line(_heading(scene)),
+        "described": one_line(described(scene), 400),
         "case": {
             "id": scene.case,
             "shape": dict(scene.shape),
@@ -71,6 +96,7 @@ def document(scene: TraceScene) -> dict[str, Any]:
         },
         "constants": dict(scene.constants),
         **_launched(scene),
+        **({"mark": {"array": one_line(scene.mark[0]), "index": list(scene.mark[1])}} if scene.mark else {}),
         "launch": {
             "grid": list(trace.launch.grid),
             "block": list(trace.launch.block),
@@ -82,7 +108,7 @@ def document(scene: TraceScene) -> dict[str, Any]:
         "arrays": [_array(record) for record in trace.arrays],
         "accumulators": [
             {
-                "title": one_line(record.title),
+                "title": one_line(title_of(record)),
                 "name": one_line(record.name),
                 "line": record.line,
             }
@@ -92,6 +118,11 @@ def document(scene: TraceScene) -> dict[str, Any]:
         "findings": [_finding(record) for record in trace.findings],
         "source": [source_line(line, _LINE) for line in scene.source],
     }
+
+
+def _heading(scene: TraceScene) -> str:
+    block = ", ".join(map(str, scene.trace.block))
+    return text_of("trace-heading", title=scene.title, kernel=scene.kernel, block=block)
 
 
 def _launched(scene: TraceScene) -> dict[str, Any]:
@@ -189,20 +220,81 @@ _SCRIPTS = ("state.js", "grids.js", "words.js", "page.js")
 
 def render(scene: TraceScene) -> str:
     """Write the page; ``#step=12`` shows the twelfth step of it, ``&thread=5`` the numbers of a thread."""
+    shown = document(scene)
+    return _page(shown, _harmless(_written(shown)))
+
+
+def _page(shown: dict[str, Any], data: str) -> str:
     from markupsafe import Markup  # noqa: PLC0415 - only who writes a page needs it
 
-    script = f'"use strict";\n{"".join(map(_part, _SCRIPTS))}'
-    style = _part("style.css")
     return template("trace.html.j2").render(
-        title=f"{scene.title}: {scene.kernel}, block ({', '.join(map(str, scene.trace.block))})",
-        scene=one_line(described(scene), 400),
-        file=scene.file,
-        style=Markup(style),  # noqa: S704 - ours
-        style_hash=hash_of(style),
-        script=Markup(script),  # noqa: S704 - ours
-        script_hash=hash_of(script),
-        data=Markup(_harmless(dump(scene).strip())),  # noqa: S704 - made harmless
+        title=shown["heading"],
+        scene=shown["described"],
+        file=shown["file"],
+        style=Markup(_style()),  # noqa: S704 - ours
+        style_hash=hash_of(_style()),
+        script=Markup(_script()),  # noqa: S704 - ours
+        script_hash=hash_of(_script()),
+        texts=Markup(_harmless(json.dumps(templates_of(TRACE_SCRIPT)))),  # noqa: S704 - made harmless
+        data=Markup(data),  # noqa: S704 - made harmless
     )
+
+
+def packed(scene: TraceScene | None) -> bytes:
+    """A trace as it is kept beside a grade: its JSON, by gzip; empty where it is too long to be embedded."""
+    if scene is None:
+        return b""
+    kept = gzip.compress(_written(document(scene)).encode("utf-8", "backslashreplace"), mtime=0)
+    return kept if len(kept) <= MOST_PACKED else b""
+
+
+class Embedded(NamedTuple):
+    """A trace in another page, whose policy has to allow ``script_hash`` and ``style_hash``.
+
+    ``page`` is the page that plays it, as a text of JSON, with `DATA` where ``data`` belongs: the trace as
+    JSON, by gzip and in base64. Both are harmless in an element ``script``.
+    """
+
+    case: str
+    block: str
+    lines: frozenset[tuple[int | None, int | None]]
+    """Those of its findings, with the other line of a race."""
+    shows_output: bool
+    """Whether it is to show how a wrong element comes about."""
+    page: str
+    data: str
+    script_hash: str
+    style_hash: str
+
+
+def embedded(kept: bytes) -> Embedded | None:
+    """What embeds a trace in a report; None where there is none, or what is kept is none of ours."""
+    try:
+        shown = json.loads(zlib.decompressobj(wbits=_GZIP).decompress(kept, MOST_UNPACKED)) if kept else {}
+        x, y, z = map(int, shown["block"])
+        data = gzip.compress(_harmless(_written(shown)).encode("utf-8", "backslashreplace"), mtime=0)
+        return Embedded(
+            one_line(str(shown["case"]["id"])),
+            spell((x, y, z)),
+            frozenset((finding.get("line"), finding.get("other_line")) for finding in shown["findings"]),
+            "mark" in shown,
+            _harmless(json.dumps(_page(shown, DATA))),
+            b64encode(data).decode(),
+            hash_of(_script()),
+            hash_of(_style()),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
+        return None
+
+
+@cache
+def _script() -> str:
+    return f'"use strict";\n{"".join(map(_part, _SCRIPTS))}'
+
+
+@cache
+def _style() -> str:
+    return _part("style.css")
 
 
 def _part(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from grader.messages import text_of
 from grader.reports.layout import Page
 from grader.text import one_line, source_line
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from grader.model import Dim3
     from grader.model.trace import (
+        Accumulator,
         Number,
         Numbers,
         Trace,
@@ -48,15 +50,16 @@ def render(scene: TraceScene, *, width: int = 100, ascii_only: bool = False) -> 
     page = Page(width, ascii_only)
     trace = scene.trace
     block = ", ".join(map(str, trace.block))
-    page.paragraph(one_line(f"{scene.kernel} in {scene.file}, {scene.title}"), style="bold")
-    page.paragraph(f"{one_line(described(scene), 400)}; this is block ({block})")
+    top = text_of("trace-top", kernel=scene.kernel, file=scene.file, title=scene.title)
+    page.paragraph(one_line(top), style="bold")
+    page.paragraph(text_of("trace-this-block", scene=one_line(described(scene), 400), block=block))
     intervals = list(enumerate(trace.intervals, start=1))
     left_out = len(intervals) - MOST_INTERVALS
     half = MOST_INTERVALS // 2
     for number, interval in intervals:
         if left_out > 0 and number == half + 1:
             page.blank()
-            page.paragraph(f"… {left_out} intervals left out; --json and --html have them all")
+            page.paragraph(text_of("trace-left-out", count=left_out))
         if left_out <= 0 or number <= half or number > len(intervals) - half:
             _interval(page, scene, number, interval)
     _end(page, trace)
@@ -66,44 +69,51 @@ def render(scene: TraceScene, *, width: int = 100, ascii_only: bool = False) -> 
 def described(scene: TraceScene) -> str:
     """The case and the launch in words, without the block."""
     case = ", ".join(f"{name}={size}" for name, size in scene.shape) or " ".join(scene.arguments)
-    parts = [f"case {scene.case}{case and f': {case}'}"]
+    parts = [text_of("trace-case-of" if case else "trace-case", case=scene.case, sizes=case)]
     if scene.inputs:
-        parts.append(f"inputs {scene.inputs}, seed {scene.seed}")
+        parts.append(text_of("trace-inputs", inputs=scene.inputs, seed=scene.seed))
     if scene.launched is not None:
-        line = f" (line {scene.launched.line})" if scene.launched.line else ""
-        parts.append(f"launch {scene.launched.number} of {scene.launched.count}{line}")
+        name = "trace-launch-of" if scene.launched.line else "trace-launch"
+        number, count, line = scene.launched.number, scene.launched.count, scene.launched.line
+        parts.append(text_of(name, number=number, launches=count, line=line or 0))
     launch = scene.trace.launch
-    return "; ".join((*parts, f"grid {extent(launch.grid)}, block {extent(launch.block)}"))
+    grid = text_of("trace-grid", grid=extent(launch.grid), block=extent(launch.block))
+    return "; ".join((*parts, grid))
+
+
+def title_of(accumulator: Accumulator) -> str:
+    """What to call what a thread gathers."""
+    if not accumulator.name:
+        return text_of("trace-nameless", line=accumulator.line)
+    name = f"{accumulator.name}[{accumulator.element}]" if accumulator.element >= 0 else accumulator.name
+    return text_of("trace-twice", name=name, line=accumulator.line) if accumulator.twice else name
 
 
 def _interval(page: Page, scene: TraceScene, number: int, interval: TracedInterval) -> None:
     page.blank()
-    page.line((f"interval {number}", "bold"), f", {_ending(interval)}")
+    page.line((text_of("trace-number", number=number), "bold"), f", {_ending(interval)}")
     for line, turns, events in _by_line(interval):
         source = scene.source[line - 1] if 0 < line <= len(scene.source) else ""
-        times = f", {turns} times" if turns > 1 else ""
-        page.line(f"  line {line}{times}: ", (source_line(source.strip()), "dim"))
+        where = (
+            text_of("trace-line-times", line=line, times=turns) if turns > 1 else text_of("line", line=line)
+        )
+        page.line(f"  {where}: ", (source_line(source.strip()), "dim"))
         for paragraph in _events_in_words(scene.trace, events):
             page.paragraph(paragraph, indent=4)
     for hazard in interval.hazards:
         finding = scene.trace.findings[hazard.finding]
         who = f" ({threads_in_words(hazard.threads, scene.trace.launch.block)})" if hazard.threads else ""
         message = one_line(finding.message, 600)
-        where = f"line {finding.line}: " if finding.line else ""
+        where = f"{text_of('line', line=finding.line)}: " if finding.line else ""
         page.paragraph(f"{where}{message}{who}", indent=2, opening="✗ ", style="red")
     _tables(page, scene, interval)
 
 
 def _ending(interval: TracedInterval) -> str:
     if interval.ends == "barrier":
-        lines = " and ".join(map(str, interval.barrier_lines)) or "a line that is not known"
-        return f"up to the barrier on line {lines}"
-    ends = {
-        "exit": "up to the end of the kernel",
-        "stopped": "up to where it was stopped",
-        "limit": "up to where this trace ends",
-    }
-    return ends[interval.ends]
+        lines = f" {text_of('trace-and')} ".join(map(str, interval.barrier_lines))
+        return text_of("trace-up-to-barrier", lines=lines or text_of("trace-unknown-line"))
+    return text_of(f"trace-up-to-{interval.ends}")
 
 
 def _by_line(interval: TracedInterval) -> Iterator[tuple[int, int, list[TracedEvent]]]:
@@ -126,24 +136,25 @@ def _events_in_words(trace: Trace, events: Sequence[TracedEvent]) -> Iterator[st
         threads = sorted({thread for event in group for thread in event.threads})
         who = threads_in_words(threads, trace.launch.block)
         if kind == "add":
-            yield f"{who} add to {one_line(trace.accumulators[target].title)}"
+            yield text_of("trace-add", who=who, array=one_line(title_of(trace.accumulators[target])))
         elif kind == "outside":
             words = list(dict.fromkeys(word for event in group for word in event.words))
             shown = one_line(", ".join(word.rpartition(" ")[0] for word in words[:4]))
-            yield f"✗ {who} reach outside: {shown}{' …' if len(words) > 4 else ''}"  # noqa: PLR2004
+            places = f"{shown}{' …' if len(words) > 4 else ''}"  # noqa: PLR2004
+            yield f"✗ {text_of('trace-reach', who=who, places=places)}"
         else:
             yield _access(trace, kind, trace.arrays[target], group, who)
 
 
 def _access(trace: Trace, kind: str, array: TracedArray, group: Sequence[TracedEvent], who: str) -> str:
     elements = sorted({element for event in group for element in event.elements})
-    verb = {"load": "load", "store": "store", "atomic": "update at once"}[kind]
     zero = sorted({thread for event in group for thread in event.zero_fill})
-    words = f"{who} {verb} {at_element(array, elements)}"
+    verb = {"load": "trace-loading", "store": "trace-storing", "atomic": "trace-update"}[kind]
+    words = text_of(verb, who=who, array=at_element(array, elements))
     if kind != "atomic" and len(elements) == 1 and group[0].values:
         words += f" = {number(group[-1].values[0], 9)}"
     if zero:
-        words += f"; zero fill by {threads_in_words(zero, trace.launch.block)}"
+        words += f"; {text_of('trace-zero-by', who=threads_in_words(zero, trace.launch.block))}"
     return words
 
 
@@ -156,15 +167,17 @@ def _tables(page: Page, scene: TraceScene, interval: TracedInterval) -> None:
         array = trace.arrays[index]
         if changed & {("store", index), ("atomic", index)}:
             columns = array.shape[-1] if len(array.shape) > 1 else _VECTOR
-            blocks.append(table(f"{array.name} at the end", _rows(values, columns, page.width)))
+            blocks.append(
+                table(text_of("trace-at-end", array=array.name), _rows(values, columns, page.width))
+            )
     for index, values in interval.sums:
         if ("add", index) in changed:
-            title = f"{trace.accumulators[index].title}, by thread"
+            title = text_of("trace-by-thread", sum=title_of(trace.accumulators[index]))
             blocks.append(table(title, _rows(values, across, page.width)))
     for kind, index in sorted(changed):
         if kind == "store" and trace.arrays[index].space == "global":
             values = _stored(trace, interval, index)
-            title = f"stored to {trace.arrays[index].name}, by thread"
+            title = text_of("trace-stored", array=trace.arrays[index].name)
             blocks.append(table(title, _rows(values, across, page.width)))
     for lines in _side_by_side(blocks, page.width):
         page.blank()
@@ -237,18 +250,20 @@ def _end(page: Page, trace: Trace) -> None:
     elsewhere = [unlocated for number, unlocated in enumerate(trace.findings) if number not in located]
     if elsewhere:
         page.blank()
-        page.line("elsewhere in this launch")
+        page.line(text_of("trace-elsewhere-launch"))
         for finding in elsewhere:
-            line = f"line {finding.line}: " if finding.line else ""
-            block = f" (block {finding.block})" if finding.block else ""
-            message = one_line(finding.message, 600)
-            page.paragraph(f"{line}{message}{block}", indent=2, opening="✗ ", style="red")
+            line = f"{text_of('line', line=finding.line)}: " if finding.line else ""
+            message = line + one_line(finding.message, 600)
+            if finding.block:
+                block = ", ".join(map(str, finding.block))
+                message = text_of("trace-in-block", sentence=message, block=block)
+            page.paragraph(message, indent=2, opening="✗ ", style="red")
     for note in trace.notes:
         page.blank()
         page.paragraph(one_line(note, 800))
     if not trace.findings and trace.completed:
         page.blank()
-        page.paragraph("no hazard was found in any block of this launch")
+        page.paragraph(text_of("trace-none"))
 
 
 def number(value: Number, digits: int = 5) -> str:
@@ -283,13 +298,14 @@ def threads_in_words(threads: Sequence[int], block: Dim3) -> str:
     """All of the block, a box of threads, or how many there are and the first of them."""
     count = math.prod(block)
     if len(threads) == count:
-        return "all threads" if count > 1 else "the thread"
+        return text_of("trace-all" if count > 1 else "trace-the-thread")
     if len(threads) == 1:
-        return f"thread {thread(threads[0], block)}"
+        return text_of("trace-one", thread=thread(threads[0], block))
     if _box(threads, block[0]) is not None:
-        return f"threads {thread(threads[0], block)}–{thread(threads[-1], block)}"
+        return text_of("trace-box", first=thread(threads[0], block), last=thread(threads[-1], block))
     named = ", ".join(thread(number, block) for number in threads[:MOST_NAMED])
-    return f"{len(threads)} threads ({named}{', …' if len(threads) > MOST_NAMED else ''})"
+    more = ", …" if len(threads) > MOST_NAMED else ""
+    return text_of("trace-many-named", count=len(threads), threads=named + more)
 
 
 def _box(numbers: Sequence[int], columns: int) -> tuple[int, int, int, int] | None:
@@ -312,7 +328,7 @@ def at_element(array: TracedArray, elements: Sequence[int]) -> str:
     columns = 1 << 62 if flat else array.shape[-1]
     box = _box(elements, columns)
     if box is None or len(array.shape) > 2:  # noqa: PLR2004 - dimensions
-        return f"{len(elements):,} elements of {name}"
+        return text_of("trace-elements-of", count=len(elements), array=name)
     top, bottom, left, right = box
     return (
         f"{name}[{_range(left, right)}]" if flat else f"{name}[{_range(top, bottom)}][{_range(left, right)}]"

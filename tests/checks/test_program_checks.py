@@ -20,6 +20,7 @@ from grader.model import (
     ProgramRun,
     RubricItem,
     Verdict,
+    WrongElement,
 )
 from tests.checks.judging import judge
 from tests.checks.runs import case, evidence, item, number, ran
@@ -168,3 +169,13 @@ def test_a_hidden_run_without_its_array_is_wrong_and_no_error_of_ours() -> None:
     result = judge(wanted, visible_evidence(check_of(wanted), evidence(hidden)))
     assert result.verdict is Verdict.FAIL
     assert "C.npy" not in result.message + "".join(finding.message for finding in result.findings)
+
+
+def test_a_finding_about_an_array_says_where_it_is_wrong() -> None:
+    """With the first wrong element and a map, as of a kernel; nothing of it in a hidden case."""
+    first = WrongElement((1, 2), 1.0, 2.0, 0.0)
+    wrong = Comparison("C", 6, 2, 0, 1.0, 0.0, first, wrong_map=("...", "..x"))
+    run = ran(comparisons=(wrong,))
+    (finding,) = judge(item("array"), evidence(run)).findings
+    assert (finding.address, finding.wrong_map) == ("C[1][2]", ("...", "..x"))
+    assert judge(item("array"), evidence(ran(comparisons=(wrong,), hidden=True))).findings == ()

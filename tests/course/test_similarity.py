@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.assignment import find_assignment, load_assignment
+from grader.batch import OutFolder, class_page
 from grader.cli import main
 from grader.course.similarity import similar
 from grader.reports import similar_page
@@ -70,6 +72,25 @@ def test_the_page_shows_both_and_says_what_it_is_not() -> None:
     assert page.count('class="here"') > 20
     assert "<script" not in page
     assert "No two submissions are alike" in similar_page.render("x", (), {})
+
+
+def test_the_page_is_written_anew_only_where_a_text_has_changed(tmp_path: Path) -> None:
+    """Or where it is missing or damaged: comparing a large class takes its time."""
+    out, assignment = OutFolder(tmp_path), load_assignment(find_assignment("tiled-matmul"))
+    texts = {"a": CLASS["boris"], "b": renamed(CLASS["boris"])}
+    page = tmp_path / "similar.html"
+
+    def written() -> bool:
+        class_page.write_similar(out, assignment, {name: text.encode() for name, text in texts.items()})
+        is_new = "kept as it was" not in page.read_text(encoding="utf-8")
+        page.write_text(page.read_text(encoding="utf-8") + "kept as it was", encoding="utf-8")
+        return is_new
+
+    assert [written(), written()] == [True, False]
+    texts["b"] += "// another line"
+    assert [written(), written()] == [True, False]
+    page.write_bytes(b"\xff")
+    assert written()
 
 
 def test_a_part_of_a_class_that_is_graded_again_leaves_the_page_of_all(tmp_path: Path) -> None:

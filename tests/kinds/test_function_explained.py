@@ -53,8 +53,13 @@ def test_a_wrong_result_is_explained_with_the_tiles_that_its_launch_has(graded: 
 
 def test_the_smallest_shape_is_one_step_beyond_those_that_work(graded: Graded) -> None:
     """The exchanged grid covers one tile more than it needs in the other direction."""
-    message = _message(graded("grid_exchanged"), "any-shape")
-    assert "The smallest shape found to fail: M=1, K=1, N=17" in message
+    grade = graded("grid_exchanged")
+    assert "The smallest shape found to fail: M=1, K=1, N=17" in _message(grade, "any-shape")
+    assert grade.evidence is not None
+    wrong = [case for case in grade.evidence.cases if case.smallest]
+    shapes = {array.name: array.shape for array in wrong[0].example}
+    assert shapes == {"A": (1, 1), "B": (1, 17), "C": (1, 17)}
+    assert all(comparison.heat for case in wrong for comparison in case.comparisons if comparison.wrong)
 
 
 def test_calls_at_smaller_shapes_are_few(graded: Graded, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from tests.browser import CONTRAST, DARK, LIGHT, SCROLLS, SIZES, asked, axe, run
 from tests.reports.payloads import PAYLOADS
 from tests.reports.pictured import pictured
 from tests.reports.sample_grades import SOURCE, compile_error, full_marks, our_error
+from tests.reports.test_watching import racy, watched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,9 +24,9 @@ ON_EACH = pytest.mark.parametrize("size", SIZES)
 
 
 def pages() -> list[str]:
-    """Pages of every sort: all drawn, nothing wrong, nothing compiled, an error of ours."""
+    """Pages of every sort: all drawn, nothing wrong, nothing compiled, an error of ours, with a trace."""
     grades = (pictured(), full_marks(), compile_error(), our_error())
-    return [html.render(grade, source_lines=SOURCE) for grade in grades]
+    return [*(html.render(grade, source_lines=SOURCE) for grade in grades), watched(racy())]
 
 
 @LOOKS
@@ -35,20 +37,20 @@ def test_axe_finds_nothing(scheme: int, size: str, tmp_path: Path) -> None:
         ";axe.run({resultTypes: ['violations']}).then(r => answer(r.violations.map("
         "v => [v.id, v.nodes.map(n => n.html.slice(0, 160) + ' ' + n.failureSummary)])));"
     )
-    assert asked(pages(), probe, tmp_path, scheme=scheme, size=size) == [[]] * 4
+    assert asked(pages(), probe, tmp_path, scheme=scheme, size=size) == [[]] * 5
 
 
 @LOOKS
 def test_every_text_stands_out_from_its_ground(scheme: int, tmp_path: Path) -> None:
     """By the computed colours a contrast of 4.5 at least (WCAG 2.2, criterion 1.4.3)."""
-    assert asked(pages(), f"{CONTRAST} answer(faint);", tmp_path, scheme=scheme) == [[]] * 4
+    assert asked(pages(), f"{CONTRAST} answer(faint);", tmp_path, scheme=scheme) == [[]] * 5
 
 
 @ON_EACH
 def test_nothing_is_beyond_the_screen(size: str, tmp_path: Path) -> None:
     """No page is wider than what it is read on; long lines scroll by themselves."""
     answers = asked(pages(), f"answer([{SCROLLS}, innerWidth]);", tmp_path, size=size)
-    assert answers == [[False, SIZES[size][0]]] * 4
+    assert answers == [[False, SIZES[size][0]]] * 5
 
 
 def test_a_heat_map_is_read_with_the_keyboard(tmp_path: Path) -> None:
@@ -104,3 +106,33 @@ def test_no_payload_acts(tmp_path: Path) -> None:
     setTimeout(() => answer([acted, handlers.length, foreign.length, document.scripts.length]), 50);
     """
     assert asked(hostile, probe, tmp_path) == [[[], 0, 0, 3]] * len(PAYLOADS)
+
+
+WATCH = """const until = (is, then) => { const wait = () => is() ? then() : setTimeout(wait, 20); wait(); };
+const frame = () => document.querySelector("#watch iframe");
+const inside = () => frame() && frame().contentDocument;
+const isThere = () => inside() && inside().body && inside().body.dataset.step;
+document.querySelector(".watch button").click();
+until(isThere, () => { const open = document.getElementById("watch").open;
+  const telling = inside().getElementById("telling").textContent, step = inside().body.dataset.step;
+  document.querySelector("#watch button").click();
+  answer([open, step, telling, document.getElementById("watch").open, inside().scripts.length]); });"""
+
+
+def test_a_block_is_watched_from_where_the_hazard_is(tmp_path: Path) -> None:
+    """In a window of its own, which closes again; what the source says is text."""
+    payloads = replace(racy(), source=(*racy().source, *PAYLOADS.values()), title=PAYLOADS["script"])
+    (opened, step, telling, open_after, scripts), *_ = asked([watched(payloads)], WATCH, tmp_path)
+    assert (opened, open_after, scripts) == (True, False, 2)
+    assert int(step) > 0
+    assert "✗" in telling
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_axe_finds_nothing_around_a_trace(size: str, tmp_path: Path) -> None:
+    """The window is open; the page in it is tried by itself."""
+    script = axe().replace("</script", "<\\/script") + (
+        ";document.querySelector('.watch button').click();"
+        "axe.run({ iframes: false }).then((r) => answer(r.violations.map((v) => v.id)));"
+    )
+    assert asked([watched(racy())], script, tmp_path, size=size) == [[]]

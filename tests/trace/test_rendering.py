@@ -97,7 +97,7 @@ def test_the_page_needs_nothing_else_and_may_do_nothing_else() -> None:
     policy = next(each["content"] for tag, each in elements if each.get("http-equiv"))
     assert policy
     assert policy.startswith("default-src 'none'; ")
-    style, data, script = (text for text in _Elements(page).texts if text.strip())
+    style, _, data, script = (text for text in _Elements(page).texts if text.strip())
     for text in (style, script):
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
@@ -126,7 +126,7 @@ def test_a_hostile_source_stays_text(hostile: str) -> None:
     assert "\u202e" not in page
     assert "\x1b" not in page
     assert "\x1b" not in trace_text.render(told).plain
-    _, data, _ = (text for text in _Elements(page).texts if text.strip())
+    _, _, data, _ = (text for text in _Elements(page).texts if text.strip())
     assert json.loads(data)["source"] == trace_files.document(told)["source"]
 
 

@@ -8,6 +8,7 @@ import pytest
 from grader.emulator.trace import recorder
 from grader.emulator.trace.arrays import MOST_SHOWN, window_of
 from grader.model import FindingKind
+from grader.reports.trace_text import title_of
 from tests.trace.tracing import MATMUL, Given, events, product, sums, tiles, traced
 
 REDUCE = """
@@ -141,9 +142,9 @@ extern "C" __global__ void sums(const float* values, float* C) {
 """
     given: Given = {"values": np.arange(128, dtype=np.float32), "C": np.full(1, np.nan, np.float32)}
     trace = traced(source, "sums", (1, 1, 1), (32, 1, 1), given)
-    assert {each.title for each in trace.accumulators} == {"acc[0]", "acc[1]", "v"}
+    assert {title_of(each) for each in trace.accumulators} == {"acc[0]", "acc[1]", "v"}
     (interval,) = trace.intervals
-    last = {trace.accumulators[number].title: values[0] for number, values in interval.sums}
+    last = {title_of(trace.accumulators[number]): values[0] for number, values in interval.sums}
     assert last == {"acc[0]": 2.0, "acc[1]": 4.0, "v": float(np.arange(128).sum())}
 
 

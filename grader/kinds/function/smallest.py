@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from grader.kinds.program.running import Task
-    from grader.model import Build, Case, CaseEvidence, Named, Submission
+    from grader.model import Build, Case, CaseEvidence, ExampleArray, Named, Submission
     from grader.nvcc import Tools
     from grader.plan import Plan
 
@@ -43,16 +43,22 @@ class SmallerCalls:
     left: int = CALLS
     smallest: dict[tuple[str, str], Named[int]] = field(default_factory=dict)
     """The smallest shapes so far, by kind of inputs and mistake."""
+    examples: dict[tuple[str, Named[int]], tuple[ExampleArray, ...]] = field(default_factory=dict)
+    """The numbers of the calls that failed, by kind of inputs and shape."""
 
     def with_smallest(self, cases: tuple[CaseEvidence, ...]) -> tuple[CaseEvidence, ...]:
         """The cases, those that are visible and wrong with the smallest shape that fails."""
         try:
-            return tuple(
-                replace(case, smallest=self._smallest(case)) if _is_shown(case) else case for case in cases
-            )
+            return tuple(self._with_smallest(case) if _is_shown(case) else case for case in cases)
         except Exception:  # noqa: BLE001 - a courtesy, and no part of the grade
             log_swallowed("calling a function at a smaller shape")
             return cases
+
+    def _with_smallest(self, case: CaseEvidence) -> CaseEvidence:
+        smallest = self._smallest(case)
+        return replace(
+            case, smallest=smallest, example=self.examples.get((case.case.inputs, smallest), case.example)
+        )
 
     def _smallest(self, evidence: CaseEvidence) -> Named[int]:
         """The smallest shape found to fail; empty where none is smaller than the case's own."""
@@ -94,7 +100,9 @@ class SmallerCalls:
         task = self.task(plan, self.built)
         observation = Observation(count_only=True)
         ran = run_cases(plan, self.submission, self.built, self.tools, task, observation=observation)
-        return [sizes for sizes, one in zip(attempts, ran.cases, strict=True) if _is_wrong(one)]
+        failing = [pair for pair in zip(attempts, ran.cases, strict=True) if _is_wrong(pair[1])]
+        self.examples |= {(case.inputs, one.case.shape): one.example for _, one in failing}
+        return [sizes for sizes, _ in failing]
 
 
 def _shape(case: Case, sizes: Sizes) -> Named[int]:

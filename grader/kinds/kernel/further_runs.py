@@ -163,12 +163,12 @@ class Attempts:
         expected = self.oracle.expected(read, shape)
         if not any(compare(name, got, *expected[name]).wrong for name, got in run.outputs):
             return False
-        arrays = _numbers(given, read, [(name, got, *expected[name]) for name, got in run.outputs])
+        arrays = example_of(given, read, [(name, got, *expected[name]) for name, got in run.outputs])
         self.budget.examples[case.kernel, case.inputs, case.shape] = arrays
         return True
 
 
-def _numbers(
+def example_of(
     given: tuple[Argument, ...], read: dict[str, Reals], outputs: list[tuple[str, Reals, Reals, Reals]]
 ) -> tuple[ExampleArray, ...]:
     """The inputs and outputs of a run that are small, under the student's own names."""

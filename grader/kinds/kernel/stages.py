@@ -22,7 +22,7 @@ from grader.compare import compare, heat_map, untouched
 from grader.diagnosis import WrongOutput, agree_on_mistakes, can_tell_mistakes_apart, fitting, load_hypotheses
 from grader.emulator.by_hand import handwriting
 from grader.errors import OurError, log_swallowed
-from grader.kinds.kernel.further_runs import with_order, with_smallest
+from grader.kinds.kernel.further_runs import MOST_NUMBERS, example_of, with_order, with_smallest
 from grader.kinds.kernel.planning import arguments, plan, read, timing_job, untimed
 from grader.kinds.sized import not_built
 from grader.messages import worded
@@ -285,9 +285,13 @@ def compared(launched: Launched, oracle: Oracle, explained: Assignment | None) -
             if case.visibility is Visibility.VISIBLE:
                 comparison = replace(comparison, heat=_heat(wrong))
         comparisons.append(comparison)
+    is_small = all(np.size(argument.value) <= MOST_NUMBERS for argument in launched.arguments)
+    is_shown = case.visibility is Visibility.VISIBLE and any(one.wrong for one in comparisons) and is_small
+    outputs = [(name, numbers(np.asarray(got)), *expected[name]) for name, got in run.outputs]
     return CaseEvidence(
         case=case,
         comparisons=tuple(comparisons),
+        example=example_of(launched.arguments, inputs, outputs) if is_shown else (),
         findings=tuple(replace(finding, case=case.id) for finding in (*run.findings, *unlike)),
         changed_inputs=run.changed_inputs,
         counters=run.counters,

@@ -25,12 +25,19 @@ if TYPE_CHECKING:
 
 def scene(assignment: Assignment, submission: Submission, tools: Tools, request: TraceRequest) -> TraceScene:
     """The trace; raises UsageError where the kernel does not compile or cannot be launched."""
-    case = request.case
     if request.kernel or request.launch:
         raise UsageError(
             f"--kernel and --launch are for programs and functions: a case of `{assignment.id}` is one launch"
         )
-    built = _built(tools, submission, assignment, case)
+    built = _built(tools, submission, assignment, request.case)
+    return scene_of(assignment, submission, built, request)
+
+
+def scene_of(
+    assignment: Assignment, submission: Submission, built: Build, request: TraceRequest
+) -> TraceScene:
+    """The trace of a kernel that is built; raises UsageError where it cannot be launched."""
+    case = request.case
     launch = plan_launch(assignment.kernel, built, dict(case.shape))
     if isinstance(launch, Finding):
         raise UsageError(f"{submission.file}: {launch.message}")

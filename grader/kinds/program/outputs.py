@@ -16,14 +16,14 @@ import numpy as np
 from grader.checks.array import ArrayCheck
 from grader.checks.kernel_output import KernelOutputCheck
 from grader.checks.program_output import no_file, quoted
-from grader.compare import compare
+from grader.compare import compare, heat_map
 from grader.diagnosis import explain_output, load_hypotheses
 from grader.diagnosis.facts import WrongOutput
 from grader.errors import OurError, UsageError, log_swallowed
 from grader.gpu.answer import array_header
 from grader.kinds.program.input_files import input_files
 from grader.messages import text_of
-from grader.model import Finding, FindingKind
+from grader.model import Finding, FindingKind, Visibility
 from grader.oracle import draw_inputs, expected_of
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _in_device_memory(
         message = text_of("kernel-output-too-small", kernel=check.kernel, extents=extents, type=check.dtype)
         return Finding(FindingKind.WRONG_OUTPUT, message, address=name)
     wrong = WrongOutput(name, got, values, bound, _nowhere(got), _named(inputs))
-    return replace(_explained(assignment, wrong, able), kernel=check.kernel)
+    return replace(_explained(assignment, case, wrong, able), kernel=check.kernel)
 
 
 def _not_seen(check: KernelOutputCheck, ran: Collection[str]) -> Finding:
@@ -208,19 +208,21 @@ def _in_file(
     got = _read(run, check.of, np.dtype(check.dtype), values.shape)
     if isinstance(got, str):
         return Finding(FindingKind.WRONG_OUTPUT, got, address=output)
-    return _explained(
-        assignment, WrongOutput(output, got, values, bound, _nowhere(got), _named(given.arrays)), able
-    )
+    wrong = WrongOutput(output, got, values, bound, _nowhere(got), _named(given.arrays))
+    return _explained(assignment, case, wrong, able)
 
 
 def _named(arrays: dict[str, Array]) -> Named[Array]:
     return tuple(arrays.items())
 
 
-def _explained(assignment: Assignment, wrong: WrongOutput, oracle: Oracle) -> Comparison:
-    """The comparison of an array, with the mistake that explains it if there is one."""
+def _explained(assignment: Assignment, case: Case, wrong: WrongOutput, oracle: Oracle) -> Comparison:
+    """The comparison of an array, with the mistake that explains it if there is one, and a picture of it."""
     with np.errstate(invalid="ignore"):  # a signalling NaN, which is no number like any other
         comparison = compare(wrong.array, wrong.got, wrong.expected, wrong.bound)
+        if comparison.wrong and case.visibility is Visibility.VISIBLE and not np.ma.is_masked(wrong.expected):
+            heat = heat_map(wrong.got, wrong.expected, wrong.bound, poison=wrong.unwritten)
+            comparison = replace(comparison, heat=heat)
     if not comparison.wrong or not np.isfinite(wrong.got).all():
         return comparison
     hypotheses = load_hypotheses(oracle.folder)

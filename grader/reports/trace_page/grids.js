@@ -57,7 +57,7 @@ function addZoom(grid, caption, heading, least) {
   const buttons = [-1, 1].map((step) => {
     const button = make("button", "zoom", heading, step < 0 ? "−" : "+");
     button.type = "button";
-    button.setAttribute("aria-label", (step < 0 ? "smaller cells of " : "larger cells of ") + caption);
+    button.setAttribute("aria-label", say(step < 0 ? "smaller" : "larger", { array: caption }));
     button.addEventListener("click", () => zoom(step));
     return button;
   });
@@ -106,11 +106,11 @@ function columnsDrawn(array) {
 }
 
 function smallWords(array) {
-  const size = array.shape.join(" × ");
+  const extents = array.shape.join(" × ");
   const [rows, columns] = [array.window.rows, array.window.columns];
-  const part = columns[1] - columns[0] < columnsOf(array) || array.window.cropped;
-  const where = part ? ", here " + (array.shape.length > 1 ? "rows " + rows[0] + "–" + (rows[1] - 1) + ", columns " : "elements ") + columns[0] + "–" + (columns[1] - 1) : "";
-  return size + where;
+  if (columns[1] - columns[0] >= columnsOf(array) && !array.window.cropped) return extents;
+  const range = ([first, end]) => first + "–" + (end - 1);
+  return say(array.shape.length > 1 ? "rows" : "elements", { extents, rows: range(rows), columns: range(columns) });
 }
 
 const arrayGrids = [], sumGrids = [];
@@ -159,12 +159,12 @@ function fitStage() {
 function drawThreads(inBlock) {
   const parent = document.getElementById("threads");
   const across = blockY * blockZ > 1 ? blockX : Math.min(blockX, 32);
-  const titles = trace.accumulators.length ? trace.accumulators.map((each) => each.title) : ["threads"];
+  const titles = trace.accumulators.length ? trace.accumulators.map((each) => each.title) : [say("threads")];
   titles.forEach((title, number) => {
-    const small = trace.accumulators.length ? "of each thread" + (title.includes("line ") ? "" : ", line " + trace.accumulators[number].line) : "";
+    const small = trace.accumulators.length ? (trace.accumulators[number].name && !title.includes("(") ? say("of-each-line", { line: trace.accumulators[number].line }) : say("of-each")) : "";
     const grid = drawGrid(parent, title, small, across, everyThread, inBlock);
     grid.box.setAttribute("role", "group");
-    grid.box.setAttribute("aria-label", title + ", a button for each thread; arrow keys move between them");
+    grid.box.setAttribute("aria-label", say("buttons", { sum: title }));
     grid.cells.forEach((cell, thread) => {
       cell.classList.add("pick");
       cell.tabIndex = thread ? -1 : 0;

@@ -1,6 +1,7 @@
 // The player: which frame is shown, what it says in words, and what moves it.
 
 let timer = null;
+const isEmbedded = location.protocol === "about:"; // in a report: it has no address of its own to keep a step in
 
 function drawSource() {
   const ran = new Set(trace.intervals.flatMap((interval) => [...interval.steps.map((step) => step.line), ...interval.barrier_lines]));
@@ -9,7 +10,7 @@ function drawSource() {
     make("b", "", line, String(index + 1));
     make("span", "", line, text || " ");
     if (ran.has(index + 1)) {
-      line.title = "to the next step on this line";
+      line.title = say("to-next");
       line.addEventListener("click", () => toLine(index + 1));
     }
   });
@@ -64,26 +65,26 @@ function drawFindings() {
     const told = make("div", "finding", byId("findings"));
     told.dataset.finding = number;
     const lines = [finding.line, finding.other_line].filter((line, place, all) => line && all.indexOf(line) === place);
-    make("strong", "", told, "✗ " + (lines.length ? (lines.length > 1 ? "lines " : "line ") + lines.join(" and ") + ": " : ""));
+    make("strong", "", told, "✗ " + (lines.length ? say(lines.length > 1 ? "lines" : "line", { lines: lines.join(" " + say("and") + " ") }) + ": " : ""));
     make("span", "", told, finding.message);
     const frame = firstFrameOf(number);
     if (frame >= 0) {
-      const button = make("button", "", told, "show");
+      const button = make("button", "", told, say("show"));
       button.type = "button";
       button.addEventListener("click", () => show(frame));
     } else {
-      make("small", "", told, finding.block ? " – in block (" + finding.block.join(", ") + "), not in this one" : "");
+      make("small", "", told, finding.block ? " – " + say("elsewhere", { block: finding.block.join(", ") }) : "");
     }
   });
   trace.notes.forEach((note) => make("p", "note", byId("findings"), note));
-  if (!trace.findings.length && trace.completed) make("p", "note", byId("findings"), "No hazard was found in any block of this launch.");
+  if (!trace.findings.length && trace.completed) make("p", "note", byId("findings"), say("no-hazard"));
 }
 
 function drawStrip() {
   trace.intervals.forEach((interval, number) => {
     const part = make("i", "", byId("strip"), interval.hazards.length ? "✗" : "");
     part.style.flexGrow = interval.steps.length + 1;
-    part.title = "interval " + (number + 1) + ": " + ending(interval);
+    part.title = say("interval", { number: number + 1, ending: ending(interval) });
     part.addEventListener("click", () => show(interval.first));
   });
 }
@@ -133,7 +134,7 @@ function paint() {
       look(grid, element, words.join(" "), shown(state.contents[index].get(element), grid.digits));
     });
     const array = trace.arrays[index];
-    grid.box.setAttribute("aria-label", array.name + ", " + array.shape.join(" by ") + ": " + plural(used, "element") + " used in this interval so far");
+    grid.box.setAttribute("aria-label", say("used", { array: array.name, extents: array.shape.join(" × "), count: used }));
   });
   sumGrids.forEach((grid, number) => {
     for (const thread of everyThread) {
@@ -146,7 +147,7 @@ function paint() {
       if (thread === chosen) words.push("chosen");
       const value = trace.accumulators.length ? state.sums[number][thread] : null;
       look(grid, thread, words.join(" "), trace.accumulators.length ? shown(value, grid.digits) : String(thread));
-      grid.cells.get(thread).setAttribute("aria-label", "thread " + threadName(thread) + (trace.accumulators.length ? ": " + shown(value) : ""));
+      grid.cells.get(thread).setAttribute("aria-label", say("one", { thread: threadName(thread) }) + (trace.accumulators.length ? ": " + shown(value) : ""));
     }
   });
   tell(frame, wrong);
@@ -160,14 +161,15 @@ function show(number) {
   state = stateAt(current);
   const frame = frames[current];
   byId("scrubber").value = current;
-  const interval = frame.interval < 0 ? "before the launch" : "interval " + (frame.interval + 1) + " of " + trace.intervals.length;
-  byId("where").textContent = interval + " · step " + current + " of " + (frames.length - 1);
+  const interval = frame.interval < 0 ? say("before-launch") : say("interval-of", { number: frame.interval + 1, intervals: trace.intervals.length });
+  byId("where").textContent = say("where", { interval, step: current, steps: frames.length - 1 });
   byId("scrubber").setAttribute("aria-valuetext", byId("where").textContent);
   [...byId("strip").children].forEach((part, place) => {
     part.className = (place === frame.interval ? "here" : "") + (trace.intervals[place].hazards.length ? " bad" : "");
   });
   document.body.dataset.step = current;
   paint();
+  if (isEmbedded) return;
   const fragment = "#step=" + current + (pinned ? "&thread=" + chosen : "");
   if (location.hash !== fragment) history.replaceState(null, "", fragment);
 }
@@ -179,7 +181,7 @@ function play(on) {
     if (current === frames.length - 1) show(0);
     timer = setInterval(() => { if (current < frames.length - 1) show(current + 1); else play(false); }, Number(byId("speed").value));
   }
-  byId("play").textContent = on ? "⏸ pause" : "▶ play";
+  byId("play").textContent = say(on ? "pause" : "play");
   byId("play").setAttribute("aria-pressed", String(on));
 }
 
@@ -218,16 +220,27 @@ function listen() {
 
 // On a phone, where the source is below the arrays: there, and back again.
 function toSource() {
-  const isThere = byId("to-source").textContent !== "source";
+  const isThere = byId("to-source").textContent !== say("source");
   (isThere ? stage : byId("code-title")).scrollIntoView({ block: "start" });
-  byId("to-source").textContent = isThere ? "source" : "arrays";
+  byId("to-source").textContent = say(isThere ? "source" : "arrays");
 }
 
 function fromFragment() {
   const told = new URLSearchParams(location.hash.slice(1));
   const thread = Number(told.get("thread"));
   if (told.has("thread") && Number.isInteger(thread) && thread >= 0 && thread < threadCount) { chosen = thread; pinned = true; }
-  show(Math.trunc(Number(told.get("step"))) || 0);
+  show(isEmbedded ? telling() : Math.trunc(Number(told.get("step"))) || 0);
+}
+
+// Where a page that is part of a report begins: at the first hazard, or where a wrong element is stored.
+function telling() {
+  const hazards = trace.findings.map((_, number) => firstFrameOf(number)).filter((frame) => frame >= 0);
+  if (hazards.length || !trace.mark) return Math.min(...hazards, frames.length - 1) * (hazards.length > 0);
+  const array = trace.arrays.findIndex(({ name }) => name === trace.mark.array);
+  const element = array < 0 ? -1 : trace.mark.index.reduce((sum, at, axis) => sum * trace.arrays[array].shape[axis] + at, 0);
+  const stores = (event) => event.kind === "store" && event.target === array && event.elements.includes(element);
+  return Math.max(0, frames.findIndex((frame) => !frame.end && frame.interval >= 0
+    && trace.intervals[frame.interval].steps[frame.step].events.some(stores)));
 }
 
 drawAll();

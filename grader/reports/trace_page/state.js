@@ -1,6 +1,7 @@
 // What the trace says, step by step: which frames there are, and what everything holds in each of them.
 
 const trace = JSON.parse(document.getElementById("trace").textContent);
+const texts = JSON.parse(document.getElementById("words").textContent);
 const [blockX, blockY, blockZ] = trace.launch.block;
 const threadCount = blockX * blockY * blockZ;
 const everyThread = Array.from({ length: threadCount }, (_, number) => number);
@@ -15,6 +16,12 @@ for (const interval of trace.intervals) {
       event.zero_fill = new Set(event.zero_fill || []);
     }
   }
+}
+
+// A text of the page in its language; `-one` is for a count of 1.
+function say(name, fields = {}) {
+  const text = (fields.count === 1 && texts["trace-" + name + "-one"]) || texts["trace-" + name];
+  return text.replace(/\{(\w+)(:[^}]*)?\}/g, (_, field) => fields[field]);
 }
 
 // Frame 0 is before the launch; then each step of each interval, and the end of each interval.

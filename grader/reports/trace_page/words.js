@@ -3,14 +3,10 @@
 const byId = (id) => document.getElementById(id);
 let current = 0, state = null;
 
-function plural(count, word) {
-  return count + " " + word + (count === 1 ? "" : "s");
-}
-
 function who(threads) {
-  if (threads.length === threadCount && threadCount > 1) return "all threads";
-  if (threads.length === 1) return "thread " + threadName(threads[0]);
-  return plural(threads.length, "thread");
+  if (threads.length === threadCount && threadCount > 1) return say("all");
+  if (threads.length === 1) return say("one", { thread: threadName(threads[0]) });
+  return say("many", { count: threads.length });
 }
 
 function stepOf(frame) {
@@ -21,15 +17,16 @@ function eventsInWords(step) {
   const groups = new Map();
   for (const event of step.events) {
     const name = event.kind === "add" ? trace.accumulators[event.target].title
-      : event.target >= 0 ? trace.arrays[event.target].name : "memory that belongs to no array";
-    const verb = { load: "load from ", store: "store to ", atomic: "update, as one, ", add: "add to ", outside: "reach outside " }[event.kind];
-    const key = verb + name;
-    if (!groups.has(key)) groups.set(key, { threads: new Set(), zero: 0 });
+      : event.target >= 0 ? trace.arrays[event.target].name : say("no-array");
+    const key = event.kind + " " + name;
+    if (!groups.has(key)) groups.set(key, { kind: event.kind, name, threads: new Set(), zero: 0 });
     event.threads.forEach((thread) => groups.get(key).threads.add(thread));
     groups.get(key).zero += event.zero_fill.size;
   }
-  return [...groups].map(([what, { threads, zero }]) =>
-    who([...threads]) + " " + what + (zero ? " (" + zero + " of them a zero: nothing to load)" : "")).join("; ");
+  return [...groups.values()].map(({ kind, name, threads, zero }) => {
+    const what = say(kind, { who: who([...threads]), array: name });
+    return zero ? say("zeros", { what, count: zero }) : what;
+  }).join("; ");
 }
 
 function turnsOf(interval, line) {
@@ -37,9 +34,9 @@ function turnsOf(interval, line) {
 }
 
 function ending(interval) {
-  const lines = interval.barrier_lines.join(" and ");
-  return { barrier: "everybody waits at the barrier" + (lines ? " on line " + lines : ""), exit: "the kernel ends",
-    stopped: "the launch was stopped here", limit: "the trace ends here" }[interval.ends];
+  const lines = interval.barrier_lines.join(" " + say("and") + " ");
+  if (interval.ends === "barrier") return lines ? say("at-barrier-of", { lines }) : say("at-barrier");
+  return say(interval.ends);
 }
 
 function tell(frame, wrong) {
@@ -47,16 +44,17 @@ function tell(frame, wrong) {
   telling.textContent = "";
   const step = stepOf(frame);
   if (frame.interval < 0) {
-    telling.textContent = "Before the launch: the inputs are there, nothing has been loaded.";
+    telling.textContent = say("before");
   } else if (frame.end) {
-    telling.textContent = "End of interval " + (frame.interval + 1) + ": " + ending(trace.intervals[frame.interval]) + ".";
+    telling.textContent = say("end-of", { number: frame.interval + 1, ending: ending(trace.intervals[frame.interval]) });
   } else {
-    const times = turnsOf(trace.intervals[frame.interval], step.line);
-    telling.textContent = "Line " + step.line + (times > 1 ? ", turn " + (step.turn + 1) + " of " + times : "") + ": " + eventsInWords(step) + ".";
+    const turns = turnsOf(trace.intervals[frame.interval], step.line);
+    const told = { line: step.line, events: eventsInWords(step), turn: step.turn + 1, turns };
+    telling.textContent = say(turns > 1 ? "on-line-turn" : "on-line", told);
   }
   const [first, ...more] = wrong.keys();
   if (first !== undefined) {
-    const rest = more.length ? " (and " + more.length + " more, below the source)" : "";
+    const rest = more.length ? " " + say("more-below", { count: more.length }) : "";
     make("span", "wrong", telling, " ✗ " + trace.findings[first].message.replace(/\.$/, "") + "." + rest);
   }
 }
@@ -68,12 +66,12 @@ function doings(step, thread) {
     event.threads.forEach((each, place) => {
       if (each !== thread) return;
       const value = event.values.length ? " = " + shown(event.values[place]) : "";
-      if (event.kind === "add") found.push({ words: trace.accumulators[event.target].title + " becomes " + shown(event.values[place]) });
-      else if (event.kind === "outside") found.push({ words: "✗ outside: " + event.words[place] });
+      if (event.kind === "add") found.push({ words: say("becomes", { sum: trace.accumulators[event.target].title, value: shown(event.values[place]) }), sum: event.target });
+      else if (event.kind === "outside") found.push({ words: "✗ " + say("misses", { words: event.words[place] }) });
       else {
-        const element = event.elements[place], fill = event.zero_fill.has(thread) ? " (zero fill: it loaded nothing)" : "";
-        const verb = { load: "loads ", store: "stores ", atomic: "updates " }[event.kind];
-        found.push({ words: verb + elementName(trace.arrays[event.target], element) + value + fill, array: event.target, element });
+        const element = event.elements[place], fill = event.zero_fill.has(thread) ? " " + say("filled") : "";
+        const verb = { load: "loads", store: "stores", atomic: "updates" }[event.kind];
+        found.push({ words: say(verb, { element: elementName(trace.arrays[event.target], element) }) + value + fill, array: event.target, element });
       }
     });
   }
@@ -83,17 +81,17 @@ function doings(step, thread) {
 function tellThread() {
   const box = byId("thread"), step = stepOf(frames[current]);
   box.textContent = "";
-  byId("detail-title").textContent = chosen === null ? "Thread" : "Thread " + threadName(chosen) + (pinned ? "" : " (click to keep)");
+  byId("detail-title").textContent = chosen === null ? say("thread") : say(pinned ? "thread-of" : "to-keep", { thread: threadName(chosen) });
   if (chosen === null) {
-    make("p", "", box, "Point at a thread or an element, or press Tab to get to the threads and move with the arrow keys.");
+    make("p", "", box, say("point"));
     return;
   }
   const list = make("ul", "", box);
   const done = step ? doings(step, chosen) : [];
   for (const { words } of done) make("li", "", list, words);
-  if (step && !list.children.length) make("li", "", list, "does nothing on line " + step.line + ": its branch leads elsewhere");
+  if (step && !list.children.length) make("li", "", list, say("idle", { line: step.line }));
   trace.accumulators.forEach((each, number) => {
-    if (!done.some(({ words }) => words.startsWith(each.title + " becomes"))) {
+    if (!done.some(({ sum }) => sum === number)) {
       make("li", "", list, each.title + ": " + shown(state.sums[number][chosen], 9));
     }
   });
@@ -101,10 +99,10 @@ function tellThread() {
     if (!hazard.threads.includes(chosen)) continue;
     const finding = trace.findings[number];
     const lines = [finding.line, finding.other_line].filter((line, place, all) => line && all.indexOf(line) === place);
-    make("li", "wrong", list, "✗ takes part in the hazard of line" + (lines.length > 1 ? "s " : " ") + lines.join(" and "));
+    make("li", "wrong", list, "✗ " + say(lines.length > 1 ? "hazard-lines" : "hazard", { lines: lines.join(" " + say("and") + " ") }));
   }
   if (pinned) {
-    const button = make("button", "", box, "let go (Escape)");
+    const button = make("button", "", box, say("let-go"));
     button.type = "button";
     button.addEventListener("click", () => choose(null, false));
   }
@@ -116,13 +114,16 @@ function tellElement(index, element) {
   const box = byId("thread");
   byId("detail-title").textContent = elementName(array, element);
   box.textContent = "";
-  make("p", "", box, "holds " + shown(state.contents[index].get(element), 9));
+  make("p", "", box, say("holds", { value: shown(state.contents[index].get(element), 9) }));
   if (!step) return;
   const list = make("ul", "", box);
   for (const event of step.events) {
     if (event.target !== index || event.kind === "add") continue;
     const threads = event.threads.filter((_, place) => event.elements[place] === element);
-    if (threads.length) make("li", "", list, { load: "loaded", store: "stored", atomic: "updated", outside: "missed" }[event.kind] + " by " + (threads.length > 8 ? who(threads) : "thread" + (threads.length > 1 ? "s " : " ") + threads.map(threadName).join(", ")));
+    if (threads.length) {
+      const named = threads.length > 8 || threads.length === 1 ? who(threads) : say("some", { threads: threads.map(threadName).join(", ") });
+      make("li", "", list, say({ load: "loaded-by", store: "stored-by", atomic: "updated-by", outside: "missed-by" }[event.kind], { who: named }));
+    }
   }
 }
 
@@ -132,8 +133,8 @@ function tellTable() {
   if (!byId("table").open) return;
   const table = make("table", "", box);
   const head = make("tr", "", table);
-  make("th", "", head, "thread");
-  make("th", "", head, step ? "line " + step.line : "after the interval");
+  make("th", "", head, say("thread"));
+  make("th", "", head, step ? say("line", { lines: step.line }) : say("after-interval"));
   for (const thread of everyThread) {
     const words = step ? doings(step, thread).map((each) => each.words)
       : trace.accumulators.map((each, number) => each.title + ": " + shown(state.sums[number][thread]));

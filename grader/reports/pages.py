@@ -1,0 +1,89 @@
+"""What all pages share: templates, style sheets, and the policy that lets no other script run.
+
+A template escapes whatever it fills in, and all text is made visible (`grader.text`) as well. A page works
+without its script; by a content security policy it forbids itself requests, and scripts and styles other
+than ours, should anything slip through.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from grader.messages import text_of
+from grader.reports.prose import prose
+from grader.text import below_headline, headline, many_lines, one_line
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+LONGEST_LINE = 1_500
+LONGEST_BLOCK = 4_000
+
+
+@cache
+def template(name: str) -> Template:
+    """Give a template of the folder; it escapes what it fills in, and refuses a name that it is not given.
+
+    ``words("cases", names=…)`` is a text of `grader.messages.reports` in the language of the grade.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - `check` writes no page
+
+    environment = Environment(
+        loader=PackageLoader("grader.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "headline": headline,
+        "below_headline": below_headline,
+        "line": lambda words: one_line(words, LONGEST_LINE),
+        "prose": lambda words: prose(one_line(words, LONGEST_LINE)),
+        "lines": lambda words: many_lines(words, LONGEST_BLOCK),
+    }
+    environment.globals["words"] = text_of
+    return environment.get_template(name)
+
+
+def page(
+    name: str,
+    *,
+    style: str = "",
+    script: str = "",
+    embedded: tuple[str, str] | None = None,
+    **values: object,
+) -> str:
+    """Fill a template that extends ``page.html.j2``, with the style sheet of all pages and its own.
+
+    ``embedded`` are the hashes of the script and the style of a page that is shown within it.
+    """
+    more_script, more_style = embedded or ("", "")
+    from markupsafe import Markup  # noqa: PLC0415 - as Jinja2
+
+    style = asset("style.css") + style
+    return template(name).render(
+        style=Markup(style),  # noqa: S704 - ours
+        style_hash=hash_of(style),
+        script=Markup(script),  # noqa: S704 - ours
+        script_hash=hash_of(script),
+        more_script=more_script,
+        more_style=more_style,
+        **values,
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """Read a file of the templates' folder that is put into pages as it is."""
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def hash_of(text: str) -> str:
+    """Write the hash by which a content security policy allows a script or a style (CSP 3, section 2.3.1)."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
