@@ -221,6 +221,7 @@ def test_a_class_is_graded_resumed_and_reported(
             f"source/{s}.cu",
         )
     }
+    expected.add("grades/bob/trace.json.gz")  # of the race
     of_class = {"import.json", "junit.xml", "gradebook.csv", "index.html", "similar.html", "journal.jsonl"}
     assert files == expected | of_class
     first = {s: (out / f"grades/{s}/grade.json").stat().st_mtime_ns for s in ("ada", "bob", "cy")}

@@ -120,7 +120,7 @@ def test_other_points_and_other_items_give_other_scores(
     assert ada["rescored"] == {"assignment_digest": made.digest}
     assert dict(ada["seconds"])["run"] == 1.5
     assert "races" in (course.out.path / "gradebook.csv").read_text()
-    assert "a race" in (course.out.path / "grades/bob/report.html").read_text()
+    assert "A race, 4 times" in (course.out.path / "grades/bob/report.html").read_text()
 
 
 def test_it_tells_whose_score_changes_by_how_much(course: Course, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOCAL, SLURM = "local", "slurm"
 
-HOW_TO_GET_DASK = "install it with `pip install 'cuda-grader[cluster]'`"
+HOW_TO_GET_DASK = "get what it takes with `pip install distributed dask-jobqueue cryptography bokeh`"
 
 _GIB_PER_SUBMISSION = 2
 _CONNECTING = 20

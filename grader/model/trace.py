@@ -165,7 +165,8 @@ class TraceScene:
     case: str
     shape: Named[int]
     inputs: str
-    seed: int
+    seed: int | None
+    """None where the inputs of cases that students may not know come from it, too."""
     constants: Named[int] = ()
     source: tuple[str, ...] = ()
     launched: TracedLaunch | None = None

@@ -71,7 +71,8 @@ def described(scene: TraceScene) -> str:
     case = ", ".join(f"{name}={size}" for name, size in scene.shape) or " ".join(scene.arguments)
     parts = [text_of("trace-case-of" if case else "trace-case", case=scene.case, sizes=case)]
     if scene.inputs:
-        parts.append(text_of("trace-inputs", inputs=scene.inputs, seed=scene.seed))
+        name = "trace-inputs" if scene.seed is None else "trace-inputs-of"
+        parts.append(text_of(name, inputs=scene.inputs, seed=scene.seed or 0))
     if scene.launched is not None:
         name = "trace-launch-of" if scene.launched.line else "trace-launch"
         number, count, line = scene.launched.number, scene.launched.count, scene.launched.line

@@ -128,6 +128,8 @@ FAMILIES = {
         (("number", "no-words"), ("-stdout", "-stderr", "-file")),
         (("at-most", "more-than", "at-least", "less-than"), ("-asked",)),
         (tuple(map(str.lower, EXPLAINED_SIGNALS)), ("",)),
+        (("trace-up-to", "trace"), ("-exit", "-stopped", "-limit")),
+        (("trace",), ("-atomic",)),
     )
     for name in names
     for ending in endings
@@ -141,6 +143,12 @@ def texts_of_templates() -> Iterator[str]:
         yield from re.findall(r'\bwords\("([^"]+)"', file.read_text())
 
 
+def texts_of_scripts() -> Iterator[str]:
+    """The names that the trace page's script asks for; every string in it may be one."""
+    for file in (Path(grader.__file__).parent / "reports/trace_page").glob("*.js"):
+        yield from (f"trace-{name}" for name in re.findall(r'"([\w-]+)"', file.read_text()))
+
+
 def texts_asked_for() -> Iterator[str]:
     """The names of texts that the source asks for; every name that is written there as a string."""
     for file in Path(grader.__file__).parent.rglob("*.py"):
@@ -151,6 +159,7 @@ def texts_asked_for() -> Iterator[str]:
             strings = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
             yield from (node.value for node in strings if isinstance(node.value, str))
     yield from texts_of_templates()
+    yield from texts_of_scripts()
     yield from FAMILIES
 
 

@@ -59,7 +59,8 @@ def trace_to_show(plan: Plan, submission: Submission, built: Build, grade: Grade
         log_swallowed("tracing a block for the report")
         return None
     findings = tuple(map(current().worded, scene.trace.findings))
-    return replace(scene, trace=replace(scene.trace, findings=findings), mark=place.mark)
+    # The seed of a graded class decides hidden cases as well, and what is made here is put into reports.
+    return replace(scene, trace=replace(scene.trace, findings=findings), mark=place.mark, seed=None)
 
 
 def _place(grade: Grade) -> _Place | None:
