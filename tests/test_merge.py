@@ -74,6 +74,14 @@ def test_merging_again_takes_what_was_graded_again(handed_in: Path, tmp_path: Pa
     assert json.loads((tmp_path / "all/grades/ada/grade.json").read_text())["submission"]["id"] == "ada"
 
 
+def test_shards_that_were_rescored_are_still_shards_of_one_class(handed_in: Path, tmp_path: Path) -> None:
+    """The journal that is written anew says it, too."""
+    parts = shards(handed_in, tmp_path, 2)
+    for part in parts:
+        assert main(["rescore", str(part)]) == 0
+    assert merged(*parts, tmp_path / "all") == 0
+
+
 def test_two_sections_become_one_class(handed_in: Path, tmp_path: Path) -> None:
     """Classes that were handed in apart, graded with one seed; the tables of both imports are kept."""
     for section, students in (("a", STUDENTS[:2]), ("b", STUDENTS[2:])):

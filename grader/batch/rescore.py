@@ -16,11 +16,11 @@ from grader.batch.adjusting import adjustments_for
 from grader.batch.class_page import class_files
 from grader.batch.folder import evidence_of
 from grader.batch.identities import load_identified
+from grader.batch.resume import write
 from grader.course.adjustments import adjusted_class
 from grader.course.anonymous import nameless
 from grader.errors import UsageError
 from grader.model import Submission, Verdict, Visibility
-from grader.reports import files
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -76,21 +76,13 @@ def _rescored(out: OutFolder, assignment: Assignment, grade: Grade) -> Grade:
 def _write(out: OutFolder, session: Session, grades: list[Grade]) -> None:
     """The files of every submission and of the class, and a journal that vouches for them."""
     for grade in grades:
-        out.write(
-            files.of_submission(
-                grade,
-                source=out.source_lines(grade),
-                further=out.further_lines(grade),
-                trace=out.trace(grade),
-            ),
-            grade.submission_id,
-        )
-    finished = out.finished()
+        write(out, grade)
+    finished, last = out.finished(), out.last_class()
     out.begin(session)
     for grade in grades:
         if grade.verdict is not Verdict.ERROR and grade.submission_id in finished:
             out.note(grade.submission_id, finished[grade.submission_id], grade.verdict)
-    out.note_class([grade.submission_id for grade in grades])
+    out.note_class([grade.submission_id for grade in grades], of=last[1] if last else "")
     out.write(class_files(out, grades))
 
 

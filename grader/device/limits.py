@@ -40,19 +40,18 @@ def set_limit(device: Device, message: SetLimit, caller: int) -> Reply:
 
 
 def _set_limit_of_device(device: Device, message: SetLimit) -> CudaError:
-    """``cudaDeviceSetLimit``: a device makes more of what is small, and has no more than its memory."""
+    """``cudaDeviceSetLimit``: a device makes more of what is small, and takes what is more than it has."""
     if message.which == _PRINTF_LIMIT:
         device.most_printed = max(PRINTED_BYTES, min(message.value, MOST_PRINTED))
-        return CudaError.SUCCESS if message.value <= MOST_PRINTED else CudaError.MEMORY_ALLOCATION
+        return CudaError.SUCCESS
     if message.which == _STACK_LIMIT:
         return CudaError.SUCCESS if message.value <= _MOST_STACK else CudaError.INVALID_VALUE
     if message.which != _HEAP_LIMIT:
         return CudaError.SUCCESS
     if device.memory.heap_is_laid_out:
         return CudaError.INVALID_VALUE
-    if message.value > device.memory.limit:
-        return CudaError.MEMORY_ALLOCATION
-    device.memory.heap_bytes = max(HEAP_BYTES, -(-message.value // PAGE) * PAGE)
+    asked = min(message.value, device.memory.limit)
+    device.memory.heap_bytes = max(HEAP_BYTES, -(-asked // PAGE) * PAGE)
     return CudaError.SUCCESS
 
 

@@ -7,6 +7,7 @@
 #include "managed.hpp"
 #include "wire.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace standin {
@@ -24,6 +25,7 @@ constexpr int runtime_version = 13000;
 constexpr std::size_t initial_limits[cudaLimitPersistingL2CacheSize + 1] = {
     1024, 1 << 20, 8 << 20, 2, 2048, 128, 0,
 };
+constexpr std::size_t least_heap = 4 << 20;
 std::size_t limits[cudaLimitPersistingL2CacheSize + 1] = {};
 
 std::size_t &limit(cudaLimit which) {
@@ -227,6 +229,8 @@ cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
     Payload payload;
     payload.add(std::uint32_t{which}).add(std::uint64_t{value});
     cudaError_t code = ask(Operation::function_limit, CALLER, payload).code;
+    if (which == cudaLimitStackSize) value = (value + 15) / 16 * 16; // as an H100 does, and the next
+    if (which == cudaLimitMallocHeapSize) value = std::max(value, least_heap);
     if (code == cudaSuccess) limit(which) = value;
     return keep(code);
 }

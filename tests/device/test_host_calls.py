@@ -216,14 +216,15 @@ CASES = {
         "auto get = [](cudaLimit which) { size_t n; cudaDeviceGetLimit(&n, which); return n; };"
         "SAY(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 32 << 20));"
         "SAY(cudaDeviceSetLimit(cudaLimitMallocHeapSize, size_t{1} << 32));"
-        "SAY(cudaDeviceSetLimit(cudaLimitStackSize, 4096));"
+        "SAY(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1000));"
+        "SAY(cudaDeviceSetLimit(cudaLimitStackSize, 1000));"
         "SAY(cudaDeviceSetLimit(cudaLimitStackSize, size_t{1} << 32));"
         "SAY(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 2 << 20));"
         'std::printf("%zu %zu ", get(cudaLimitMallocHeapSize), get(cudaLimitStackSize));'
         'std::printf("%zu\\n", get(cudaLimitPrintfFifoSize)); cudaDeviceReset();'
         'std::printf("%zu\\n", get(cudaLimitMallocHeapSize));',
-        "cudaSuccess\ncudaErrorMemoryAllocation\ncudaSuccess\ncudaErrorInvalidValue\ncudaSuccess\n"
-        "33554432 4096 2097152\n8388608\n",
+        "cudaSuccess\ncudaSuccess\ncudaSuccess\ncudaSuccess\ncudaErrorInvalidValue\ncudaSuccess\n"
+        "4194304 1008 2097152\n8388608\n",
     ),
     "an event that was never recorded": Case(
         "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); float ms;"
