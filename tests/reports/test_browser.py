@@ -123,7 +123,7 @@ def test_a_block_is_watched_from_where_the_hazard_is(tmp_path: Path) -> None:
     """In a window of its own, which closes again; what the source says is text."""
     payloads = replace(racy(), source=(*racy().source, *PAYLOADS.values()), title=PAYLOADS["script"])
     (opened, step, telling, open_after, scripts), *_ = asked([watched(payloads)], WATCH, tmp_path)
-    assert (opened, open_after, scripts) == (True, False, 2)
+    assert (opened, open_after, scripts) == (True, False, 3)  # words, data, ours
     assert int(step) > 0
     assert "✗" in telling
 

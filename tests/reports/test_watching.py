@@ -64,7 +64,9 @@ def test_a_finding_of_another_line_does_not_lead_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "kept", [b"", b"\xff", b"\x1f\x8b", gzip.compress(b"[]"), gzip.compress(b'{"case": 1}')]
+    "kept",
+    [b"", b"\xff", b"\x1f\x8b", gzip.compress(b"[]"), gzip.compress(b'{"case": 1}')],
+    ids=["nothing", "no gzip", "cut off", "no object", "no trace"],
 )
 def test_what_is_no_trace_of_ours_is_passed_over(kept: bytes) -> None:
     """A file in the folder of grades may be damaged or foreign: the report is as without it."""
