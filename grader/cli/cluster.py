@@ -50,12 +50,15 @@ def _where(text: str) -> str:
 
 @contextmanager
 def executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
-    """The nodes of the cluster that is asked for; see `grader.cluster.on_cluster`."""
-    from grader.cluster import node, on_cluster, packed, schedulers  # noqa: PLC0415 - an extra
+    """The nodes of the cluster that is asked for; see `grader.cluster.nodes`."""
+    from grader.cluster import schedulers  # noqa: PLC0415 - an extra
+
+    schedulers.must_be_installed(options.cluster)
+    from grader.cluster import node, nodes, parcel  # noqa: PLC0415 - the same
 
     request = node.Request(
         key=secrets.token_hex(8),
-        parcel=packed(find_assignment(options.assignment), assignment),
+        parcel=parcel.packed(find_assignment(options.assignment), assignment),
         number=number,
         trusted=options.i_trust_these_files,
         backend=options.backend,
@@ -70,7 +73,7 @@ def executor(options: argparse.Namespace, assignment: Assignment, number: int) -
         earlier = OutFolder(options.out).session()
     say = partial(setup.console(stderr=True).print, soft_wrap=True)
     where = schedulers.scheduler(options.cluster, nodes=options.nodes, jobs=options.jobs, folder=options.out)
-    with where as cluster, on_cluster(cluster, request, earlier, say) as graded:
+    with where as cluster, nodes.on_cluster(cluster, request, earlier, say) as graded:
         if cluster.dashboard:
             say(f"dashboard: {cluster.dashboard}")
         yield graded

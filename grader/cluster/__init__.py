@@ -8,8 +8,3 @@
 Scheduler and workers are trusted as this machine is: a task is code. Students' files are shut in on a node as
 they are here.
 """
-
-from grader.cluster.nodes import on_cluster
-from grader.cluster.parcel import packed
-
-__all__ = ["on_cluster", "packed"]

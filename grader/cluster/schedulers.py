@@ -54,9 +54,8 @@ class Cluster:
 def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cluster]:
     """The cluster that ``--cluster`` names, with ``nodes`` jobs of ``jobs`` submissions at a time for Slurm.
 
-    ``folder`` is one that all nodes of Slurm see. Raises UsageError or ToolMissing in one sentence.
+    ``folder`` is one that all nodes of Slurm see. Raises UsageError in one sentence.
     """
-    _must_be_installed(where)
     import dask  # noqa: PLC0415 - an extra
 
     # The second loss of a worker under a submission sets it aside. Of work that waits a worker has none.
@@ -66,7 +65,8 @@ def scheduler(where: str, *, nodes: int, jobs: int, folder: Path) -> Iterator[Cl
         yield cluster
 
 
-def _must_be_installed(where: str) -> None:
+def must_be_installed(where: str) -> None:
+    """Raise ToolMissing where a package is not here that this kind of cluster takes."""
     if find_spec("distributed") is None:
         raise ToolMissing(f"--cluster {where}: the package `distributed` is not installed; {HOW_TO_GET_DASK}")
     if where == SLURM and find_spec("dask_jobqueue") is None:
