@@ -333,7 +333,7 @@ def test_asked_to_stop_it_says_how_to_go_on(small_class: Path, tmp_path: Path) -
         time.sleep(0.05)
     batch.terminate()
     _, told = batch.communicate(timeout=60)
-    assert batch.returncode == 130
+    assert batch.returncode == 130, told
     assert told.startswith("grader: stopped; run the same command again")
     assert "Traceback" not in told
 
