@@ -72,6 +72,11 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
+def quoted(names: Sequence[str], most: int = 8) -> str:
+    """The first of these names as code, listed; ``…`` stands for the others."""
+    return listed([f"`{escaped(name, 60)}`" for name in names[:most]] + ["…"] * (len(names) > most))
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """`1 case`, `2,365 elements`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -116,10 +116,7 @@ def grade_class(
     context = forkserver(loaded_for(plan.assignment, plan.backend))
 
     def one(submission: Submission) -> Grade:
-        try:
-            return isolated(context, plan, submission, tools, (patience, cpu_seconds))
-        except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
-            return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
+        return isolated(context, plan, submission, tools, (patience, cpu_seconds))
 
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         pending: set[Future[Grade]] = {pool.submit(one, submission) for submission in submissions}
@@ -145,6 +142,20 @@ def isolated(
     submission: Submission,
     tools: Tools | None,
     most: tuple[float, int],
+) -> Grade:
+    """The grade, from a process of its own; see `_in_process`. Never raises: what fails is in the grade."""
+    try:
+        return _in_process(context, plan, submission, tools, most)
+    except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
+        return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
+
+
+def _in_process(
+    context: ForkServerContext,
+    plan: Plan,
+    submission: Submission,
+    tools: Tools | None,
+    most: tuple[float, int],
     *,
     again: bool = False,
 ) -> Grade:
@@ -163,7 +174,7 @@ def isolated(
         if again:
             raise
         time.sleep(_BURIAL)
-        return isolated(context, plan, submission, tools, most, again=True)
+        return _in_process(context, plan, submission, tools, most, again=True)
     sender.close()
     try:
         if receiver.poll(patience):  # also at the end of a process that never answers
@@ -177,7 +188,7 @@ def isolated(
             reason = f"grading took more than {cpu_seconds} s of CPU time and was ended"
             return pipeline.failed(plan, submission, reason)
         if _killed(process.exitcode) and not again:
-            return isolated(context, plan, submission, tools, most, again=True)
+            return _in_process(context, plan, submission, tools, most, again=True)
         return pipeline.failed(plan, submission, f"the process that graded it {_ending(process.exitcode)}")
     finally:
         process.join(timeout=5)

@@ -87,6 +87,13 @@ class OutFolder:
         except (KeyError, TypeError):
             raise UsageError(f"{self.path / JOURNAL}: its first line is not a grading session") from None
 
+    def graded_session(self) -> Session:
+        """What was graded here; raises UsageError where nothing was, or as `session`."""
+        session = self.session()
+        if session is None:
+            raise UsageError(_no_grades(self.path))
+        return session
+
     def begin(self, session: Session) -> None:
         """Start a journal, forgetting what an earlier one vouched for."""
         try:
@@ -305,7 +312,7 @@ class OutFolder:
     def submissions(self) -> tuple[str, ...]:
         """The class as the last batch saw it, as far as there are grades; all of them after a crash."""
         if not (self.path / GRADES).is_dir():
-            raise UsageError(f"{self.path}: no grades here; expected the folder given to `grader grade -o`")
+            raise UsageError(_no_grades(self.path))
         folder = self.path / GRADES
         graded = sorted({path.parent.name for name in (RECORD, EXPORT) for path in folder.glob(f"*/{name}")})
         last = self.last_class()
@@ -352,6 +359,10 @@ def _text(path: Path) -> str:
         raise UsageError(f"{path}: cannot be read: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: cannot be read: it is not UTF-8 text") from None
+
+
+def _no_grades(path: Path) -> str:
+    return f"{path}: no grades here; expected the folder given to `grader grade -o`"
 
 
 def _cannot(path: Path, problem: OSError) -> str:

@@ -19,7 +19,7 @@ from grader.batch.resume import differences, write
 from grader.course.anonymous import identified, named, nameless
 from grader.course.decisions import FILE_NAME
 from grader.errors import UsageError
-from grader.text import escaped, listed
+from grader.text import escaped, listed, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from grader.batch.folder import OutFolder, Session
     from grader.course.anonymous import Identities
     from grader.model import Grade
-
-_MOST_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +67,13 @@ def merge(folders: Sequence[OutFolder], into: OutFolder) -> list[Grade]:
 
 
 def _part(out: OutFolder) -> _Part:
-    session, last = out.session(), out.last_class()
-    if session is None:
-        raise UsageError(f"{out.path}: no grades here; expected a folder given to `grader grade -o`")
+    session, last = out.graded_session(), out.last_class()
     if last is None:
         raise UsageError(f"{out.path}: its batch has not come to its end; run the same command again first")
     submissions, of = last
     if damaged := [name for name in submissions if not is_whole(out, name)]:
         raise UsageError(
-            f"{out.path}: the grade of {_shown(damaged)} is missing or damaged; run the same command again "
+            f"{out.path}: the grade of {quoted(damaged)} is missing or damaged; run the same command again "
             "first"
         )
     return _Part(out, session, submissions, of, identities_in(out))
@@ -131,7 +127,7 @@ def _must_be_complete(parts: Sequence[_Part]) -> None:
     (of,) = numbers
     missing = [f"{number}/{of}" for number in range(1, int(of) + 1) if f"{number}/{of}" not in shards]
     if missing:
-        raise UsageError(f"shard {_shown(missing)} is missing; grade it, then name its folder, too")
+        raise UsageError(f"shard {quoted(missing)} is missing; grade it, then name its folder, too")
 
 
 def _must_be_apart(parts: Sequence[_Part]) -> None:
@@ -199,9 +195,3 @@ def _text(path: Path) -> str | None:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return None
-
-
-def _shown(names: Sequence[str]) -> str:
-    return listed(
-        [f"`{escaped(name, 60)}`" for name in names[:_MOST_NAMES]] + ["…"] * (len(names) > _MOST_NAMES)
-    )

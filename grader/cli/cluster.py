@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from grader.assignment import find_assignment
 from grader.batch import OutFolder
 from grader.cli import arguments, setup
+from grader.cluster import schedulers
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from grader.batch import Executor
     from grader.model import Assignment
-
-_KINDS = ("local", "slurm")
-_SCHEMES = ("tcp://", "tls://")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _where(text: str) -> str:
-    if text not in _KINDS and not text.startswith(_SCHEMES):
+    if text not in (schedulers.LOCAL, schedulers.SLURM) and not text.startswith(schedulers.SCHEMES):
         raise argparse.ArgumentTypeError("expected `slurm`, `local` or an address such as tcp://HOST:8786")
     return text
 
@@ -51,10 +49,8 @@ def _where(text: str) -> str:
 @contextmanager
 def executor(options: argparse.Namespace, assignment: Assignment, number: int) -> Iterator[Executor]:
     """The nodes of the cluster that is asked for; see `grader.cluster.nodes`."""
-    from grader.cluster import schedulers  # noqa: PLC0415 - an extra
-
     schedulers.must_be_installed(options.cluster)
-    from grader.cluster import node, nodes, parcel  # noqa: PLC0415 - the same
+    from grader.cluster import node, nodes, parcel  # noqa: PLC0415 - an extra
 
     request = node.Request(
         key=secrets.token_hex(8),

@@ -48,7 +48,7 @@ from grader.reports import class_page, grade_json, import_table, junit
 from grader.reports.annotations import annotations_of
 from grader.reports.annotations import render as render_annotations
 from grader.submission import further_lines, lines
-from grader.text import listed
+from grader.text import quoted
 
 if TYPE_CHECKING:
     import argparse
@@ -62,11 +62,34 @@ if TYPE_CHECKING:
 _OURS = 3
 _ASKS = 2
 _ENOUGH_TO_WONDER = 3
-_MOST_NAMES = 8
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add what can be typed after the command."""
+    _add_class(parser)
+    _add_part(parser)
+    cluster.configure(parser)
+    parser.add_argument(
+        "--anonymous",
+        action="store_true",
+        help="reports name nobody: students get pseudonyms, and OUT/private says who is who",
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="grade everything again, also what is already done"
+    )
+    parser.add_argument("--verbose", action="store_true", help="print a line for each student who is done")
+    parser.add_argument(
+        "--i-trust-these-files",
+        action="store_true",
+        default=os.environ.get("GRADER_TRUST") == "1",
+        help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
+    )
+    arguments.add_grading(parser)
+    parser.set_defaults(**course_file.defaults())
+
+
+def _add_class(parser: argparse.ArgumentParser) -> None:
+    """What is graded, where it goes, and whose it is."""
     parser.add_argument("assignment", metavar="ASSIGNMENT", help=arguments.ASSIGNMENT)
     parser.add_argument(
         "submissions",
@@ -112,6 +135,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="YAML of late policy, extensions, changed scores, who is excused (default: "
         "adjustments.yaml beside the assignment, else what was given before)",
     )
+
+
+def _add_part(parser: argparse.ArgumentParser) -> None:
+    """What of the class is graded."""
     parser.add_argument(
         "--only",
         metavar="ID",
@@ -125,24 +152,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=arguments.shard,
         help="grade only the K-th of N equal parts of the class, to be put together by `grader merge`",
     )
-    cluster.configure(parser)
-    parser.add_argument(
-        "--anonymous",
-        action="store_true",
-        help="reports name nobody: students get pseudonyms, and OUT/private says who is who",
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="grade everything again, also what is already done"
-    )
-    parser.add_argument("--verbose", action="store_true", help="print a line for each student who is done")
-    parser.add_argument(
-        "--i-trust-these-files",
-        action="store_true",
-        default=os.environ.get("GRADER_TRUST") == "1",
-        help="grade a class with nothing around it but limits (or GRADER_TRUST=1)",
-    )
-    arguments.add_grading(parser)
-    parser.set_defaults(**course_file.defaults())
 
 
 def run(options: argparse.Namespace) -> int:
@@ -200,7 +209,7 @@ def _must_be_applicable(
     unknown = unknown_times(adjustments, hand_ins)
     if unknown and any(says_when(hand_in) for _, hand_in in hand_ins):
         raise UsageError(
-            f"{adjustments.name}: nobody says when {_shown(unknown)} came, though others' times are known; "
+            f"{adjustments.name}: nobody says when {quoted(unknown)} came, though others' times are known; "
             "write `days_late` for each under `students`, 0 for who was in time"
         )
     if unknown:
@@ -209,10 +218,6 @@ def _must_be_applicable(
         notes.append(f"{adjustments.path} counts, for {FILE_NAME} beside the assignment is gone")
     for note in notes:
         setup.console(stderr=True).print(note, soft_wrap=True)
-
-
-def _shown(names: Sequence[str]) -> str:
-    return listed([f"`{name}`" for name in names[:_MOST_NAMES]] + ["…"] * (len(names) > _MOST_NAMES))
 
 
 def _annotated(options: argparse.Namespace, grades: Sequence[Grade]) -> str:
@@ -252,7 +257,7 @@ def _wonder(grades: Sequence[Grade]) -> str:
 def _say_removed(gone: tuple[str, ...], out: OutFolder) -> None:
     if gone:
         setup.console(stderr=True).print(
-            f"no longer in the class, moved to {out.path}/removed: {_shown(gone)}", soft_wrap=True
+            f"no longer in the class, moved to {out.path}/removed: {quoted(gone)}", soft_wrap=True
         )
 
 

@@ -43,8 +43,7 @@ def run(options: argparse.Namespace) -> int:
     parts = [OutFolder(path) for path in {path.resolve(): path for path in options.parts}.values()]
     with ExitStack() as locks:
         for part in parts:
-            if part.session() is None:
-                raise UsageError(f"{part.path}: no grades here; expected a folder given to `grader grade -o`")
+            part.graded_session()  # before the lock, which makes a folder where there is none
             locks.enter_context(part.locked())
         locks.enter_context(into.locked())
         grades = merge(parts, into)
@@ -56,11 +55,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _write_similar(out: OutFolder, named: str | None, sources: Mapping[str, bytes]) -> None:
     """Write the page of similar submissions, for which what is handed out has to be known."""
-    session = out.session()
-    if session is None:
-        return
     try:
-        assignment = setup.graded_assignment(named, session)
+        assignment = setup.graded_assignment(named, out.graded_session())
     except UsageError as problem:
         setup.console(stderr=True).print(
             f"similar submissions were not looked for: {problem}", soft_wrap=True

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from grader.batch import OutFolder
 from grader.batch.rescore import rescore
 from grader.cli import setup
-from grader.errors import UsageError
 from grader.model import Verdict
 from grader.reports import wording
 from grader.text import one_line
@@ -37,9 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Rescore a graded class; 3 with errors of ours."""
     out = OutFolder(options.out)
-    session = out.session()
-    if session is None:
-        raise UsageError(f"{options.out}: no grades here; expected the folder given to `grader grade -o`")
+    session = out.graded_session()
     assignment = setup.graded_assignment(options.assignment, session)
     with out.locked():
         changes = rescore(out, session, assignment)

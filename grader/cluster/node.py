@@ -181,11 +181,7 @@ def grade(key: str, seed: int, submission: Submission, failure: str = "") -> Gra
         return Unfit(str(problem))
     if failure:
         return pipeline.failed(plan, submission, failure)
-    try:
-        limits = (PATIENCE_SECONDS, CPU_SECONDS)
-        return isolated(station.context, plan, submission, station.tools, limits)
-    except Exception as problem:  # noqa: BLE001 - no process could be started, no memory left…
-        return pipeline.failed(plan, submission, f"{type(problem).__name__}: {problem}")
+    return isolated(station.context, plan, submission, station.tools, (PATIENCE_SECONDS, CPU_SECONDS))
 
 
 def leave(key: str) -> None:

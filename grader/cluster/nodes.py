@@ -56,7 +56,9 @@ class Node:
     """A worker that proved itself, and how many submissions it takes at a time."""
 
     address: str
-    proof: Proof
+    host: str
+    setting: Setting
+    sandbox: str
     slots: int
 
 
@@ -127,15 +129,15 @@ class _Nodes:
             raise UsageError(f"no node can grade this: {_reasons(self.left_out)}")
         slots: Counter[Setting] = Counter()
         for one in self.fit.values():
-            slots[_setting(one)] += one.slots
+            slots[one.setting] += one.slots
         before = Setting(earlier.backend, earlier.toolkit, earlier.device, earlier.races) if earlier else None
         setting = before if before is not None and before in slots else slots.most_common(1)[0][0]
         self.setting = setting
         for one in list(self.fit.values()):
             self._hold_against_others(one)
-        hosts = listed(sorted({one.proof.host for one in self.fit.values()}))
+        hosts = listed(sorted({one.host for one in self.fit.values()}))
         nodes = f"{count(len(self.fit), 'worker')} on {hosts}, {self.slots} submissions at a time"
-        sandboxes = listed(sorted({one.proof.sandbox for one in self.fit.values()}))
+        sandboxes = listed(sorted({one.sandbox for one in self.fit.values()}))
         self.say(f"cluster: {nodes}; sandbox: {sandboxes}")
         return setting
 
@@ -151,7 +153,7 @@ class _Nodes:
         except OSError:
             raise OurError(GONE) from None
         for address in set(self.fit) - set(workers):
-            self.say(f"lost: {self.fit.pop(address).proof.host} ({address}); what it had is done again")
+            self.say(f"lost: {self.fit.pop(address).host} ({address}); what it had is done again")
         self.proving = {address: proof for address, proof in self.proving.items() if address in workers}
         for address in workers:
             if address not in (self.fit | self.left_out | self.proving):
@@ -163,9 +165,7 @@ class _Nodes:
         """Ask a worker for its proof, once it is seen to have a grader at all."""
         client = self.cluster.client
         package = client.submit(metadata.version, "cuda-grader", workers=[address], pure=False)
-        proof = client.submit(_proved, package, self.request, workers=[address], pure=False)
-        proof.add_done_callback(self.done.put)
-        self.proving[address] = proof
+        self.proving[address] = self.submit(_proved, package, self.request, among=[address])
 
     def _take(self, seconds: float) -> None:
         """Wait for the end of something where only proofs are under way."""
@@ -181,10 +181,11 @@ class _Nodes:
         proof = _answer(future)
         if isinstance(proof, BaseException):
             self.leave_out(address, address, f"it cannot run this grader: {_plain(proof)}")
-        elif proof.problem:
+        elif proof.setting is None:
             self.leave_out(address, proof.host, proof.problem)
         else:
-            one = Node(address, proof, self.cluster.client.nthreads().get(address, 1))
+            slots = self.cluster.client.nthreads().get(address, 1)
+            one = Node(address, proof.host, proof.setting, proof.sandbox, slots)
             self.fit[address] = one
             if self.setting is not None:
                 self._hold_against_others(one)
@@ -192,7 +193,7 @@ class _Nodes:
 
     def _hold_against_others(self, one: Node) -> None:
         """Leave a node out that would grade otherwise than the class is graded."""
-        own, common = _setting(one), self.setting
+        own, common = one.setting, self.setting
         if common is None or own == common:
             return
         differing = [
@@ -201,13 +202,13 @@ class _Nodes:
             if getattr(own, name) != getattr(common, name)
         ]
         why = f"a class is graded on nodes of one kind, and it has {listed(differing)}"
-        self.leave_out(one.address, one.proof.host, why)
+        self.leave_out(one.address, one.host, why)
 
     def leave_out(self, address: str, host: str, problem: str) -> None:
         """Give a worker nothing more, and say why."""
         self.fit.pop(address, None)
-        self.left_out[address] = f"{host}: {problem}"
-        self.say(f"not used: {escaped(f'{host}: {problem}', 400)}")
+        self.left_out[address] = escaped(f"{host}: {problem}", 400)
+        self.say(f"not used: {self.left_out[address]}")
 
     def _hopeless(self) -> str:
         """Why no node can be expected any more; empty while one may come."""
@@ -243,13 +244,6 @@ def _proved(_: str, request: Request) -> Proof:
         return Proof(socket.gethostname(), problem=_plain(problem))
 
 
-def _setting(one: Node) -> Setting:
-    """What it proved; a node that is fit has one."""
-    if one.proof.setting is None:
-        raise OurError(f"{one.address} proved itself without saying what it is")
-    return one.proof.setting
-
-
 def _answer(future: Future) -> Any:  # noqa: ANN401 - what a node gives, or why it gives nothing
     """What came of a future, or the exception; what is lost with its scheduler is one, too."""
     try:
@@ -265,7 +259,7 @@ def _plain(problem: BaseException) -> str:
 
 
 def _reasons(left_out: Mapping[str, str]) -> str:
-    return "; ".join(dict.fromkeys(escaped(problem, 400) for problem in left_out.values()))
+    return "; ".join(dict.fromkeys(left_out.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +310,7 @@ def _graded(nodes: _Nodes, key: str, seed: int, submissions: Sequence[Submission
             continue
         if isinstance(grade, Unfit):
             if address in nodes.fit:
-                nodes.leave_out(address, nodes.fit[address].proof.host, grade.problem)
+                nodes.leave_out(address, nodes.fit[address].host, grade.problem)
             waiting.appendleft(task)
         elif grade.verdict is Verdict.ERROR and _may_be_tried_elsewhere(nodes, task, address):
             task.failed_on[address] = grade
@@ -333,7 +327,7 @@ def _take_back_lost(nodes: _Nodes, running: dict[Future, _Task], waiting: deque[
         if not future.done() and not any(address in nodes.fit for address in task.among):
             future.cancel()
             del running[future]
-            task.lost += 1
+            task.lost += not any(address in nodes.left_out for address in task.among)
             if task.lost >= _LOSSES and not task.failure:
                 task.failure = WENT_DOWN
             waiting.appendleft(task)
@@ -366,5 +360,5 @@ def _count_strikes(nodes: _Nodes, task: _Task, strikes: dict[str, set[str]]) -> 
     for address, grade in task.failed_on.items():
         strikes.setdefault(address, set()).add(task.submission.id)
         if len(strikes[address]) >= _STRIKES and address in nodes.fit:
-            host = nodes.fit[address].proof.host
+            host = nodes.fit[address].host
             nodes.leave_out(address, host, f"what fails there is graded elsewhere; last: {grade.error}")

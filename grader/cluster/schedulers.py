@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from distributed import Client, Security
 
 LOCAL, SLURM = "local", "slurm"
+SCHEMES = ("tcp://", "tls://")
+"""How the address of a scheduler begins."""
 
 HOW_TO_GET_DASK = "get what it takes with `pip install distributed dask-jobqueue cryptography bokeh`"
 

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import sandbox_choice
+from grader import backends, sandbox_choice
 from grader.doctor import gpus
 from grader.doctor.planted import find_planted_race
 from grader.doctor.report_line import Mark, ReportLine
 from grader.errors import GraderError
-from grader.gpu import devices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +44,7 @@ class ClassWishes:
 def examine_class(wishes: ClassWishes) -> Iterator[ReportLine]:
     """A line for each thing that a class needs beyond one's own file; there must be a compiler."""
     try:
-        usable = _usable_gpus()
+        usable, _ = backends.usable_gpus(backends.AUTO)
         tools = sandbox_choice.tools(
             wishes.sandbox,
             wishes.nvcc,
@@ -61,12 +60,6 @@ def examine_class(wishes: ClassWishes) -> Iterator[ReportLine]:
         yield ReportLine(Mark.PROBLEM, _SANDBOX, f"{wishes.sandbox}: does not work", str(problem))
     yield _about_space(Path(tempfile.gettempdir()), "temporary files")
     yield from _about_out(wishes.out)
-
-
-def _usable_gpus() -> tuple[Gpu, ...]:
-    if devices.missing_libraries():
-        return ()
-    return tuple(gpu for gpu in devices.visible(devices.find_gpus()) if not devices.unfit(gpu))
 
 
 def _about_gpus(tools: Tools, usable: tuple[Gpu, ...]) -> Iterator[ReportLine]:
