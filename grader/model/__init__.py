@@ -44,6 +44,7 @@ from grader.model.grade import (
 )
 from grader.model.terms import (
     SEVERITIES,
+    TRACED,
     Advice,
     AdviceKind,
     Dim3,
@@ -82,6 +83,7 @@ __all__ = [
     "MOST_THREADS",
     "SEVERITIES",
     "TOO_MUCH_WORK",
+    "TRACED",
     "Access",
     "Adjustment",
     "Advice",

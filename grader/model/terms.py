@@ -59,6 +59,15 @@ class FindingKind(StrEnum):
     """An instruction that the student wrote by hand and that is not interpreted; ``hazard`` names it."""
 
 
+TRACED = (
+    FindingKind.OUT_OF_BOUNDS,
+    FindingKind.BARRIER_DIVERGENCE,
+    FindingKind.RACE,
+    FindingKind.UNINITIALISED,
+)
+"""What a trace of a block shows, first what explains the others."""
+
+
 class SourceRemark(StrEnum):
     """The ``hazard`` of what a build finds in the student's text alone."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader.checks.traffic import METRICS
 from grader.checks.wording import plain_percent, sizes
 from grader.messages import text_of
-from grader.model import FindingKind
+from grader.model import TRACED, FindingKind
 from grader.reports import excerpts, pictures, source_view, svg, text, wording
 from grader.reports.states import FAILED, PARTLY, PASSED, WAITING, State, state_of
 from grader.text import one_line
@@ -26,14 +26,6 @@ if TYPE_CHECKING:
 
     from grader.model import CaseEvidence, Cause, CheckResult, ExampleArray, Finding, Grade, ItemGrade, Ratio
     from grader.reports.trace_files import Embedded
-
-HAZARDS = (
-    FindingKind.RACE,
-    FindingKind.OUT_OF_BOUNDS,
-    FindingKind.UNINITIALISED,
-    FindingKind.BARRIER_DIVERGENCE,
-)
-"""What a trace of a block shows."""
 
 GRAVEST = (FindingKind.OUT_OF_BOUNDS, FindingKind.BARRIER_DIVERGENCE)
 """What makes races at the same line, and so is the cause of them."""
@@ -178,13 +170,13 @@ class _Shown:
         if finding.kind is FindingKind.WRONG_OUTPUT:
             is_it = trace.shows_output
         else:
-            is_it = finding.kind in HAZARDS and (finding.line, finding.other_line) in trace.lines
+            is_it = finding.kind in TRACED and (finding.line, finding.other_line) in trace.lines
         return is_it and self._is_new("watch")
 
     def _trace(self, finding: Finding) -> str:
         """The command that shows what a block did; empty where nobody can run it."""
         case = next((case.case for case in self.grade.cases if case.case.id == finding.case), None)
-        if finding.kind not in HAZARDS or finding.block is None or case is None or not case.shape:
+        if finding.kind not in TRACED or finding.block is None or case is None or not case.shape:
             return ""
         if case.arguments or case.kernel or not self._is_new("trace", finding.kind):
             return ""

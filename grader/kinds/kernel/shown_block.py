@@ -16,19 +16,13 @@ from grader.errors import UsageError, log_swallowed
 from grader.kinds.kernel.tracing import scene_of
 from grader.kinds.tracing import TraceRequest
 from grader.messages import current
-from grader.model import FindingKind, Verdict, Visibility
+from grader.model import TRACED, FindingKind, Verdict, Visibility
 
 if TYPE_CHECKING:
     from grader.model import Build, Case, CaseEvidence, Finding, Grade, Submission
     from grader.model.trace import TraceScene
     from grader.plan import Plan
 
-HAZARDS = (
-    FindingKind.OUT_OF_BOUNDS,
-    FindingKind.BARRIER_DIVERGENCE,
-    FindingKind.RACE,
-    FindingKind.UNINITIALISED,
-)
 MOST_CELLS = 2**18
 """The product of a case's sizes up to which its launch takes a moment."""
 
@@ -76,8 +70,8 @@ def _place(grade: Grade) -> _Place | None:
         for finding in item.result.findings
     ]
     line = grade.cause.line if grade.cause else None
-    hazards = [finding for finding in findings if finding.kind in HAZARDS and finding.block is not None]
-    hazards.sort(key=lambda finding: (finding.line != line, HAZARDS.index(finding.kind)))
+    hazards = [finding for finding in findings if finding.kind in TRACED and finding.block is not None]
+    hazards.sort(key=lambda finding: (finding.line != line, TRACED.index(finding.kind)))
     if hazards:
         return _of_hazard(hazards[0], cases, grade.seed)
     wrong = any(finding.kind is FindingKind.WRONG_OUTPUT for finding in findings)
