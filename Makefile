@@ -14,10 +14,8 @@ BIN := .venv/bin
 STAMP := .venv/.set-up
 EVERYTHING := .[nvcc,dev,docs]
 CLASS := tests/sample_class
-# Files go to one process each, in the order in which they are named: those that take longest first.
+# Files go to one process each, those that take longest first (tests/longest.txt).
 IN_PARALLEL := -n 2 --dist loadfile --no-loadscope-reorder
-SLOWEST := tests/validation tests/test_programs_of_assignments.py tests/test_mistakes.py tests/test_assignments.py tests/test_first_advice.py tests/test_leaks.py
-LONG := tests/test_bad_input.py tests/test_*.py tests/validation tests/nvcc tests/gpu
 IMAGE ?= cuda-grader
 FEEDBACK_ON ?= $(CLASS)/chidi/tiled.cu
 
@@ -67,10 +65,10 @@ quick: lint  ## the same, and every test that takes less than a second (tests/un
 	$(BIN)/python -m pytest -q --quick $(IN_PARALLEL) tests
 
 test: lint  ## the same, and every test that needs neither GPU nor container nor two seconds
-	$(BIN)/python -m pytest -q $(IN_PARALLEL) $(LONG) tests
+	$(BIN)/python -m pytest -q $(IN_PARALLEL) tests
 
 test-slow: $(STAMP)  ## the tests that take two seconds or more, but for those that need an engine; PART=2/8 runs an eighth of them
-	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART)) $(SLOWEST) tests
+	$(BIN)/python -m pytest -q -m "slow and not docker" $(IN_PARALLEL) $(if $(PART),--part $(PART)) tests
 
 test-docker: $(STAMP)  ## the tests that need an engine and bubblewrap, and the attacks (or those that ATTACKS names)
 	$(BIN)/grader doctor --build-image

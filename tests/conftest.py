@@ -22,6 +22,9 @@ UNHURRIED = Path(__file__).parent / "unhurried.txt"
 SLOW = Path(__file__).parent / "slow.txt"
 """Single tests, with their parameters, that take two seconds or more: they count as marked `slow`."""
 
+LONGEST = Path(__file__).parent / "longest.txt"
+"""The files that take longest, longest first: they begin first, so that no process ends long after the other."""
+
 A_SECOND = 1.0
 TWO_SECONDS = 2.0
 MUCH_MORE = 3.0
@@ -50,8 +53,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest itself selects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark slow tests, give them ten minutes; leave only quick ones, or a part of the slow ones, if asked."""
+    """Mark slow tests, give them ten minutes; leave only quick ones, or a part of the slow ones, if asked.
+
+    The order in which files are named on the command line is not kept by pytest where one holds the other.
+    """
     slow_ones = _lines(SLOW)
+    rank = {file: number for number, file in enumerate(LONGEST.read_text(encoding="utf-8").splitlines())}
+    items.sort(key=lambda item: rank.get(_file(item.nodeid), len(rank)))
     for item in items:
         if item.nodeid in slow_ones:
             item.add_marker(pytest.mark.slow)

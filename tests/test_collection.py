@@ -33,6 +33,13 @@ def test_a_list_of_slower_tests_names_only_what_there_is(name: str) -> None:
     assert gone == []
 
 
+def test_the_list_of_files_that_begin_first_names_only_what_there_is() -> None:
+    """Each once."""
+    listed = (TESTS / "longest.txt").read_text(encoding="utf-8").splitlines()
+    assert len(set(listed)) == len(listed)
+    assert [file for file in listed if not (TESTS.parent / file).is_file()] == []
+
+
 def _defines(path: Path, function: str) -> bool:
     """Whether a file of tests has a function of that name."""
     return re.search(rf"def {function}\(", path.read_text(encoding="utf-8")) is not None

@@ -150,23 +150,29 @@ class Interleaved:
 
     def _release(self) -> bool:
         """Let those go whose barrier is complete."""
-        for thread in self._going:
-            if _waits(thread):
-                members = self._members(thread)
+        looked_at: set[tuple[int, int | None]] = set()
+        for thread in filter(_waits, self._going):
+            barrier = self._barrier(thread)
+            if barrier not in looked_at:
+                looked_at.add(barrier)
+                members = self._members(*barrier)
                 if all(other.waits_for is not None and _same_barrier(other, thread) for other in members):
                     self._pass(members)
                     return True
         return False
 
-    def _members(self, thread: Thread) -> list[Thread]:
-        """Who takes part in the barrier that a thread waits at, of those that have not exited."""
-        ins = thread.waits_for
-        assert ins is not None
-        block = [other for other in self._going if self.blocks[other] == self.blocks[thread]]
+    def _barrier(self, thread: Thread) -> tuple[int, int | None]:
+        """What a thread waits at: its block and no mask, or its warp and the mask of lanes."""
+        ins = _instruction(thread)
         if not waits_for_warp(ins):
-            return block
-        mask = thread.read(ins.operands[-1], "u32")
-        warp = [other for other in block if self._warp(other) == self._warp(thread)]
+            return self.blocks[thread], None
+        return self._warp(thread), thread.read(ins.operands[-1], "u32")
+
+    def _members(self, where: int, mask: int | None) -> list[Thread]:
+        """Who takes part in a barrier, of those that have not exited."""
+        if mask is None:
+            return [other for other in self._going if self.blocks[other] == where]
+        warp = [other for other in self._going if self._warp(other) == where]
         return [other for other in warp if mask >> other.linear % self._size % 32 & 1]
 
     def _pass(self, members: list[Thread]) -> None:
