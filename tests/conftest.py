@@ -23,7 +23,7 @@ SLOW = Path(__file__).parent / "slow.txt"
 """Single tests, with their parameters, that take two seconds or more: they count as marked `slow`."""
 
 LONGEST = Path(__file__).parent / "longest.txt"
-"""The files that take longest, longest first: they begin first, so that no process ends long after the other."""
+"""The files that take longest, longest first: they begin first, so that processes end at the same time."""
 
 A_SECOND = 1.0
 TWO_SECONDS = 2.0

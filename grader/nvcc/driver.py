@@ -38,8 +38,10 @@ _ASSEMBLER = re.compile(
     r"^(?P<file>[^:\n]+):(?:(?P<line>\d+):)? (?:Error|Fatal error): |^[^:\n]+: Assembler messages:",
     re.MULTILINE,
 )
+_STEM = re.escape(SOURCE_NAME.removesuffix(".cu"))
 _TEMPORARY = re.compile(
-    rf"(?:[^\s]*/)?(?:tmpxft_[0-9a-f_]+-\d+_{re.escape(SOURCE_NAME.removesuffix('.cu'))}\.[\w.]+|cc\w{{6}}\.s)"
+    rf"(?:[^\s]*/)?(?:tmpxft_[0-9a-f_]+-\d+_{_STEM}\.[\w.]+|cc\w{{6}}\.s)"
+    rf"|{_STEM}(?:_\d+)?\.(?:cudafe1\.cpp|cudafe1\.stub\.c|fatbin\.c)"  # where nvcc is asked to keep them
 )
 _PREPROCESSOR = re.compile(r"^[^\n]+:\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
 _TARGET, _PASSES = SOURCE_NAME.removesuffix(".cu") + ".o", 2

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -51,6 +50,8 @@ if TYPE_CHECKING:
     _Asked: TypeAlias = "ProgramInterface | FunctionInterface"
 
 OBJECT, PROGRAM, PTX = f"{UNIT}.o", f"{UNIT}.out", f"{UNIT}.ptx"
+_KEPT_PTX = f"{SOURCE_NAME.removesuffix('.cu')}.ptx"
+"""The device code as it goes into the object file, which nvcc keeps if asked."""
 _READ, _ASSEMBLED = f"{UNIT}.d", f"{UNIT}.asm.d"
 
 _LANGUAGE = ("-std=c++17", "-O2", "-lineinfo")
@@ -86,6 +87,14 @@ class Objects(NamedTuple):
     archive: bytes = b""
 
 
+class Compiled(NamedTuple):
+    """An object file, its device code if nvcc kept that, and what the compilers said."""
+
+    code: bytes
+    ptx: bytes | None
+    messages: tuple[Message, ...]
+
+
 class Caller(NamedTuple):
     """The object file of a program that calls a function, and the symbol of that function."""
 
@@ -106,8 +115,8 @@ class ProgramCompiler(Compiler):
     units: tuple[Unit, ...] = ()
     """The further sources of the program."""
 
-    def compile(self) -> tuple[bytes, tuple[Message, ...]]:
-        """The object file, and what the compilers say; raises CompileRefused where there is none."""
+    def compile(self) -> Compiled:
+        """What the compilers make of the source; raises CompileRefused where there is no object file."""
         host = (*_HOST_OPTIONS, *(_EMULATED_HOST_OPTIONS if self.emulated else ()))
         if self.label != SOURCE_NAME:
             host = (*host, f"-fdebug-prefix-map={SOURCE_NAME}={self.label}")
@@ -115,8 +124,9 @@ class ProgramCompiler(Compiler):
         language: tuple[str, ...] = _EMULATED_LANGUAGE if self.emulated else _LANGUAGE
         if self.language == "c":
             language = language[1:]  # which names a standard of C++
-        argv = (*self._nvcc(), *language, *options)
-        job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED), self.limits, (_NOTED,))
+        kept: tuple[str, ...] = (_KEPT_PTX,) if self.emulated and self.language == "cu" else ()
+        argv = (*self._nvcc(), *language, *options, *("--keep" for _ in kept))
+        job = Job(argv, self.sources, (OBJECT, _READ, _ASSEMBLED, *kept), self.limits, (_NOTED,))
         result = self._run("compile", job)
         outcome = driver.revealed(result.outcome)
         self._check_limits(outcome)
@@ -125,22 +135,18 @@ class ProgramCompiler(Compiler):
         messages = diagnostics.read_messages(driver.without_own_words(log))
         if not outcome.ok:
             raise self._not_compiled(log, messages, noted, outcome)
-        return self._left(result, OBJECT, "what-is-compiled"), messages
+        code = self._left(result.file(OBJECT), "what-is-compiled")
+        return Compiled(code, result.file(_KEPT_PTX), messages)
 
-    def both_ptx(self) -> tuple[str, str]:
+    def both_ptx(self, compiled: Compiled) -> tuple[str, str]:
         """The PTX of a file that compiles, as it is optimised and as hazards are looked for in."""
-        with ThreadPoolExecutor(2) as pool:
-            texts = pool.map(self._device_code, ("ptx", "hazards"), ((), ("-Xcicc", "-O0")))
-            default, hazards = texts
-        return default, hazards
-
-    def _device_code(self, step: str, options: tuple[str, ...]) -> str:
-        language = ("-std=c++17", "-lineinfo", *options)
+        default = self._left(compiled.ptx, "device-code")
+        language = ("-std=c++17", "-lineinfo", "-Xcicc", "-O0")
         include = ("-Xcompiler", "-idirafter,.")
         argv = (*self._nvcc(), *language, *include, "-x", "cu", "-ptx", SOURCE_NAME, "-o", PTX)
-        result = self._run(step, Job(argv, self.sources, (PTX,), self.limits))
+        result = self._run("hazards", Job(argv, self.sources, (PTX,), self.limits))
         self._check_limits(driver.revealed(result.outcome))
-        return self._left(result, PTX, "device-code").decode(errors="replace")
+        return _text(default), _text(self._left(result.file(PTX), "device-code"))
 
     def link(
         self,
@@ -178,14 +184,14 @@ class ProgramCompiler(Compiler):
                 messages = (driver.problem_message(problem(FindingCode.NO_MAIN_ANYWHERE)),)
             raise self.refused(tuple(replace(m, file=labels.get(m.file, m.file)) for m in messages))
         self._check_limits(outcome)
-        return self._left(result, PROGRAM, "the-program")
+        return self._left(result.file(PROGRAM), "the-program")
 
     def archive(self, objects: Iterable[bytes]) -> bytes:
         """Object files of which a linker takes what it needs."""
         files = tuple((f"{number}{OBJECT}", code) for number, code in enumerate(objects))
         argv = ("ar", "rcs", _ARCHIVE, *(name for name, _ in files))
         result = self._run("archive", Job(argv, files, (_ARCHIVE,), self.limits))
-        return self._left(result, _ARCHIVE, "what-is-compiled")
+        return self._left(result.file(_ARCHIVE), "what-is-compiled")
 
     def of_unit(self, unit: Unit) -> ProgramCompiler:
         """The compiler of a further source."""
@@ -230,9 +236,8 @@ class ProgramCompiler(Compiler):
             return self._gave_up(outcome)
         return self.refused(reasons, preprocessing=not driver.is_preprocessed(noted, log))
 
-    def _left(self, result: Result, name: str, what: str) -> bytes:
-        """A file that a step must have left; raises CompileRefused where it is too large to come back."""
-        content = result.file(name)
+    def _left(self, content: bytes | None, what: str) -> bytes:
+        """A file that a step must have left; raises CompileRefused where it was too large to come back."""
         if not content:
             most = self.limits.file_bytes // 2**20
             finding = problem(FindingCode.TOO_LARGE_TO_KEEP, self.files.source, what=part(what), most=most)
@@ -330,37 +335,36 @@ def _outcome(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> tupl
 
 
 class _Part(NamedTuple):
-    """A source with device code: its compiler, its object file, and what was said of it."""
+    """A source with device code: its compiler, and what became of it."""
 
     compiler: ProgramCompiler
-    code: bytes
-    messages: tuple[Message, ...]
+    compiled: Compiled
 
 
 def _built(compiler: ProgramCompiler, tools: Tools, interface: _Asked) -> Build:
     if isinstance(interface, ProgramInterface):
         _require_sizes(compiler, interface)
     device_units = [compiler.of_unit(unit) for unit in compiler.units if not unit.is_host]
-    parts = [_Part(unit, *unit.compile()) for unit in (compiler, *device_units)]
+    parts = [_Part(unit, unit.compile()) for unit in (compiler, *device_units)]
     called: Caller | None = None
     names: tuple[str, ...] = ()
     arrays: Named[str] = ()
     if isinstance(interface, FunctionInterface):
-        called = _caller(compiler, tools, interface, parts[0].code)
+        called = _caller(compiler, tools, interface, parts[0].compiled.code)
         names = function.parameter_names(dict(compiler.sources)[SOURCE_NAME], interface)
         arrays = student_names(interface.parameters, names)
     build = Build(
         ok=True,
-        warnings=tuple(w for p in parts for w in diagnostics.warnings(p.messages, p.compiler.files)),
+        warnings=tuple(w for p in parts for w in diagnostics.warnings(p.compiled.messages, p.compiler.files)),
         log="".join(
-            diagnostics.plain_log(p.messages, replace(p.compiler.files, checked=True)) for p in parts
+            diagnostics.plain_log(p.compiled.messages, replace(p.compiler.files, checked=True)) for p in parts
         ),
         # Who calls a function asks the device, too.
-        calls_device=called is not None or any(calls_device(part.code) for part in parts),
+        calls_device=called is not None or any(calls_device(part.compiled.code) for part in parts),
         parameters=names,
         student_names=arrays,
     )
-    objects = Objects(tuple(part.code for part in parts))
+    objects = Objects(tuple(part.compiled.code for part in parts))
     if not (compiler.emulated and build.calls_device):
         return replace(build, program=_linked(compiler, objects, b"", called))
     return _with_device_code(build, parts, _linked(compiler, objects, stand_in(tools), called))
@@ -374,10 +378,10 @@ def _with_device_code(build: Build, parts: list[_Part], program: bytes) -> Build
     places = call_lines(compiler.sandbox, program, labels, returns)
     pieces = {label: Build(True, source_name=SOURCE_NAME) for label in labels}
     for one in parts:
-        default, hazards = one.compiler.both_ptx()
+        default, hazards = one.compiler.both_ptx(one.compiled)
         if units:
             text = _text(dict(one.compiler.sources)[SOURCE_NAME])
-            require_whole(one.compiler.files.source, text, default, one.messages)
+            require_whole(one.compiler.files.source, text, default, one.compiled.messages)
         pieces[one.compiler.label] = replace(pieces[one.compiler.label], ptx=default, hazard_ptx=hazards)
     for label, piece in pieces.items():
         lines = tuple((address, line) for address, (name, line) in places.items() if name == label)
@@ -407,7 +411,7 @@ def _linked(compiler: ProgramCompiler, objects: Objects, stand_in: bytes, called
     codes, refusals = list[bytes](), list[CompileRefused]()
     for unit in host:
         try:
-            codes.append(unit.compile()[0])
+            codes.append(unit.compile().code)
         except CompileRefused as refusal:
             refusals.append(refusal)
     try:

@@ -239,8 +239,3 @@ def _until_visible(thread: Thread) -> Iterator[Instruction]:
             yield ins
         else:
             thread.execute(ins)
-
-
-def _is_seen(ins: Instruction) -> bool:
-    """Whether it accesses memory of several threads."""
-    return ins.opcode in _ACCESSES and not {"param", "local", "const"} & set(ins.modifiers)
