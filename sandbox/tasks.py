@@ -12,6 +12,7 @@ import numpy as np
 from arena import Exact, Fenced
 from case import run_case
 from faults import DeviceFault
+from loaded import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from children import Tell
     from device import Device
+    from loaded import Code
     from results import Results
     from watch import Watch
 
@@ -66,9 +68,10 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
     device = job.device(tell)
     if len(pending) == len(job.cases):
         tell("resources", resources(job, device))
+    codes = _codes(job, device)
     for at in pending:
         tell("begin", at)
-        if _one(job, device, at, Fenced, tell)["state"] in ENDING:
+        if _one(job, device, codes, at, Fenced, tell)["state"] in ENDING:
             return
 
 
@@ -78,12 +81,13 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
     The tool may take a kernel alone off the device, and the context lives on; or it may not.
     """
     device = job.device(tell)
+    codes = _codes(job, device)
     dead: DeviceFault | None = None
     for at in range(len(job.cases)):
         tell("begin", at)
         try:
             if dead is None:
-                _one(job, device, at, Exact, tell)
+                _one(job, device, codes, at, Exact, tell)
                 device.synchronize()
         except DeviceFault as fault:
             dead = fault
@@ -91,10 +95,22 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
             tell("end", {"error": dead.name, "message": f"the context was lost: {dead.message}"})
 
 
-def _one(job: Job, device: Device, at: int, room: Any, tell: Tell) -> dict[str, Any]:  # noqa: ANN401 - a class
+def _codes(job: Job, device: Device) -> dict[str, Code]:
+    """The code of all kernels, for all cases of this process."""
+    return {name: code_of(device, kernel, job.folder) for name, kernel in job.request["kernels"].items()}
+
+
+def _one(
+    job: Job,
+    device: Device,
+    codes: dict[str, Code],
+    at: int,
+    room: Any,  # noqa: ANN401 - a class
+    tell: Tell,
+) -> dict[str, Any]:
     case = job.cases[at]
-    kernel = job.request["kernels"][case["kernel"]]
-    record = run_case(device, case, kernel, job.folder, room, lambda places: tell("places", places))
+    code = codes[case["kernel"]]
+    record = run_case(device, case, code, job.folder, room, lambda places: tell("places", places))
     tell("end", record)
     return record
 

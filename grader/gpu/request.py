@@ -98,6 +98,7 @@ _ENVIRONMENT = (
     ("PYTHONNOUSERSITE", "1"),
     ("CUPY_CACHE_DIR", "."),
     ("CUDA_CACHE_DISABLE", "1"),
+    ("CUDA_DEVICE_MAX_CONNECTIONS", "1"),  # one stream needs no more, and a context is made much sooner
 )
 
 

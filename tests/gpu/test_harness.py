@@ -129,6 +129,28 @@ def test_every_case_finds_the_variables_of_its_module_as_they_were_compiled(job:
     assert [answered.output(at, "C")[0] for at in (0, 1)] == [1.0, 1.0]
 
 
+@pytest.mark.parametrize(("in_module", "loads"), [({"variables": False}, 1), ({"variables": True}, 3)])
+def test_a_module_without_variables_is_loaded_once_for_all_cases(
+    job: HarnessJob, in_module: dict[str, bool], loads: int
+) -> None:
+    """Under a tool that is what takes long: it rewrites all kernels of a module that is loaded."""
+    job.mode, job.variables_in_module = "sanitize", in_module["variables"]
+    loaded: list[Path] = []
+
+    class Listening(FakeDevice):
+        def load(self, image: Path) -> int:
+            loaded.append(image)
+            return super().load(image)
+
+    job.case("copies").case(
+        "doubles", job.array("X", "inout", np.ones(4, np.float32)), job.value("N", "int64", 4)
+    )
+    job.case("copies")
+    harness.main([job.write()], lambda: Listening(job.folder))
+    assert job.answer().states == ["done"] * 3
+    assert loaded == [job.folder / "student.cubin"] * loads
+
+
 def test_the_harness_s_output_leads_nowhere() -> None:
     """For C as for Python, in its own process as in those that it forks."""
     code = (
