@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from loaded import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from children import Tell
     from device import Device
@@ -78,7 +79,8 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
 def work_off_here(job: Job, results: Results, tell: Tell) -> None:
     """Launch all cases in this process, which a tool watches; what it stops does not end the others.
 
-    The tool may take a kernel alone off the device, and the context lives on; or it may not.
+    The tool may take a kernel alone off the device, and the context lives on; or it may not. No case begins
+    while others time their kernels.
     """
     device = job.device(tell)
     codes = _codes(job, device)
@@ -87,12 +89,20 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
         tell("begin", at)
         try:
             if dead is None:
+                give_way(job.request["give_way"])
                 _one(job, device, codes, at, Exact, tell)
                 device.synchronize()
         except DeviceFault as fault:
             dead = fault
         if dead is not None and results.state(at) == "lost":
             tell("end", {"error": dead.name, "message": f"the context was lost: {dead.message}"})
+
+
+def give_way(lock: str) -> None:
+    """Wait while somebody holds a device's lock to time something; with no lock there is nobody."""
+    if lock:
+        with Path(lock).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
 
 
 def _codes(job: Job, device: Device) -> dict[str, Code]:

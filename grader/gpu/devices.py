@@ -28,7 +28,7 @@ HARNESS, TOOLS = "harness", "tools"
 HARNESSES = 3
 """Harnesses on a GPU at once: others prepare while one of them times."""
 
-LEAST_TOOLS, MOST_TOOLS = 4, 16
+LEAST_TOOLS, MOST_TOOLS = 4, 12
 """Tools on a GPU at once: those of one submission at least, and no more than processors or GiB of memory."""
 
 _POLL = 0.02

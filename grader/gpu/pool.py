@@ -241,7 +241,7 @@ class _Attempt:
         def report(tool: str) -> ToolReport:
             command = sanitizer.command(tool, self.pool.sanitizer)
             files = sanitizer.files(tool)
-            where = self._where()
+            where = self._where(str(devices.lock_file(self.gpu)))
             job = run_job(
                 where, images, launches, mode="sanitize", entries=entries, tool=command, tool_files=files
             )

@@ -33,6 +33,7 @@ class HarnessJob:
     cases: list[dict[str, Any]] = field(default_factory=list)
     timing: dict[str, Any] | None = None
     stop_at_hang: bool = False
+    give_way: str = ""
 
     def case(self, entry: str, *arguments: dict[str, Any], **more: Any) -> HarnessJob:  # noqa: ANN401 - JSON
         """One more case; without ``arguments`` it is given A (in), C (out) and N, of `N` elements."""
@@ -95,6 +96,7 @@ class HarnessJob:
             "cases": self.cases,
             "timing": self.timing,
             "stop_at_hang": self.stop_at_hang,
+            "give_way": self.give_way,
         }
         path = self.folder / "request.json"
         path.write_text(json.dumps(request))

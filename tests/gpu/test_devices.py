@@ -152,7 +152,7 @@ def test_a_small_gpu_has_fewer_tools_at_once(monkeypatch: pytest.MonkeyPatch) ->
     """One for each processor and each GiB, but those of one submission always."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(64)))
     gpus = [replace(GPU, memory_bytes=gigabytes << 30) for gigabytes in (2, 8, 80)]
-    assert list(map(devices.tools_at_once, gpus)) == [4, 8, 16]
+    assert list(map(devices.tools_at_once, gpus)) == [4, 8, 12]
 
 
 def test_who_is_alone_on_a_gpu_waits_for_the_tools_and_the_timing() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +192,25 @@ def test_under_a_tool_all_cases_run_in_one_process(job: HarnessJob) -> None:
     assert answered.states == ["done", "done"]
     assert set(answered.case(0)["places"]) == {"A", "C"}
     assert answered.case(0)["outputs"] == {}
+
+
+def test_under_a_tool_nothing_is_launched_while_others_time_their_kernels(job: HarnessJob) -> None:
+    """The device's lock is waited for, and not kept."""
+    lock = job.folder / "device.lock"
+    lock.touch()
+    job.mode, job.give_way = "sanitize", str(lock)
+    request = job.case("copies").case("copies").write()
+    thread = threading.Thread(target=harness.main, args=([request], lambda: FakeDevice(job.folder)))
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        thread.start()
+        thread.join(0.3)
+        assert thread.is_alive()
+        assert job.answer().states == ["lost"]
+    thread.join(10)
+    assert job.answer().states == ["done", "done"]
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_under_a_tool_arrays_have_exactly_their_size_and_outputs_hold_nothing(job: HarnessJob) -> None:
