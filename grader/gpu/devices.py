@@ -155,8 +155,12 @@ def slot(gpu: Gpu, what: str) -> Iterator[None]:
     """
     with ExitStack() as stack:
         locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, what)]
-        while not any(map(_taken, locks)):
-            time.sleep(_POLL)
+        with _opened(f"cuda-grader-{gpu.uuid}.{what}-queue.lock").open("rb") as turn:
+            fcntl.flock(
+                turn, fcntl.LOCK_EX
+            )  # one looks at a time, and the others wait in the order they came
+            while not any(map(_taken, locks)):
+                time.sleep(_POLL)
         yield
 
 

@@ -204,7 +204,9 @@ def test_under_a_tool_nothing_is_launched_while_others_time_their_kernels(job: H
     with lock.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         thread.start()
-        thread.join(0.3)
+        while not (job.folder / "result.json").exists() or not job.answer().states:
+            thread.join(0.05)
+        thread.join(0.1)
         assert thread.is_alive()
         assert job.answer().states == ["lost"]
     thread.join(10)
