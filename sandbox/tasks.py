@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from arena import Exact, Fenced
@@ -34,6 +34,10 @@ OF_THE_SETUP = frozenset(
 )
 """Errors that say that what is installed, or a cubin of ours, does not fit: the device is not sick."""
 
+PATIENCE = 15.0
+"""Seconds that all cases under a tool wait together for what is timed: less than the tool may take, by far."""
+
+_POLL = 0.005
 _PROBED = 1 << 16
 
 
@@ -80,8 +84,9 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
     """Launch all cases in this process, which a tool watches; what it stops does not end the others.
 
     The tool may take a kernel alone off the device, and the context lives on; or it may not. No case begins
-    while others time their kernels.
+    while others time their kernels, unless all the time for waiting is over.
     """
+    patience = PATIENCE
     device = job.device(tell)
     codes = _codes(job, device)
     dead: DeviceFault | None = None
@@ -89,7 +94,7 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
         tell("begin", at)
         try:
             if dead is None:
-                give_way(job.request["give_way"])
+                patience -= give_way(job.request["give_way"], patience)
                 _one(job, device, codes, at, Exact, tell)
                 device.synchronize()
         except DeviceFault as fault:
@@ -98,11 +103,25 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
             tell("end", {"error": dead.name, "message": f"the context was lost: {dead.message}"})
 
 
-def give_way(lock: str) -> None:
-    """Wait while somebody holds a device's lock to time something; with no lock there is nobody."""
+def give_way(lock: str, patience: float) -> float:
+    """Wait while somebody holds a device's lock to time something, and say for how many seconds.
+
+    With no ``lock`` there is nobody; ``patience`` is the longest wait.
+    """
+    begun = time.monotonic()
     if lock:
         with Path(lock).open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH)
+            while _is_held(file) and time.monotonic() - begun < patience:
+                time.sleep(_POLL)
+    return time.monotonic() - begun
+
+
+def _is_held(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
 
 
 def _codes(job: Job, device: Device) -> dict[str, Code]:

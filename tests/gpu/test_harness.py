@@ -215,6 +215,19 @@ def test_under_a_tool_nothing_is_launched_while_others_time_their_kernels(job: H
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def test_under_a_tool_the_wait_for_what_is_timed_has_an_end(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tool's own time is limited, and a timing may be long."""
+    monkeypatch.setattr("tasks.PATIENCE", 0.05)
+    lock = job.folder / "device.lock"
+    lock.touch()
+    job.mode, job.give_way = "sanitize", str(lock)
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert run(job.case("copies").case("copies")).states == ["done", "done"]
+
+
 def test_under_a_tool_arrays_have_exactly_their_size_and_outputs_hold_nothing(job: HarnessJob) -> None:
     """One allocation for each; what is uploaded is inputs alone."""
     job.mode = "sanitize"
