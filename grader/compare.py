@@ -88,7 +88,7 @@ def compare(
     )
 
 
-SOME = 1 << 17
+CHUNK = 1 << 17
 """Elements that are judged at once, as numbers that stay in a processor's cache."""
 
 
@@ -104,8 +104,8 @@ def plainly_right(got: NDArray[Any], expected: NDArray[Any], bound: ArrayLike) -
     values, wanted = got.reshape(-1), np.ma.getdata(expected).reshape(-1)
     bounds = np.broadcast_to(np.ma.getdata(bound), got.shape).reshape(-1)
     with np.errstate(invalid="ignore", over="ignore"):
-        for start in range(0, values.size, SOME):
-            part = slice(start, start + SOME)
+        for start in range(0, values.size, CHUNK):
+            part = slice(start, start + CHUNK)
             error = np.abs(values[part] - np.asarray(wanted[part], np.float64))
             if not ((error <= bounds[part]) & (error < np.inf)).all():
                 return False

@@ -35,7 +35,7 @@ OF_THE_SETUP = frozenset(
 """Errors that say that what is installed, or a cubin of ours, does not fit: the device is not sick."""
 
 PATIENCE = 15.0
-"""Seconds that all cases under a tool wait together for what is timed: less than the tool may take, by far."""
+"""Seconds that all cases under a tool wait together for what is timed: far less than the tool may take."""
 
 _POLL = 0.005
 _PROBED = 1 << 16

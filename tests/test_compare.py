@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from grader.compare import (
+    CHUNK,
     HEAT_COLUMNS,
     HEAT_ROWS,
     MAP_CHARACTERS,
     MAP_COLUMNS,
     MAP_ROWS,
     MOST_SAMPLES,
-    SOME,
     compare,
     heat_map,
     plainly_right,
@@ -205,7 +205,7 @@ def test_right_means_a_finite_difference_within_the_bound_or_equality(
 
 def test_a_large_output_is_plainly_right_only_without_a_wrong_element_anywhere() -> None:
     """Its last element counts as its first; NaN, masks and integers are for `compare` to judge."""
-    expected = np.arange(SOME + 5.0)
+    expected = np.arange(CHUNK + 5.0)
     got = expected.astype(np.float32)
     assert plainly_right(got, expected, 0.0)
     assert not plainly_right(got.astype(np.int32), expected, 0.0)

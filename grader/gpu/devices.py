@@ -156,9 +156,7 @@ def slot(gpu: Gpu, what: str) -> Iterator[None]:
     with ExitStack() as stack:
         locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, what)]
         with _opened(f"cuda-grader-{gpu.uuid}.{what}-queue.lock").open("rb") as turn:
-            fcntl.flock(
-                turn, fcntl.LOCK_EX
-            )  # one looks at a time, and the others wait in the order they came
+            fcntl.flock(turn, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
             while not any(map(_taken, locks)):
                 time.sleep(_POLL)
         yield

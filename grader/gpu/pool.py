@@ -178,9 +178,9 @@ class _Attempt:
         answered = {case.name: case for case in answer.cases}
         runs = tuple((c.index, run_of(c, answered.get(str(c.index)), result, self.file)) for c in self.cases)
         ended = (c for c in self.cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
-        worth_it = small_enough(tuple(ended))
-        if worth_it != chosen:
-            reports = self._reports(worth_it)
+        worthwhile = small_enough(tuple(ended))
+        if worthwhile != chosen:
+            reports = self._reports(worthwhile)
         seconds = (
             ("gpu", ran - began),
             *((f"gpu: {name}", amount) for name, amount in answer.seconds.items()),
