@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from arena import Arena
     from device import Device
+    from loaded import Code
 
     Room: TypeAlias = Callable[[Device, Sequence[Array]], Arena]
     """What finds room for arrays on a device."""
@@ -36,24 +37,24 @@ OF_THE_MACHINE = frozenset(
 def run_case(
     device: Device,
     case: Mapping[str, Any],
-    kernel: Mapping[str, Any],
+    code: Code,
     folder: Path,
     room: Room,
     ready: Callable[[dict[str, list[int]]], None],
 ) -> Record:
     """Launch one case; ``ready`` hears where the arrays lie, just before.
 
-    The module is loaded for this case alone: what a kernel leaves in a `__device__` variable is gone with it,
-    as it is in the emulator, and a case gives the same wherever it stands in the order. Raises DeviceFault
-    where the fault is not the kernel's: no memory, no such kernel, a device that is broken.
+    A module with variables is loaded for this case alone: what a kernel leaves in a `__device__` variable is
+    gone with it, as it is in the emulator, and a case gives the same wherever it stands in the order. Raises
+    DeviceFault where the fault is not the kernel's: no memory, no such kernel, a device that is broken.
     """
     given = [each for each in case["arguments"] if each["direction"] != "value"]
     arrays = [_array(each, folder) for each in given]
     in_memory = [a for a, each in zip(arrays, given, strict=True) if not each.get("symbol")]
     in_variables = [a for a, each in zip(arrays, given, strict=True) if each.get("symbol")]
-    module = device.load(folder / kernel["image"])
-    function = device.entry(module, case.get("entry") or kernel["entry"])
-    variables = Variables(device, module, in_variables, kernel.get("symbols", {}))
+    code.module.renew()
+    function = code.module.function(case.get("entry") or code.entry)
+    variables = Variables(device, code, in_variables)
     arena = room(device, in_memory)
     places = arena.places() | variables.places()
     ready({array.name: [places[array.name], array.content.nbytes] for array in arrays})
@@ -62,7 +63,6 @@ def run_case(
         record |= _outcome(arena, variables, case["name"], folder)
     if record["state"] in ("done", "refused"):
         arena.release()
-        device.unload(module)
     return record
 
 

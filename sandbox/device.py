@@ -1,13 +1,15 @@
 """The device, through the parts of CuPy that need no compiler: memory, modules, launches, events.
 
-This is the only file that imports CuPy. `load_library` does so without touching a device, so that a process
-may do it and then fork; a `Device` is made in the process that uses it, and makes its context.
+This is the only file that imports CuPy: of it no more than bindings of CUDA, and the rest where processes are
+forked that may want cuBLAS. `load_library` does so without touching a device, so that a process may do it and
+then fork; a `Device` is made in the process that uses it, and makes its context.
 """
 
 from __future__ import annotations
 
 import ctypes
 import importlib
+import sys
 import uuid
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,7 +40,7 @@ class Packed(NamedTuple):
 
 
 def load_library() -> None:
-    """Import CuPy. It does not open the driver yet, so a fork is still allowed afterwards."""
+    """Import all of CuPy. It does not open the driver yet, so a fork is still allowed afterwards."""
     importlib.import_module("cupy")
 
 
@@ -49,10 +51,11 @@ class Device(Context):
     """
 
     def __init__(self) -> None:
-        from cupy.cuda import driver, runtime  # noqa: PLC0415 - only where a device is used
+        from cupy_backends.cuda.api import driver, runtime  # noqa: PLC0415 - only where a device is used
 
         super().__init__(driver, runtime)
-        self._functions: dict[tuple[str, str], int] = {}
+        self._modules: dict[Path, int] = {}
+        self._functions: dict[tuple[Path, str], int] = {}
         with self._faults():
             runtime.setDevice(0)
             runtime.free(0)  # makes the context, on every version of CUDA
@@ -71,7 +74,7 @@ class Device(Context):
             "driver": driver_version(),
             "driver_cuda": driver_cuda,
             "runtime": runtime,
-            "cupy": importlib.import_module("cupy").__version__,
+            "cupy": getattr(sys.modules.get("cupy"), "__version__", ""),
             "numpy": np.__version__,
             "multiprocessors": self._known["multiProcessorCount"],
             "l2_bytes": self.l2_bytes,
@@ -130,11 +133,12 @@ class Device(Context):
             self._driver.funcGetAttribute(self._driver.CU_FUNC_ATTRIBUTE_NUM_REGS, function)
 
     def function(self, image: Path, entry: str) -> int:
-        """The kernel ``entry`` of a cubin; each is loaded once and stays loaded."""
-        key = str(image), entry
-        if key not in self._functions:
-            self._functions[key] = self.entry(self.load(image), entry)
-        return self._functions[key]
+        """The kernel ``entry`` of a cubin, which is loaded once, whatever its kernels, and stays loaded."""
+        if image not in self._modules:
+            self._modules[image] = self.load(image)
+        if (image, entry) not in self._functions:
+            self._functions[image, entry] = self.entry(self._modules[image], entry)
+        return self._functions[image, entry]
 
     def resources(self, function: int, threads: int, shared: int) -> dict[str, int]:
         """What a kernel takes, and how many blocks of ``threads`` a multiprocessor holds at once."""

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str], open_device: Callable[[], Device] | None = No
     request = json.loads(Path(file).read_text(encoding="utf-8"))
     results = Results(folder)
     try:
-        if open_device is None:
+        if open_device is None and request["mode"] == "run":
             load_library()
         results.seconds["import"] = time.monotonic() - begun
         job = Job(request, folder, open_device or Device, Watch())

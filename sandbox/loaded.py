@@ -7,9 +7,10 @@ the module of its own, in which they are as the file has them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from device import Device
@@ -42,3 +43,17 @@ class Module:
         if self._module is None:
             raise ValueError("a module without variables has none")
         return self._device.symbol(self._module, name)
+
+
+class Code(NamedTuple):
+    """A kernel as a request names it: its module, its name there, and its variables' names in the cubin."""
+
+    module: Module
+    entry: str
+    symbols: Mapping[str, str]
+
+
+def code_of(device: Device, kernel: Mapping[str, Any], folder: Path) -> Code:
+    """The code of one of a request's kernels, whose image lies in ``folder``; nothing is loaded yet."""
+    module = Module(device, folder / kernel["image"], variables=kernel["variables"])
+    return Code(module, kernel["entry"], kernel.get("symbols", {}))

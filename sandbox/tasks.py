@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from arena import Exact, Fenced
 from case import run_case
 from faults import DeviceFault
+from loaded import code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from children import Tell
     from device import Device
+    from loaded import Code
     from results import Results
     from watch import Watch
 
@@ -31,6 +34,10 @@ OF_THE_SETUP = frozenset(
 )
 """Errors that say that what is installed, or a cubin of ours, does not fit: the device is not sick."""
 
+PATIENCE = 15.0
+"""Seconds that all cases under a tool wait together for what is timed: far less than the tool may take."""
+
+_POLL = 0.005
 _PROBED = 1 << 16
 
 
@@ -66,24 +73,29 @@ def work_off(job: Job, pending: Sequence[int], tell: Tell) -> None:
     device = job.device(tell)
     if len(pending) == len(job.cases):
         tell("resources", resources(job, device))
+    codes = _codes(job, device)
     for at in pending:
         tell("begin", at)
-        if _one(job, device, at, Fenced, tell)["state"] in ENDING:
+        if _one(job, device, codes, at, Fenced, tell)["state"] in ENDING:
             return
 
 
 def work_off_here(job: Job, results: Results, tell: Tell) -> None:
     """Launch all cases in this process, which a tool watches; what it stops does not end the others.
 
-    The tool may take a kernel alone off the device, and the context lives on; or it may not.
+    The tool may take a kernel alone off the device, and the context lives on; or it may not. No case begins
+    while others time their kernels, unless all the time for waiting is over.
     """
+    patience = PATIENCE
     device = job.device(tell)
+    codes = _codes(job, device)
     dead: DeviceFault | None = None
     for at in range(len(job.cases)):
         tell("begin", at)
         try:
             if dead is None:
-                _one(job, device, at, Exact, tell)
+                patience -= give_way(job.request["give_way"], patience)
+                _one(job, device, codes, at, Exact, tell)
                 device.synchronize()
         except DeviceFault as fault:
             dead = fault
@@ -91,10 +103,43 @@ def work_off_here(job: Job, results: Results, tell: Tell) -> None:
             tell("end", {"error": dead.name, "message": f"the context was lost: {dead.message}"})
 
 
-def _one(job: Job, device: Device, at: int, room: Any, tell: Tell) -> dict[str, Any]:  # noqa: ANN401 - a class
+def give_way(lock: str, patience: float) -> float:
+    """Wait while somebody holds a device's lock to time something, and say for how many seconds.
+
+    With no ``lock`` there is nobody; ``patience`` is the longest wait.
+    """
+    begun = time.monotonic()
+    if lock:
+        with Path(lock).open("rb") as file:
+            while _is_held(file) and time.monotonic() - begun < patience:
+                time.sleep(_POLL)
+    return time.monotonic() - begun
+
+
+def _is_held(lock: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _codes(job: Job, device: Device) -> dict[str, Code]:
+    """The code of all kernels, for all cases of this process."""
+    return {name: code_of(device, kernel, job.folder) for name, kernel in job.request["kernels"].items()}
+
+
+def _one(
+    job: Job,
+    device: Device,
+    codes: dict[str, Code],
+    at: int,
+    room: Any,  # noqa: ANN401 - a class
+    tell: Tell,
+) -> dict[str, Any]:
     case = job.cases[at]
-    kernel = job.request["kernels"][case["kernel"]]
-    record = run_case(device, case, kernel, job.folder, room, lambda places: tell("places", places))
+    code = codes[case["kernel"]]
+    record = run_case(device, case, code, job.folder, room, lambda places: tell("places", places))
     tell("end", record)
     return record
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from arena import Afterwards, Array
     from device import Device
+    from loaded import Code
 
 
 class Variables:
@@ -22,11 +23,9 @@ class Variables:
     Making one fills them; raises DeviceFault where there is no such variable.
     """
 
-    def __init__(
-        self, device: Device, module: int, arrays: Sequence[Array], names: Mapping[str, str]
-    ) -> None:
+    def __init__(self, device: Device, code: Code, arrays: Sequence[Array]) -> None:
         self._device, self._arrays = device, arrays
-        self._places = {array.name: device.symbol(module, names[array.name]) for array in arrays}
+        self._places = {array.name: code.module.symbol(code.symbols[array.name]) for array in arrays}
         for array in arrays:
             device.upload(self._places[array.name], np.ascontiguousarray(array.content))
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[1] / "sandbox" / "attacks"
 
-_KEYS = {"tries", "harmless", "emulator", "gpu"}
+_KEYS = {"tries", "harmless", "hurts_neighbours", "emulator", "gpu"}
 _PARTS = {"loses", "may_lose", "finds"}
 
 
@@ -33,6 +33,12 @@ class Expected:
             ("has no finding of kind", self.finds - set(kinds)),
         )
         return tuple(f"{what} {name}" for what, names in told for name in sorted(names))
+
+
+def hurting_neighbours() -> tuple[str, ...]:
+    """The attacks that are after whoever is graded beside them, by their files' names without suffix."""
+    table = yaml.safe_load((FOLDER / "attacks.yaml").read_text("utf-8"))
+    return tuple(name.removesuffix(".cu") for name, entry in table.items() if entry.get("hurts_neighbours"))
 
 
 def expectations(backend: str) -> dict[str, Expected]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from grader.compare import (
+    CHUNK,
     HEAT_COLUMNS,
     HEAT_ROWS,
     MAP_CHARACTERS,
@@ -17,6 +18,7 @@ from grader.compare import (
     MOST_SAMPLES,
     compare,
     heat_map,
+    plainly_right,
     states,
     untouched,
     wrong_map,
@@ -198,6 +200,20 @@ def test_right_means_a_finite_difference_within_the_bound_or_equality(
         difference = abs(one - other)
         right += one == other or difference <= min(bound, 1.7976931348623157e308)
     assert compare("C", got, expected, bound).wrong == 12 - right
+    assert right == 12 or not plainly_right(got, expected, bound)
+
+
+def test_a_large_output_is_plainly_right_only_without_a_wrong_element_anywhere() -> None:
+    """Its last element counts as its first; NaN, masks and integers are for `compare` to judge."""
+    expected = np.arange(CHUNK + 5.0)
+    got = expected.astype(np.float32)
+    assert plainly_right(got, expected, 0.0)
+    assert not plainly_right(got.astype(np.int32), expected, 0.0)
+    assert not plainly_right(got, np.ma.masked_equal(expected, 3.0), 0.0)
+    for wrong in (np.nan, np.inf, got[-1] + 1):
+        changed = got.copy()
+        changed[-1] = wrong
+        assert not plainly_right(changed, expected, np.full(expected.shape, 0.5))
 
 
 def test_what_an_oracle_masks_may_be_anything() -> None:

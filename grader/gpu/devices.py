@@ -11,6 +11,7 @@ import fcntl
 import importlib.util
 import os
 import tempfile
+import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,14 @@ if TYPE_CHECKING:
 HOW_TO_GET_CUPY = "install what a GPU needs with `pip install 'cupy-cuda13x>=13.6' 'nvidia-ml-py>=12.560'`"
 
 HARNESS, TOOLS = "harness", "tools"
-SLOTS = {HARNESS: 2, TOOLS: 2}
-"""Jobs on a GPU at once: one harness prepares while another one times; the four tools for two submissions."""
+HARNESSES = 3
+"""Harnesses on a GPU at once: others prepare while one of them times."""
+
+LEAST_TOOLS, MOST_TOOLS = 4, 12
+"""Tools on a GPU at once: those of one submission at least, and no more than processors or GiB of memory."""
+
+_POLL = 0.02
+"""Seconds after which it is looked again whether one of several slots is free: no lock is one of many."""
 
 _FOLDERS = ("/run/lock", "/var/lock")
 _LIBRARIES = {"cupy": "cupy-cuda13x", "pynvml": "nvidia-ml-py"}
@@ -141,15 +148,17 @@ def _opened(name: str) -> Path:
 
 @contextmanager
 def slot(gpu: Gpu, what: str) -> Iterator[None]:
-    """Hold one of the `SLOTS` that a GPU has for jobs of a kind; waits for it.
+    """Hold one of the slots that a GPU has for jobs of a kind; waits for it.
 
-    Contexts on a GPU are made one after another (0.2 to 0.4 s each on an H200), and all that run share its
-    time by turns. More of them at once only make each other wait.
+    Contexts on a GPU are made one after another (0.1 to 0.4 s each on an H100), and all that run share its
+    time by turns. Far more of them at once would only make each other wait.
     """
     with ExitStack() as stack:
         locks = [stack.enter_context(path.open("rb")) for path in _slots(gpu, what)]
-        if not any(map(_taken, locks)):
-            fcntl.flock(locks[os.getpid() % len(locks)], fcntl.LOCK_EX)
+        with _opened(f"cuda-grader-{gpu.uuid}.{what}-queue.lock").open("rb") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)  # the first in the queue looks for a slot, the others wait
+            while not any(map(_taken, locks)):
+                time.sleep(_POLL)
         yield
 
 
@@ -163,7 +172,13 @@ def alone(gpu: Gpu) -> Iterator[None]:
 
 
 def _slots(gpu: Gpu, what: str) -> list[Path]:
-    return [_opened(f"cuda-grader-{gpu.uuid}.{what}-{number}.lock") for number in range(SLOTS[what])]
+    count = HARNESSES if what == HARNESS else tools_at_once(gpu)
+    return [_opened(f"cuda-grader-{gpu.uuid}.{what}-{number}.lock") for number in range(count)]
+
+
+def tools_at_once(gpu: Gpu) -> int:
+    """How many tools may run on a GPU at once: each takes a processor, and most of a GiB for its context."""
+    return max(LEAST_TOOLS, min(MOST_TOOLS, len(os.sched_getaffinity(0)), gpu.memory_bytes >> 30))
 
 
 def _taken(lock: IO[bytes]) -> bool:

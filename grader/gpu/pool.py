@@ -1,10 +1,10 @@
 """A submission on a GPU: the jobs that look at it, side by side where they may, and what they saw.
 
-    the harness: every case, then the timed rounds                       ─▶ Run per case, timing answer
-    then the tools (memcheck, racecheck, initcheck, synccheck), at once  ─▶ ToolReport…
+    the harness: every case, then the timed rounds                         ─▶ Run per case, timing answer
+    beside it the tools: memcheck, racecheck, initcheck, synccheck, at once ─▶ ToolReport…
 
-The tools come last: nothing else of this submission should run on the GPU while it is timed, and by then it
-is known which cases never end.
+The tools get what the emulator saw end. Where the harness finds that a case of theirs does not end on the
+device, they are run again without it.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def observe(
 @contextmanager
 def stage_on(gpu: Gpu, tools: Tools) -> Iterator[Tools]:
     """The tools in a sandbox for all that looks at one submission on a GPU."""
-    stage = Stage(LIMITS, gpu.uuid, str(devices.lock_file(gpu)), processors=len(sanitizer.TOOLS))
+    stage = Stage(LIMITS, gpu.uuid, str(devices.lock_file(gpu)), processors=1 + len(sanitizer.TOOLS))
     with tools.sandbox.stage(stage) as sandbox:
         yield replace(tools, sandbox=sandbox)
 
@@ -167,18 +167,24 @@ class _Attempt:
     timing: TimingJob | None
 
     def observed(self) -> Observed:
-        """First the harness, then the tools."""
+        """The harness, and beside it the tools."""
         began = time.perf_counter()
-        result, answer = self._ran()
+        chosen = small_enough(self.cases)
+        with ThreadPoolExecutor(1) as beside:
+            reporting = beside.submit(self._reports, chosen)
+            result, answer = self._ran()
+            ran = time.perf_counter()
+            reports = reporting.result()
         answered = {case.name: case for case in answer.cases}
         runs = tuple((c.index, run_of(c, answered.get(str(c.index)), result, self.file)) for c in self.cases)
-        ran = time.perf_counter()
         ended = (c for c in self.cases if str(c.index) in answered and answered[str(c.index)].state in ENDED)
-        reports = self._reports(small_enough(tuple(ended)))
+        worthwhile = small_enough(tuple(ended))
+        if worthwhile != chosen:
+            reports = self._reports(worthwhile)
         seconds = (
             ("gpu", ran - began),
             *((f"gpu: {name}", amount) for name, amount in answer.seconds.items()),
-            ("sanitizer", time.perf_counter() - ran),
+            ("sanitizer, after that", time.perf_counter() - ran),
         )
         return Observed(self.gpu, runs, reports, answer, result, seconds)
 
@@ -235,28 +241,31 @@ class _Attempt:
         def report(tool: str) -> ToolReport:
             command = sanitizer.command(tool, self.pool.sanitizer)
             files = sanitizer.files(tool)
-            where = self._where()
+            where = self._where(str(devices.lock_file(self.gpu)))
             job = run_job(
                 where, images, launches, mode="sanitize", entries=entries, tool=command, tool_files=files
             )
             return sanitizer.of_both_builds(self._tool_report(tool, job, launches))
 
-        with devices.slot(self.gpu, devices.TOOLS), ThreadPoolExecutor(len(names)) as pool:
+        with ThreadPoolExecutor(len(names)) as pool:
             return tuple(pool.map(report, names))
 
     def _copies(self, ptx: str, cases: tuple[DeviceCase, ...], *, optimised: bool) -> Image:
         """The kernel of one of the two builds, under a name of its own for each case."""
         text = with_copies(ptx, self.built.entry, (name_for(case.index) for case in cases))
         cubin = assemble(self.tools, text, self.gpu.architecture, optimised=optimised)
-        return Image(cubin, self.built.entry, self._widths(), self._symbols(ptx))
+        return Image(
+            cubin, self.built.entry, self._widths(), self._symbols(ptx), variables=has_variables(ptx)
+        )
 
     def _tool_report(self, tool: str, job: Job, cases: tuple[DeviceCase, ...]) -> ToolReport:
         """A tool's report; one that comes to nothing is tried once more, unless it took all its time."""
-        result = self.tools.sandbox.run(job)
-        report = sanitizer.read(tool, result, cases, self.file)
-        if report.verdict == sanitizer.INCONCLUSIVE and result.outcome.status is not Status.TIME:
-            return sanitizer.read(tool, self.tools.sandbox.run(job), cases, self.file)
-        return report
+        with devices.slot(self.gpu, devices.TOOLS):
+            result = self.tools.sandbox.run(job)
+            report = sanitizer.read(tool, result, cases, self.file)
+            if report.verdict == sanitizer.INCONCLUSIVE and result.outcome.status is not Status.TIME:
+                return sanitizer.read(tool, self.tools.sandbox.run(job), cases, self.file)
+            return report
 
 
 def _hung(answer: HarnessAnswer) -> bool:

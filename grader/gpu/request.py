@@ -98,6 +98,7 @@ _ENVIRONMENT = (
     ("PYTHONNOUSERSITE", "1"),
     ("CUPY_CACHE_DIR", "."),
     ("CUDA_CACHE_DISABLE", "1"),
+    ("CUDA_DEVICE_MAX_CONNECTIONS", "1"),  # one stream needs no more, and a context is made much sooner
 )
 
 
@@ -135,7 +136,7 @@ class Image:
 class Where:
     """What the job runs with and on: the interpreter, our cubin, the GPU, and the lock for timing it.
 
-    Who has the GPU alone needs no lock.
+    It is held by what is timed, and waited for by launches under a tool. Who has the GPU alone needs no lock.
     """
 
     python: str
@@ -198,6 +199,7 @@ def run_job(
         "cases": listed,
         "timing": plan,
         "stop_at_hang": bool(where.lock),
+        "give_way": where.lock if tool else "",
     }
     wanted = tuple(
         output_file(case.index, a.name) for case in cases for a in case.arguments if _comes_back(a)
@@ -216,7 +218,7 @@ def run_job(
         limits=replace(LIMITS, wall_seconds=TOOL_SECONDS) if tool else LIMITS,
         environment=_ENVIRONMENT,
         gpu=where.gpu,
-        lock=where.lock if timing else "",
+        lock=where.lock if timing or tool else "",
     )
 
 

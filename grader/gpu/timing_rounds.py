@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from grader.compare import compare
+from grader.compare import compare, plainly_right
 from grader.errors import OurError
 from grader.gpu import WITNESS, paired
 from grader.messages import worded
@@ -239,6 +239,8 @@ def _first_wrong(which: int, arrays: Mapping[str, Array], expected: Sequence[Exp
         raise OurError("the outputs that came back of a timed launch are not those that were asked for")
     for name, (values, bound) in expected[which].items():
         try:
+            if plainly_right(arrays[name], values, bound):
+                continue
             comparison = compare(name, arrays[name], values, bound)
         except ValueError as problem:
             raise OurError(f"an output of a timed launch cannot be compared: {problem}") from None

@@ -45,6 +45,7 @@ class FakeDevice(Device):
         self._memory = np.zeros(SPACE, np.uint8)
         self._next = START
         self._handles: list[Any] = [None]
+        self._modules: dict[Path, int] = {}
         self._queued: list[Callable[[], None]] = []
         self._dead: DeviceFault | None = None
         self.released: list[int] = []
@@ -102,6 +103,9 @@ class FakeDevice(Device):
             raise DeviceFault("cudaErrorSymbolNotFound", "named symbol not found")
         return self._handle((KERNELS[name], self._handles[module]))
 
+    def make_ready(self, function: int) -> None:
+        """Nothing to do."""
+
     def symbol(self, module: int, name: str) -> int:
         """Memory for a variable, zeros as long as the module is loaded."""
         variables = self._handles[module].variables
@@ -113,8 +117,10 @@ class FakeDevice(Device):
         return address
 
     def function(self, image: Path, entry: str) -> int:
-        """The same, loaded for good."""
-        return self.entry(self.load(image), entry)
+        """The same, of a module that is loaded once and for good."""
+        if image not in self._modules:
+            self._modules[image] = self.load(image)
+        return self.entry(self._modules[image], entry)
 
     def resources(self, function: int, threads: int, shared: int) -> dict[str, int]:
         """Made up, but for what was asked."""

@@ -29,9 +29,11 @@ class HarnessJob:
         default_factory=lambda: {"case": 10.0, "after_timeout": 10.0, "probe": 20.0, "total": 60.0}
     )
     symbols: dict[str, str] = field(default_factory=dict)
+    variables_in_module: bool = True
     cases: list[dict[str, Any]] = field(default_factory=list)
     timing: dict[str, Any] | None = None
     stop_at_hang: bool = False
+    give_way: str = ""
 
     def case(self, entry: str, *arguments: dict[str, Any], **more: Any) -> HarnessJob:  # noqa: ANN401 - JSON
         """One more case; without ``arguments`` it is given A (in), C (out) and N, of `N` elements."""
@@ -83,16 +85,18 @@ class HarnessJob:
         for image in ("student.cubin", "helpers.cubin"):
             if not (self.folder / image).exists():
                 (self.folder / image).write_bytes(self.content)
+        kernel = {"image": "student.cubin", "entry": "copies", "variables": self.variables_in_module}
         symbols = {"symbols": self.symbols} if self.symbols else {}
         request = {
             "format": 1,
             "mode": self.mode,
             "seconds": self.seconds,
             "helpers": "helpers.cubin",
-            "kernels": {"student": {"image": "student.cubin", "entry": "copies"} | symbols},
+            "kernels": {"student": kernel | symbols},
             "cases": self.cases,
             "timing": self.timing,
             "stop_at_hang": self.stop_at_hang,
+            "give_way": self.give_way,
         }
         path = self.folder / "request.json"
         path.write_text(json.dumps(request))

@@ -65,10 +65,11 @@ class Listening:
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Listening:
     """A CuPy that only listens, in the place of the real one."""
     listening = Listening()
-    package = ModuleType("cupy.cuda")
+    package = ModuleType("cupy_backends.cuda.api")
     package.__dict__.update(driver=listening, runtime=listening)
-    monkeypatch.setitem(sys.modules, "cupy", ModuleType("cupy"))
-    monkeypatch.setitem(sys.modules, "cupy.cuda", package)
+    monkeypatch.setitem(sys.modules, "cupy_backends.cuda.api", package)
+    for name in ("cupy", "cupy.cuda", "cupy_backends", "cupy_backends.cuda"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
     return listening
 
 

@@ -140,12 +140,19 @@ def test_a_gpu_has_so_many_slots_for_jobs_of_a_kind() -> None:
 
     thread = threading.Thread(target=late)
     with ExitStack() as stack:
-        for kind in (devices.HARNESS, devices.TOOLS, devices.TOOLS):
+        for kind in (devices.HARNESS, *[devices.TOOLS] * devices.tools_at_once(GPU)):
             stack.enter_context(devices.slot(GPU, kind))
         thread.start()
         assert not waiting.wait(0.2)
     thread.join(10)
     assert waiting.is_set()
+
+
+def test_a_small_gpu_has_fewer_tools_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One for each processor and each GiB, but those of one submission always."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(64)))
+    gpus = [replace(GPU, memory_bytes=gigabytes << 30) for gigabytes in (2, 8, 80)]
+    assert list(map(devices.tools_at_once, gpus)) == [4, 8, 12]
 
 
 def test_who_is_alone_on_a_gpu_waits_for_the_tools_and_the_timing() -> None:

@@ -50,6 +50,7 @@ def test_the_summary_of_a_class_says_who_was_busy_for_how_long() -> None:
     text = demo_class.summary(9.0, grades, 16)
     assert "| per submission, amortised, s | 3.000 |" in text
     assert "| timed submissions | 2 |" in text
+    assert "| rounds, mean per timed submission | 40.000 |" in text
     assert "| GPU to itself, mean per timed submission, s | 0.400 |" in text
     assert "| gpu | 2 | 2.000 | 3.000 | 4.000 |" in text
 

@@ -168,6 +168,19 @@ def test_a_hang_is_believed_only_when_the_kernel_ran_alone(plan: Plan, cache: Pa
     assert [request["stop_at_hang"] for request in runs] == [True, False]
 
 
+def test_tools_run_beside_the_harness_and_again_without_a_case_that_hangs(plan: Plan, cache: Path) -> None:
+    """What they say of the first time is not used: a kernel that hangs takes all their time."""
+
+    def hangs(case: Case, arrays: Arrays) -> Case:
+        return {"state": "timeout", "seconds": 5.0} if case["name"] == "0" else product(case, arrays)
+
+    device = PretendGpu(hangs)
+    grade = _graded(plan, cache, device)
+    given = [{case["name"] for case in asked(job)["cases"]} for job in device.jobs if "memcheck" in job.argv]
+    assert ("0" in given[0], "0" in given[-1]) == (True, False)
+    assert dict(grade.witnesses)["memcheck"] == "ok"
+
+
 def test_what_the_emulator_never_saw_end_is_not_launched(plan: Plan, cache: Path) -> None:
     """A kernel that hangs on a GPU keeps everybody else waiting."""
     device = PretendGpu()

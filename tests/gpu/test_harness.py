@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,28 @@ def test_every_case_finds_the_variables_of_its_module_as_they_were_compiled(job:
     assert [answered.output(at, "C")[0] for at in (0, 1)] == [1.0, 1.0]
 
 
+@pytest.mark.parametrize(("in_module", "loads"), [({"variables": False}, 1), ({"variables": True}, 3)])
+def test_a_module_without_variables_is_loaded_once_for_all_cases(
+    job: HarnessJob, in_module: dict[str, bool], loads: int
+) -> None:
+    """Under a tool that is what takes long: it rewrites all kernels of a module that is loaded."""
+    job.mode, job.variables_in_module = "sanitize", in_module["variables"]
+    loaded: list[Path] = []
+
+    class Listening(FakeDevice):
+        def load(self, image: Path) -> int:
+            loaded.append(image)
+            return super().load(image)
+
+    job.case("copies").case(
+        "doubles", job.array("X", "inout", np.ones(4, np.float32)), job.value("N", "int64", 4)
+    )
+    job.case("copies")
+    harness.main([job.write()], lambda: Listening(job.folder))
+    assert job.answer().states == ["done"] * 3
+    assert loaded == [job.folder / "student.cubin"] * loads
+
+
 def test_the_harness_s_output_leads_nowhere() -> None:
     """For C as for Python, in its own process as in those that it forks."""
     code = (
@@ -168,6 +192,40 @@ def test_under_a_tool_all_cases_run_in_one_process(job: HarnessJob) -> None:
     assert answered.states == ["done", "done"]
     assert set(answered.case(0)["places"]) == {"A", "C"}
     assert answered.case(0)["outputs"] == {}
+
+
+def test_under_a_tool_nothing_is_launched_while_others_time_their_kernels(job: HarnessJob) -> None:
+    """The device's lock is waited for, and not kept."""
+    lock = job.folder / "device.lock"
+    lock.touch()
+    job.mode, job.give_way = "sanitize", str(lock)
+    request = job.case("copies").case("copies").write()
+    thread = threading.Thread(target=harness.main, args=([request], lambda: FakeDevice(job.folder)))
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        thread.start()
+        while not (job.folder / "result.json").exists() or not job.answer().states:
+            thread.join(0.05)
+        thread.join(0.1)
+        assert thread.is_alive()
+        assert job.answer().states == ["lost"]
+    thread.join(10)
+    assert job.answer().states == ["done", "done"]
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_under_a_tool_the_wait_for_what_is_timed_has_an_end(
+    job: HarnessJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tool's own time is limited, and a timing may be long."""
+    monkeypatch.setattr("tasks.PATIENCE", 0.05)
+    lock = job.folder / "device.lock"
+    lock.touch()
+    job.mode, job.give_way = "sanitize", str(lock)
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert run(job.case("copies").case("copies")).states == ["done", "done"]
 
 
 def test_under_a_tool_arrays_have_exactly_their_size_and_outputs_hold_nothing(job: HarnessJob) -> None:

@@ -39,7 +39,7 @@ def test_the_timing_runs_after_the_cases_in_a_process_of_its_own(
         "rounds": 3,
         "ms": [1.0, 1.0],
         "plan": job.timing,
-        "kernels": {"student": {"image": "student.cubin", "entry": "copies"}},
+        "kernels": {"student": {"image": "student.cubin", "entry": "copies", "variables": True}},
         "in": str(job.folder),
     }
     assert content["seconds"]["timing"] > 0

@@ -15,7 +15,7 @@ import pytest
 
 from grader.gpu.sanitizer import find_sanitizer
 from tests.attacks import FOLDER as ATTACKS
-from tests.attacks import expectations
+from tests.attacks import expectations, hurting_neighbours
 from tests.bench.gpu import grading
 from tests.bench.gpu.grading import ASSIGNMENT, MATMUL, ROOT, Batch, errors, kinds, lost
 
@@ -30,8 +30,8 @@ SPEEDUP = "speedup"
 RIGHT = ("solution", "double_buffered", "naive")
 MISTAKES = tuple(path.stem for path in sorted((MATMUL / "mistakes").glob("*.cu")))
 EXPECTED = {name.removesuffix(".cu"): expected for name, expected in expectations("gpu").items()}
-HONEST = ("a_first", "zz_last")
-"""The model solution, graded before and after all attacks."""
+HONEST = ("a_first", *(f"{name}_neighbour" for name in hurting_neighbours()), "zz_last")
+"""The model solution, graded before all attacks, beside those that want to hurt it, and after all."""
 
 _OPEN = "nothing orders the threads, so the product may come out right or wrong"
 _RUBBISH = "the emulator's registers begin with zero, a GPU's with what was there before"

@@ -57,7 +57,7 @@ def test_only_outputs_come_back() -> None:
 
 
 def test_a_tool_goes_before_the_harness() -> None:
-    """With its files wanted, each case under its own name, and no lock to hold."""
+    """With its files wanted, each case under its own name, and the lock of those for whom it waits."""
     job = run_job(
         WHERE,
         IMAGES,
@@ -68,10 +68,11 @@ def test_a_tool_goes_before_the_harness() -> None:
         tool_files=("t.xml",),
     )
     assert job.argv == ("tool", "-x", "python3", "harness.py", "request.json")
-    assert (job.wanted[-1], _request(job)["cases"][0]["entry"], job.lock) == ("t.xml", "grader_case_4", "")
+    assert (job.wanted[-1], _request(job)["cases"][0]["entry"]) == ("t.xml", "grader_case_4")
+    assert _request(job)["give_way"] == job.lock == WHERE.lock
 
 
-def test_the_lock_is_only_for_timing() -> None:
+def test_without_a_tool_the_lock_is_only_for_timing() -> None:
     """A job that times nothing can hold nobody up."""
     assert run_job(WHERE, IMAGES, CASES).lock == ""
     assert run_job(WHERE, IMAGES, CASES, ({}, (), ())).lock == "/run/lock/gpu.lock"

@@ -97,12 +97,16 @@ def _find(value: Any, key: str) -> Any:  # noqa: ANN401 - JSON
 def summary(seconds: float, grades: Mapping[str, Grade], cores: int) -> str:
     """Wall time of a class, what it comes to per submission, and where it went."""
     held = held_seconds(grades)
+    rounds = [
+        graded["timing"]["rounds"] for graded in grades.values() if (graded["timing"] or {}).get("rounds")
+    ]
     rows: list[list[object]] = [
         ["submissions", len(grades)],
         ["cores", cores],
         ["wall time of the batch, s", seconds],
         ["per submission, amortised, s", seconds / max(1, len(grades))],
         ["timed submissions", len(held)],
+        ["rounds, mean per timed submission", fmean(rounds) if rounds else None],
         ["GPU to itself, mean per timed submission, s", fmean(held) if held else None],
         ["GPU to itself, most, s", max(held, default=None)],
         ["GPU to itself, in all, s", sum(held)],
