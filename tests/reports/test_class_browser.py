@@ -43,7 +43,7 @@ def test_search_and_filters_leave_what_fits(tmp_path: Path) -> None:
     """Together; what is asked for stands in the address, so that it outlives a reload."""
     script = f"""{NAMES}{TYPE} const all = names().length;
       type("search", "RACE lines"); const race = names(); type("search", "");
-      type("state", "full marks"); const full = names(); type("state", "");
+      type("state", "full"); const full = names(); type("state", "");
       type("section", "S1"); const section = names().length;
       const count = document.getElementById("count").textContent;
       return {{ all, race, full, section, hash: location.hash, count }};"""
