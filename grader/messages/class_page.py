@@ -151,7 +151,6 @@ _CASES: Mapping[str, str] = {
 
 _SIMILAR: Mapping[str, str] = {
     "similar-staff-only": "similar submissions, for staff only",
-    "similar-class": "the class",
     "similar-compared": (
         "Compared by tokens, whatever names and numbers are; what was handed out, the staff’s own kernels "
         "and what many share is left out."
