@@ -90,7 +90,7 @@ TEXT_TABLES: Mapping[str, Mapping[str, str]] = {
     "checks": checks.TEXTS,
     "hints": builds.HINTS,
     "advice": advice.TEXTS,
-    "answers": answers.TEXTS,
+    "worked-answers": answers.TEXTS,
     "reports": reports.TEXTS,
 }
 """What is said of no finding, by table; a name stands in one of them only."""

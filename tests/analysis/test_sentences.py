@@ -41,11 +41,11 @@ def said(name: str, numbers: Mapping[str, int]) -> Iterator[Clause]:
 def test_a_step_is_a_sentence_with_all_of_its_numbers(name: str, numbers: dict[str, int]) -> None:
     """Of the course's texts; none of its fields is left open."""
     for part in said(name, numbers):
-        assert part.name in TABLES["answers"]
+        assert part.name in TABLES["worked-answers"]
         assert "{" not in text_of(part.name, **dict(part.values))
 
 
 def test_no_step_is_idle() -> None:
     """Each text that begins so is said of some subject."""
     named = {part.name for name, numbers in GIVEN for part in said(name, numbers)}
-    assert named >= {name for name in TABLES["answers"] if name.startswith("step-")}
+    assert named >= {name for name in TABLES["worked-answers"] if name.startswith("step-")}
